@@ -1,0 +1,46 @@
+# make demo | test | lint | format | bench | clean.   Needs Python >= 3.11 and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# torch first and by its exact version: another package's open range would pull CUDA builds
+TORCH := $(shell grep '^torch==' constraints.txt)
+SOURCES := src tests benchmarks
+
+.PHONY: demo test unit lint format types bench clean
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(PIP) $(TORCH)
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.core
+	$(RUN) -m imputefree.demo
+
+test: lint types unit
+
+unit: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check $(SOURCES)
+	$(VENV)/bin/ruff format --check $(SOURCES)
+
+format: $(VENV)/.dev
+	$(VENV)/bin/ruff check --fix $(SOURCES)
+	$(VENV)/bin/ruff format $(SOURCES)
+
+types: $(VENV)/.dev
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/.dev
+	$(RUN) benchmarks/step_cost.py
+	$(RUN) benchmarks/ddpg_memory.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,252 @@
+"""The one front door for tables: NumPy, pandas, polars or lists become plain columns.
+
+A column is either a float64 array with NaN for missing, or an object array of texts with None
+for missing. Nothing behind this file ever sees a frame, a nullable dtype or `pd.NA`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from ..errors import InputError, InputTypeError
+
+NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
+TEXT_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table taken apart.
+
+    Attributes
+    ----------
+    names : the column names, or "0", "1", … where the input had none
+    named : whether the names came from the user
+    arrays : one array a column, shape (n_rows,): float64 with NaN, or object with str and None
+    declared : per column, True where the input's own dtype says "category"
+    n_rows : number of rows
+
+    Examples
+    --------
+    >>> columns = read_columns(pd.DataFrame({"age": [31, None], "sex": ["f", pd.NA]}))
+    >>> columns.names, columns.arrays
+    (['age', 'sex'], [array([31., nan]), array(['f', None], dtype=object)])
+    """
+
+    names: list[str]
+    named: bool
+    arrays: list[np.ndarray]
+    declared: list[bool]
+    n_rows: int
+
+    def label(self, j: int) -> str:
+        """How an error names column j."""
+        return f"column {self.names[j]!r}" if self.named else f"column {self.names[j]}"
+
+
+def read_columns(X: Any) -> Columns:
+    """Take any table apart into columns, or raise an InputError that names what is wrong."""
+    if sparse.issparse(X):
+        raise InputTypeError(
+            "X is a sparse matrix",
+            "Sparse data is not supported: a zero and a gap could not be told apart",
+            "Pass X.toarray() with NaN for missing values",
+        )
+    if isinstance(X, pd.DataFrame):
+        names, named = _frame_names(X)
+        series: Iterable[Any] = (X.iloc[:, j] for j in range(X.shape[1]))
+        shape, reader = X.shape, _read_pandas
+    elif type(X).__module__.startswith("polars"):
+        if type(X).__name__ != "DataFrame":
+            raise InputTypeError(
+                f"X is a polars {type(X).__name__}",
+                "A table must be a DataFrame",
+                "Call .collect() on a LazyFrame, .to_frame() on a Series",
+            )
+        names, named = list(X.columns), True
+        series, shape, reader = X.get_columns(), X.shape, _read_polars
+    else:
+        array = _as_array(X)
+        names, named = [str(j) for j in range(array.shape[1])], False
+        series = (array[:, j] for j in range(array.shape[1]))
+        shape, reader = array.shape, _read_array
+    if shape[1] == 0:
+        raise InputError(
+            f"Found a table with 0 feature(s) (shape={shape}) while a minimum of 1 is required",
+            "There must be at least one column to learn from",
+            "Check how the columns were selected",
+        )
+    if shape[0] == 0:
+        raise InputError(
+            f"Found a table with 0 sample(s) (shape={shape}) while a minimum of 1 is required",
+            "An empty table holds nothing to learn from or to predict",
+            "Check how the rows were selected",
+        )
+    label = "column {!r}" if named else "column {}"
+    arrays, declared = [], []
+    for name, one in zip(names, series, strict=True):
+        values, is_category = reader(one, label.format(name))
+        _refuse_infinity(values, label.format(name))
+        arrays.append(values)
+        declared.append(is_category)
+    return Columns(names, named, arrays, declared, shape[0])
+
+
+def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
+    """Names of a pandas frame; a frame without text names counts as unnamed, as in scikit-learn."""
+    texts = [isinstance(name, str) for name in X.columns]
+    if not any(texts):
+        return [str(j) for j in range(X.shape[1])], False
+    if not all(texts):
+        odd = next(name for name, text in zip(X.columns, texts, strict=True) if not text)
+        raise InputTypeError(
+            f"column name {odd!r} is not a text while others are",
+            "Column names must all be texts (or none of them)",
+            "Rename with X.columns = X.columns.astype(str)",
+        )
+    names = list(X.columns)
+    if not X.columns.is_unique:
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InputError(
+            f"column names appear more than once: {', '.join(map(repr, twice[:5]))}",
+            "Columns are matched by name, so names must be unique",
+            "Rename or drop the repeated columns",
+        )
+    return names, True
+
+
+def _as_array(X: Any) -> np.ndarray:
+    """A two-dimensional array out of an array-like, keeping objects as objects."""
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+            # A list of lists mixing numbers and texts: NumPy would turn the numbers into texts.
+            array = np.asarray(X, dtype=object)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"X cannot be read as a table ({error})",
+            "A table is a 2D array, a DataFrame, or a list of rows of equal length",
+            "Check that all rows have the same number of values",
+        ) from None
+    if array.dtype.kind == "c":
+        raise InputError(
+            f"Complex data not supported: X has dtype {array.dtype}",
+            "Values must be real numbers, texts or missing",
+            "Split real and imaginary parts into two columns",
+        )
+    if array.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {array.ndim}D array instead",
+            "A table has rows and columns",
+            "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row",
+        )
+    return array
+
+
+def _read_pandas(series: pd.Series, label: str) -> tuple[np.ndarray, bool]:
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _to_text(np.asarray(series.astype(object)), label), True
+    if isinstance(dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    if pd.api.types.is_complex_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
+        return _read_array(np.asarray(series), label)
+    if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
+        return series.to_numpy(dtype=np.float64, na_value=np.nan), False
+    return _read_array(np.asarray(series.astype(object)), label)
+
+
+def _read_polars(series: Any, label: str) -> tuple[np.ndarray, bool]:
+    kind = str(series.dtype)
+    if series.dtype.is_numeric() or kind == "Boolean":
+        return np.array([np.nan if v is None else v for v in series.to_list()], np.float64), False
+    declared = kind.startswith(("Categorical", "Enum"))
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    if declared:
+        return _to_text(values, label), True
+    return _read_array(values, label)
+
+
+def _read_array(values: np.ndarray, label: str) -> tuple[np.ndarray, bool]:
+    """One NumPy column of any dtype; objects are numbers if all of them are, texts otherwise."""
+    if values.dtype.kind in "fiub":
+        return np.asarray(values, dtype=np.float64), False
+    if values.dtype.kind in "US":
+        return _to_text(values.astype(object), label), False
+    kind = pd.api.types.infer_dtype(values, skipna=True) if values.dtype == object else "other"
+    if kind in NUMBER_KINDS:
+        return _to_number(values, label), False
+    if kind in TEXT_KINDS:
+        return _to_text(values, label), False
+    raise InputTypeError(
+        f"{label} holds {values.dtype if kind == 'other' else kind} values",
+        "A value: argument must be a string or a number, or missing",
+        "Turn dates into numbers, for example (column - column.min()).dt.days",
+    )
+
+
+def _to_number(values: np.ndarray, label: str) -> np.ndarray:
+    """Objects that are all numbers (or missing) as float64."""
+    number = np.full(len(values), np.nan)
+    seen = ~pd.isna(values)
+    try:
+        number[seen] = values[seen].astype(np.float64)
+    except OverflowError:
+        raise InputError(
+            f"{label} holds a whole number too large for a float (above 1e308)",
+            "Values must fit a 64-bit float",
+            "Take logarithms, or divide the column by a constant",
+        ) from None
+    return number
+
+
+def _to_text(values: np.ndarray, label: str) -> np.ndarray:
+    """Categories compare by their text, so that 1, 1.0 and a category 1 mean the same level."""
+    codes, levels = pd.factorize(values)
+    texts = np.empty(len(levels) + 1, dtype=object)
+    for i, level in enumerate(levels):
+        texts[i] = _level_text(level, values, label)
+    texts[-1] = None  # factorize marks missing by -1
+    return texts[codes]
+
+
+def _level_text(level: Any, values: np.ndarray, label: str) -> str:
+    if isinstance(level, str):
+        return str(level)
+    if isinstance(level, bool | np.bool_ | int | np.integer):
+        return str(level)
+    if isinstance(level, float | np.floating):
+        return str(int(level)) if float(level).is_integer() else str(float(level))
+    if isinstance(level, bytes):
+        return level.decode("utf-8", errors="replace")
+    row = next(i for i, value in enumerate(values) if value is level or value == level)
+    raise InputTypeError(
+        f"{label} holds a {type(level).__name__} (first: row {row})",
+        "A value: argument must be a string or a number, or missing",
+        "Take the parts you need out of it into columns of their own",
+    )
+
+
+def _refuse_infinity(values: np.ndarray, label: str) -> None:
+    if values.dtype == object:
+        return
+    infinite = np.isinf(values)
+    if not infinite.any():
+        return
+    rows = np.flatnonzero(infinite)
+    sign = {(True, False): "+inf", (False, True): "-inf"}.get(
+        (bool((values[rows] > 0).any()), bool((values[rows] < 0).any())), "+inf and -inf"
+    )
+    raise InputError(
+        f"{label} holds {sign} (infinity) in {len(rows)} row{'s' * (len(rows) > 1)}"
+        f" (first: row {rows[0]})",
+        "Values must be finite or missing (NaN)",
+        "Replace infinities with NaN, or drop the rows",
+    )

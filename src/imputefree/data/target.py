@@ -1,0 +1,128 @@
+"""Targets and weights, checked: what to learn, and how much each row counts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..errors import InputError
+
+LARGEST_TARGET = 1e150  # its square still fits a float64
+
+
+def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
+    """y as a one-dimensional array without gaps; shape (n_rows,)."""
+    if y is None:
+        raise InputError(
+            f"This {estimator} estimator requires y to be passed, but the target y is None",
+            "A supervised estimator learns from targets",
+            "Call fit(X, y)",
+        )
+    if isinstance(y, pd.Series | pd.DataFrame):
+        y = y.to_numpy()
+    elif type(y).__module__.startswith("polars"):
+        y = y.to_numpy()
+    target = np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape"
+            " of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        target = target[:, 0]
+    if target.ndim != 1:
+        raise InputError(
+            f"y has shape {target.shape}",
+            "y must be one-dimensional: one target a row",
+            "Fit one estimator a target, for example with sklearn.multioutput",
+        )
+    if len(target) != n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y"
+            f" has {len(target)}",
+            "There must be one target a row",
+            "Check how rows were selected",
+        )
+    gaps = np.flatnonzero(pd.isna(target))
+    if len(gaps):
+        raise InputError(
+            f"Input y contains NaN or None in {len(gaps)} rows (first: row {gaps[0]})",
+            "A target must be known to be learned from",
+            "Drop these rows from X and y before fitting",
+        )
+    if target.dtype.kind == "f" and not np.isfinite(target).all():
+        rows = np.flatnonzero(~np.isfinite(target))
+        raise InputError(
+            f"Input y contains infinity in {len(rows)} rows (first: row {rows[0]})",
+            "Targets must be finite",
+            "Drop these rows, or correct them",
+        )
+    return target
+
+
+def read_classes(target: np.ndarray) -> np.ndarray:
+    """The sorted classes of a target, or an error when it holds measurements."""
+    check_classification_targets(target)
+    try:
+        return np.unique(target)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in target})
+        raise InputError(
+            f"y mixes values of the types {', '.join(kinds)}",
+            "Class labels must be of one kind",
+            "Convert them, for example with y.astype(str)",
+        ) from None
+
+
+def read_numbers(target: np.ndarray) -> np.ndarray:
+    """A regression target as float64."""
+    try:
+        numbers = np.asarray(target, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"y holds {type(target[0]).__name__} values such as {target[0]!r}",
+            "A regression target must be numbers",
+            "Use GILClassifier for classes, or convert y to numbers",
+        ) from None
+    if np.abs(numbers).max() > LARGEST_TARGET:
+        raise InputError(
+            f"y holds values up to {np.abs(numbers).max():.3g} in size",
+            f"Targets must be below {LARGEST_TARGET:.0e} in size, or squared errors overflow",
+            "Divide y by a constant, or take logarithms",
+        )
+    return numbers
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Sample weights as float64; None means 1 each."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight has shape {weight.shape}",
+            f"It must be one number a row: ({n_rows},)",
+            "Check how rows were selected",
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        row = int(np.flatnonzero(~np.isfinite(weight) | (weight < 0))[0])
+        raise InputError(
+            f"sample_weight holds {weight[row]} (first: row {row})",
+            "Weights must be finite and not negative",
+            "Set unusable rows to weight 0",
+        )
+    if not weight.any():
+        raise InputError(
+            "all sample weights are zero",
+            "At least one row must count",
+            "Sample weights must contain at least one non-zero number",
+        )
+    return weight

@@ -1,0 +1,52 @@
+"""Errors and warnings that say the fact, the rule and the remedy.
+
+>>> raise InputError(
+...     fact="column 'lactate' holds +inf in 3 rows (first: row 17)",
+...     rule="Values must be finite or missing (NaN)",
+...     remedy="Replace infinities with NaN, or drop the rows",
+... )
+Traceback (most recent call last):
+imputefree.errors.InputError: column 'lactate' holds +inf in 3 rows (first: row 17). Values must \
+be finite or missing (NaN). Replace infinities with NaN, or drop the rows.
+"""
+
+from __future__ import annotations
+
+
+class ImputefreeError(ValueError):
+    """Base of everything this package raises on purpose.
+
+    It is a ValueError, so callers that know scikit-learn catch what they expect.
+    """
+
+    def __init__(self, fact: str, rule: str = "", remedy: str = "") -> None:
+        self.fact, self.rule, self.remedy = fact, rule, remedy
+        super().__init__(" ".join(f"{part}." for part in (fact, rule, remedy) if part))
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        # Exceptions cross process borders (joblib) by pickle: keep the three parts.
+        return type(self), (self.fact, self.rule, self.remedy)
+
+
+class InputError(ImputefreeError):
+    """Data that cannot be learned from or predicted on, named by column and row."""
+
+
+class InputTypeError(InputError, TypeError):
+    """An InputError about the kind of object given; scikit-learn expects a TypeError there."""
+
+
+class ParameterError(ImputefreeError):
+    """A constructor parameter outside its valid values."""
+
+
+class ModelFileError(ImputefreeError):
+    """A model file that is truncated, foreign, tampered with or from a newer version."""
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Categories at prediction time that training never saw; they count as missing."""
+
+
+class InterruptedWarning(UserWarning):
+    """Training was interrupted; the best weights so far are kept."""

@@ -1,0 +1,65 @@
+"""The method: exact importance, policies that decide it, and Algorithm 1.
+
+To add a policy, write it in a file of its own (see `policies.py` for the interface and an
+example) and give it a name in `POLICIES`.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..errors import ParameterError
+from .ddpg import DDPG
+from .meta import MetaPolicy
+from .policies import GatePolicy, NoPolicy, ObservedPolicy, Policy, RandomPolicy
+from .rewards import REWARDS, ContrastiveReward, LossReward
+
+POLICIES: dict[str, type[Policy]] = {
+    "none": NoPolicy,
+    "observed": ObservedPolicy,
+    "random": RandomPolicy,
+    "ddpg": DDPG,
+    "gate": GatePolicy,
+    "meta": MetaPolicy,
+}
+
+
+def make_policy(policy: Any) -> Policy:
+    """A fresh policy from its name, or a copy of the user's object."""
+    return _make("policy", policy, POLICIES, "importance")
+
+
+def make_reward(reward: Any) -> LossReward:
+    """A fresh reward from its name, or a copy of the user's object."""
+    return _make("reward", reward, REWARDS, "__call__")
+
+
+def _make(what: str, given: Any, known: dict[str, Any], method: str) -> Any:
+    if isinstance(given, str) and given in known:
+        return known[given]()
+    if isinstance(given, str) or isinstance(given, type) or not hasattr(given, method):
+        raise ParameterError(
+            f"{what} is {given!r}",
+            f"It must be one of {', '.join(map(repr, known))}, or an object with the method"
+            f" {method}",
+            f"See imputefree.gil for the {what} interface",
+        )
+    return copy.deepcopy(given)  # a policy learns: the caller's object stays as it was
+
+
+__all__ = [
+    "DDPG",
+    "POLICIES",
+    "REWARDS",
+    "ContrastiveReward",
+    "GatePolicy",
+    "LossReward",
+    "MetaPolicy",
+    "NoPolicy",
+    "ObservedPolicy",
+    "Policy",
+    "RandomPolicy",
+    "make_policy",
+    "make_reward",
+]

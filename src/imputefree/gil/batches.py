@@ -1,0 +1,66 @@
+"""Which rows make up each batch: the same number for every member, at every step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+
+class Batches:
+    """Endless epochs of row numbers, shape (K, B) a step, each member from rows of its own.
+
+    An epoch shows every row at least once. Members whose rows do not fill it start over with the
+    rows they began with. `balanced` batches hold equally many rows of each class, class after
+    class, an even number of each, as the contrastive reward wants them.
+
+    >>> g = torch.Generator().manual_seed(0)
+    >>> batches = Batches([torch.arange(5), torch.arange(4)], 2, g)
+    >>> batches.steps, next(batches).shape
+    (3, torch.Size([2, 2]))
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Tensor],
+        batch_size: int,
+        generator: torch.Generator,
+        classes: Tensor | None = None,
+    ) -> None:
+        self._generator = generator
+        self._plan, self._at = torch.empty(0), 0
+        if classes is None:
+            self._decks = [[member] for member in rows]
+        else:  # one deck of cards a class
+            n_classes = int(classes.max()) + 1
+            self._decks = [
+                [member[classes[member] == c] for c in range(n_classes)] for member in rows
+            ]
+        longest = max(sum(len(deck) for deck in decks) for decks in self._decks)
+        self.steps = math.ceil(longest / batch_size)
+        self.size = math.ceil(longest / self.steps)  # equal batches, no short one at the end
+        if classes is not None:
+            share = max(2 * (batch_size // (2 * n_classes)), 2)
+            self.size, self.steps = share * n_classes, math.ceil(longest / (share * n_classes))
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return self
+
+    def __next__(self) -> Tensor:
+        """Row numbers of the next step, (K, B); a new shuffle starts by itself."""
+        if self._at == len(self._plan):
+            plans = [self._member_plan(decks) for decks in self._decks]
+            self._plan, self._at = torch.stack(plans, 1), 0  # (steps, K, B)
+        self._at += 1
+        return self._plan[self._at - 1]
+
+    def _member_plan(self, decks: list[Tensor]) -> Tensor:
+        share = self.size // len(decks)
+        parts = []
+        for deck in decks:
+            shuffled = deck[torch.randperm(len(deck), generator=self._generator)]
+            wrap = torch.arange(self.steps * share) % len(deck)
+            parts.append(shuffled[wrap].view(self.steps, share))
+        return torch.cat(parts, 1)

@@ -1,0 +1,288 @@
+"""DDPG for gradient importance (the paper's section 2.3 and appendix D), read from top to bottom:
+exploration, replay, actor and critic, update.
+
+State s = (x, m, ζ, ŷ) per row, action a = the row's importance, reward −E after the update. All
+networks carry the leading members dimension K: each member of an ensemble has its own policy.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .policies import Policy, State, Task, Transition
+from .predictors import MemberLinear, MemberMlp
+
+
+class Behaviour:
+    """β: per row the actor (probability p1), the observed mask (p2) or a random action (p3).
+
+    p2 and p3 shrink by `decay` a step down to their floors; p1 = 1 − p2 − p3.
+    """
+
+    def __init__(
+        self, mask: float, random: float, decay: float, mask_floor: float, random_floor: float
+    ) -> None:
+        self.mask, self.random, self.decay = mask, random, decay
+        self.mask_floor, self.random_floor = mask_floor, random_floor
+
+    def mix(self, actor: Tensor, observed: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose per row among the three; (K, B, D) each -> (K, B, D)."""
+        device = actor.device
+        u = torch.rand(actor.shape[:-1], generator=generator).to(device)[..., None]
+        action = torch.where(u < self.mask, observed.to(actor.dtype), actor)
+        picked = (u >= self.mask) & (u < self.mask + self.random)
+        if picked.any():
+            random = random_action(actor.shape, generator).to(actor)
+            action = torch.where(picked, random, action)
+        return action
+
+    def step(self) -> None:
+        """Explore a little less from now on."""
+        self.mask = max(self.mask * self.decay, self.mask_floor)
+        self.random = max(self.random * self.decay, self.random_floor)
+
+
+def random_action(
+    shape: torch.Size, generator: torch.Generator, width: float = 0.2
+) -> Tensor:
+    """Each entry near 0 or near 1 with equal chance: a normal of that width, truncated at two
+    standard deviations, folded at both ends.
+
+    >>> a = random_action(torch.Size([1, 2000, 1]), torch.Generator().manual_seed(0))
+    >>> bool(((a < 0.4) | (a > 0.6)).all()), round((a > 0.5).float().mean().item(), 1)
+    (True, 0.5)
+    """
+    noise = torch.empty(shape)
+    nn.init.trunc_normal_(noise, std=width, a=-2 * width, b=2 * width, generator=generator)
+    # One draw gives both: its size is the distance, its sign the end (a negative one folds to 1).
+    return torch.where(noise < 0, 1 + noise, noise)
+
+
+class Replay:
+    """The last batches of transitions, bounded in bytes.
+
+    A batch keeps row *numbers* instead of x and m, and half-precision ζ, ŷ and a; the next state
+    of a batch is the state of the batch after it, so nothing is kept twice. A transition takes
+    4 + 2·(E + O + D) + 4 bytes: row number, (ζ, ŷ, a), reward.
+    """
+
+    def __init__(self, task: Task, batch: int, max_bytes: int) -> None:
+        inputs = task.values.shape[1]
+        self.task, self.batch = task, batch
+        self.widths = [task.features, task.outputs, inputs]
+        self.bytes_per_transition = 4 + 2 * sum(self.widths) + 4
+        per_batch = self.bytes_per_transition * batch * task.members
+        self.capacity = max(max_bytes // per_batch, 2)  # 2: a state and its next
+        shape, device = (self.capacity, task.members, batch), task.values.device
+        self.rows = torch.empty(shape, dtype=torch.int32, device=device)
+        self.halves = torch.empty(*shape, sum(self.widths), dtype=torch.float16, device=device)
+        self.reward = torch.empty(shape, dtype=torch.float32, device=device)
+        self.written = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the buffer takes when full."""
+        return sum(t.numel() * t.element_size() for t in (self.rows, self.halves, self.reward))
+
+    def __len__(self) -> int:
+        """Transitions (per member) that can be sampled: those whose next state is known."""
+        return max(min(self.written, self.capacity) - 1, 0) * self.batch
+
+    def push(self, state: State, action: Tensor, reward: Tensor) -> None:
+        """Keep a batch, dropping the oldest when full."""
+        slot = self.written % self.capacity
+        self.rows[slot] = state.rows
+        self.halves[slot] = torch.cat([state.features, state.prediction, action], -1)
+        self.reward[slot] = reward
+        self.written += 1
+
+    def sample(
+        self, size: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """s (K, size, S), a (K, size, D), r (K, size, 1), s' (K, size, S), drawn with return."""
+        members, device = self.task.members, self.reward.device
+        newest = (self.written - 1) % self.capacity
+        age = torch.randint(1, len(self) // self.batch + 1, (members, size), generator=generator)
+        place = torch.randint(0, self.batch, (members, size), generator=generator).to(device)
+        slot = ((newest - age) % self.capacity).to(device)
+        state, action, reward = self._read(slot, place)
+        next_state, _, _ = self._read((slot + 1) % self.capacity, place)
+        return state, action, reward, next_state
+
+    def _read(self, slot: Tensor, place: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        member = torch.arange(self.task.members, device=slot.device)[:, None]
+        rows = self.rows[slot, member, place].long()
+        features, prediction, action = (
+            self.halves[slot, member, place].to(self.task.values.dtype).split(self.widths, -1)
+        )
+        state = State(self.task, rows, self.task.values[rows], features, prediction)
+        return state.joined, action, self.reward[slot, member, place][..., None]
+
+
+class Critic(nn.Module):
+    """Q(s, a), with the action joined at the second layer; (K, B, S), (K, B, D) -> (K, B, 1)."""
+
+    def __init__(
+        self, members: int, state: int, action: int, hidden: tuple[int, int], g: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.first = MemberLinear(members, state, hidden[0], g)
+        self.second = MemberLinear(members, hidden[0] + action, hidden[1], g)
+        self.last = MemberLinear(members, hidden[1], 1, g, bound=3e-3)
+
+    def forward(self, state: Tensor, action: Tensor) -> Tensor:
+        hidden = self.first(state).relu()
+        return self.last(self.second(torch.cat([hidden, action], -1)).relu())
+
+
+class DDPG(Policy):
+    """`ddpg`: an actor-critic policy, the paper's GIL (and GIL-D with the contrastive reward).
+
+    Parameters
+    ----------
+    hidden_sizes : widths of actor and critic; "auto" is the paper's (400, 300) for one network
+        and (64, 64) per member in an ensemble, so that K members cost about as much as one
+    actor_rate, critic_rate, rate_decay, rate_decay_steps : learning rates, multiplied by
+        `rate_decay` every `rate_decay_steps` steps
+    discount, tau : γ, and how fast the target networks follow
+    batch_size : transitions drawn from the replay per update (and member)
+    update_every : steps between updates
+    replay_bytes : bound of the replay buffer, all members together
+    mask_probability, random_probability, exploration_decay, mask_floor, random_floor : β above
+    saturation_penalty : weight of the squared logits in the actor's loss (0: as in the paper)
+    """
+
+    wants_reward = True
+
+    def __init__(
+        self,
+        hidden_sizes: tuple[int, int] | str = "auto",
+        actor_rate: float = 1e-4,
+        critic_rate: float = 1e-3,
+        rate_decay: float = 0.965,
+        rate_decay_steps: int = 1000,
+        discount: float = 0.99,
+        tau: float = 0.001,
+        batch_size: int = 128,
+        update_every: int = 1,
+        replay_bytes: int = 256 * 2**20,
+        mask_probability: float = 0.5,
+        random_probability: float = 0.4,
+        exploration_decay: float = 0.999,
+        mask_floor: float = 0.3,
+        random_floor: float = 0.2,
+        saturation_penalty: float = 0.003,
+    ) -> None:
+        self.hidden_sizes = hidden_sizes
+        self.actor_rate, self.critic_rate = actor_rate, critic_rate
+        self.rate_decay, self.rate_decay_steps = rate_decay, rate_decay_steps
+        self.discount, self.tau = discount, tau
+        self.batch_size, self.update_every = batch_size, update_every
+        self.replay_bytes = replay_bytes
+        self.mask_probability, self.random_probability = mask_probability, random_probability
+        self.exploration_decay = exploration_decay
+        self.mask_floor, self.random_floor = mask_floor, random_floor
+        self.saturation_penalty = saturation_penalty
+
+    def start(self, task: Task) -> None:
+        """Build the networks; a policy that goes on with other rows keeps them."""
+        self.replay: Replay | None = None  # row numbers mean other rows now
+        shape = (task.members, task.state_size, task.values.shape[1])
+        self._generator = task.generator
+        if getattr(self, "_shape", None) == shape:
+            return
+        self._shape = shape
+        members, state, action = shape
+        hidden = self.hidden_sizes
+        if isinstance(hidden, str):
+            hidden = (400, 300) if members == 1 else (64, 64)
+        g, device = task.generator, task.values.device
+
+        def build() -> tuple[MemberMlp, Critic]:
+            actor = MemberMlp(members, [state, *hidden, action], g, sigmoid=True, last_bound=3e-3)
+            return actor.to(device), Critic(members, state, action, hidden, g).to(device)
+
+        self.actor, self.critic = build()
+        self.target_actor, self.target_critic = build()
+        self._update_targets(tau=1.0)
+        fused = {"fused": True}
+        self._actor_adam = torch.optim.Adam(self.actor.parameters(), self.actor_rate, **fused)
+        self._critic_adam = torch.optim.Adam(self.critic.parameters(), self.critic_rate, **fused)
+        self.steps = 0
+        self.behaviour = Behaviour(
+            self.mask_probability,
+            self.random_probability,
+            self.exploration_decay,
+            self.mask_floor,
+            self.random_floor,
+        )
+
+    @torch.no_grad()
+    def importance(self, state: State) -> Tensor:
+        """a = β(s), line 6."""
+        return self.behaviour.mix(self.actor(state.joined), state.observed, self._generator)
+
+    def learn(self, transition: Transition) -> dict[str, float]:
+        """Remember (s, a, r, s') and update actor and critic, line 14."""
+        state, action, reward = transition.state, transition.importance, transition.reward
+        assert action is not None and reward is not None
+        if self.replay is None:
+            self.replay = Replay(state.task, state.rows.shape[1], self.replay_bytes)
+        self.replay.push(state, action, reward)
+        self.behaviour.step()
+        self.steps += 1
+        if len(self.replay) == 0 or self.steps % self.update_every:
+            return {"reward": reward.mean().item()}
+        s, a, r, s_next = self.replay.sample(self.batch_size, self._generator)
+        self._set_rates()
+        td_error = self.update_critic(s, a, r, s_next)
+        q = self.update_actor(s)
+        self._update_targets(self.tau)
+        return {"reward": reward.mean().item(), "td_error": td_error, "q": q}
+
+    def stop(self) -> None:
+        self.replay = None
+
+    def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
+        """r + γ Q'(s', π'(s')); (K, B, 1)."""
+        with torch.no_grad():
+            return reward + self.discount * self.target_critic(
+                next_state, self.target_actor(next_state)
+            )
+
+    def update_critic(self, s: Tensor, a: Tensor, r: Tensor, s_next: Tensor) -> float:
+        """One step down the squared temporal difference; returns its mean before the step."""
+        error = (self.critic_target(r, s_next) - self.critic(s, a)).square()
+        loss = error.mean((1, 2)).sum()  # members do not share weights: sum keeps them apart
+        self._critic_adam.zero_grad()
+        loss.backward()
+        self._critic_adam.step()
+        return loss.item() / len(r)
+
+    def update_actor(self, s: Tensor) -> float:
+        """One step up Q(s, π(s)) for the actor alone; returns the mean Q before the step."""
+        action = self.actor(s)
+        q = self.critic(s, action)
+        # An untrained critic is wrong with great confidence; an actor that follows it to the flat
+        # ends of the sigmoid never comes back. A light pull on the logits keeps it mobile.
+        pull = self.saturation_penalty * torch.logit(action, eps=1e-6).square()
+        parameters = list(self.actor.parameters())
+        gradients = torch.autograd.grad((pull.mean((1, 2)) - q.mean((1, 2))).sum(), parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        self._actor_adam.step()
+        return q.mean().item()
+
+    @torch.no_grad()
+    def _update_targets(self, tau: float) -> None:
+        for target, source in (
+            (self.target_actor, self.actor),
+            (self.target_critic, self.critic),
+        ):
+            torch._foreach_lerp_(list(target.parameters()), list(source.parameters()), tau)
+
+    def _set_rates(self) -> None:
+        decay = self.rate_decay ** (self.steps // self.rate_decay_steps)
+        self._actor_adam.param_groups[0]["lr"] = self.actor_rate * decay
+        self._critic_adam.param_groups[0]["lr"] = self.critic_rate * decay

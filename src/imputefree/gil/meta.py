@@ -1,0 +1,85 @@
+"""`meta`: a policy trained by the exact gradient of the next loss with respect to importance.
+
+After one step W' = W − η Σ_b (x_b ⊙ a_b) Δ_bᵀ. With G = ∂E_next/∂W' on the next batch,
+
+    ∂E_next / ∂a_bj = −η · x_bj · (G Δ_b)_j ,
+
+so a row's entry deserves importance where its own gradient agrees with the gradient of rows not
+yet seen. This is the signal DDPG has to estimate through a critic; here it costs two products,
+because the next step's ordinary backward pass already holds Δ_next, and G = Σ_b x_b Δ_bᵀ over it.
+The formula is for a plain gradient step; under Adam it keeps its sign and loses its scale, which
+the policy's own Adam does not need.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .importance import ImportanceTap
+from .policies import Policy, State, Task, Transition
+from .predictors import MemberMlp
+
+
+def importance_gradient(
+    step: ImportanceTap, next_step: ImportanceTap, learning_rate: float
+) -> Tensor:
+    """∂E_next/∂a for the rows of one step, exact for a plain gradient step.
+
+    Shapes: `inputs` (K, B, D) and `delta` (K, B, E) in both taps -> (K, B, D).
+    """
+    assert step.inputs is not None and step.delta is not None
+    assert next_step.inputs is not None and next_step.delta is not None
+    next_gradient = next_step.inputs.mT @ next_step.delta  # G, (K, D, E): unweighted
+    return -learning_rate * step.inputs * (step.delta @ next_gradient.mT)
+
+
+class MetaPolicy(Policy):
+    """A small network s -> a, trained down `importance_gradient`.
+
+    Parameters
+    ----------
+    hidden_sizes : widths of the policy network (per member)
+    rate : learning rate of its Adam
+    start_at : importance everywhere before anything is learned
+    """
+
+    def __init__(
+        self, hidden_sizes: tuple[int, ...] = (64,), rate: float = 1e-3, start_at: float = 0.75
+    ) -> None:
+        self.hidden_sizes, self.rate, self.start_at = hidden_sizes, rate, start_at
+
+    def start(self, task: Task) -> None:
+        self._earlier: Transition | None = None
+        inputs = task.values.shape[1]
+        sizes = [task.state_size, *self.hidden_sizes, inputs]
+        if getattr(self, "_sizes", None) == (task.members, *sizes):
+            return
+        self._sizes = (task.members, *sizes)
+        net = MemberMlp(task.members, sizes, task.generator, sigmoid=True, last_bound=3e-3)
+        with torch.no_grad():
+            last = net[-2]
+            last.bias.fill_(torch.logit(torch.tensor(self.start_at)).item())
+        self.network = net.to(task.values.device)
+        self._adam = torch.optim.Adam(self.network.parameters(), self.rate, fused=True)
+
+    @torch.no_grad()
+    def importance(self, state: State) -> Tensor:
+        return self.network(state.joined)
+
+    def learn(self, transition: Transition) -> dict[str, float]:
+        """Finish the step before this one: only now is the gradient on its next batch known."""
+        earlier, self._earlier = self._earlier, transition
+        if earlier is None:
+            return {}
+        gradient = importance_gradient(earlier.tap, transition.tap, earlier.learning_rate)
+        # Only the direction counts for Adam; unit size keeps its epsilon out of the play.
+        gradient /= gradient.abs().mean((1, 2), keepdim=True).clamp_min(1e-30)
+        action = self.network(earlier.state.joined)
+        self._adam.zero_grad()
+        action.backward(gradient)
+        self._adam.step()
+        return {"importance": action.detach().mean().item()}
+
+    def stop(self) -> None:
+        self._earlier = None

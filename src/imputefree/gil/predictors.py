@@ -1,0 +1,209 @@
+"""The networks that predict. All weights carry a leading members dimension K.
+
+K networks train side by side in one batched computation: a weight is (K, in, out), a batch
+(K, B, in), a layer one `baddbmm`. K = 1 is the paper's setting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .importance import ImportanceTap, affine, weighted_linear
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+    "tanh": torch.tanh,
+}
+
+
+class MemberLinear(nn.Module):
+    """K linear layers side by side.
+
+    Shapes: (K, B, inputs) -> (K, B, outputs).
+
+    >>> MemberLinear(3, 4, 2, torch.Generator().manual_seed(0))(torch.zeros(3, 5, 4)).shape
+    torch.Size([3, 5, 2])
+    """
+
+    def __init__(
+        self,
+        members: int,
+        inputs: int,
+        outputs: int,
+        generator: torch.Generator,
+        bound: float | None = None,
+    ) -> None:
+        super().__init__()
+        if bound is None:
+            bound = 1.0 / math.sqrt(max(inputs, 1))  # PyTorch's own default for nn.Linear
+        weight = torch.empty(members, inputs, outputs).uniform_(-bound, bound, generator=generator)
+        bias = torch.empty(members, 1, outputs).uniform_(-bound, bound, generator=generator)
+        self.weight, self.bias = nn.Parameter(weight), nn.Parameter(bias)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return affine(values, self.weight, self.bias)
+
+
+class MemberMlp(nn.Sequential):
+    """A plain multilayer perceptron per member, with a sigmoid at its end if asked.
+
+    >>> net = MemberMlp(2, [4, 8, 3], torch.Generator().manual_seed(0), sigmoid=True)
+    >>> net(torch.zeros(2, 5, 4)).shape
+    torch.Size([2, 5, 3])
+    """
+
+    def __init__(
+        self,
+        members: int,
+        sizes: Sequence[int],
+        generator: torch.Generator,
+        sigmoid: bool = False,
+        last_bound: float | None = None,
+    ) -> None:
+        layers: list[nn.Module] = []
+        for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:], strict=False)):
+            last = i == len(sizes) - 2
+            layers.append(
+                MemberLinear(members, inputs, outputs, generator, last_bound if last else None)
+            )
+            if not last:
+                layers.append(nn.ReLU())
+        if sigmoid:
+            layers.append(nn.Sigmoid())
+        super().__init__(*layers)
+
+
+class Predictor(nn.Module):
+    """An MLP split, as in the paper, into an encoding layer and inference layers.
+
+    The encoding layer is the only one that sees the input, so it is the one whose gradient is
+    weighted. With `linear_path` it also carries a straight line from input to output (its last
+    O columns), which lets a small table be nearly logistic regression.
+
+    Parameters
+    ----------
+    members, inputs, outputs : K, D, O
+    hidden : widths of the hidden layers; the first is the number of features E
+    linear_path : add a linear map from input to output
+    dropout : share of hidden units switched off in training
+    learned_placeholder : one trainable value per input (and member) for missing entries
+    gate_sizes : hidden widths of an input gate h(x), multiplied into the input (ablation)
+    generator : source of the initial weights
+
+    Shapes: values (K, B, D), observed (K, B, D) -> features (K, B, E), raw output (K, B, O).
+
+    >>> net = Predictor(2, 4, 3, hidden=(8,), generator=torch.Generator().manual_seed(0))
+    >>> features, raw = net(torch.zeros(2, 5, 4))
+    >>> features.shape, raw.shape
+    (torch.Size([2, 5, 8]), torch.Size([2, 5, 3]))
+    """
+
+    placeholder: nn.Parameter | None
+    gate: MemberMlp | None
+
+    def __init__(
+        self,
+        members: int,
+        inputs: int,
+        outputs: int,
+        hidden: Sequence[int],
+        *,
+        generator: torch.Generator,
+        activation: str = "relu",
+        dropout: float = 0.0,
+        linear_path: bool = False,
+        learned_placeholder: bool = False,
+        gate_sizes: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__()
+        self.shape = {  # what builds a network of the same shape: plain JSON types
+            "members": members,
+            "inputs": inputs,
+            "outputs": outputs,
+            "hidden": list(hidden),
+            "activation": activation,
+            "dropout": dropout,
+            "linear_path": linear_path,
+            "learned_placeholder": learned_placeholder,
+            "gate_sizes": None if gate_sizes is None else list(gate_sizes),
+        }
+        self.members, self.inputs, self.outputs = members, inputs, outputs
+        self.n_features, self.dropout, self.linear_path = hidden[0], dropout, linear_path
+        self.activation = ACTIVATIONS[activation]
+        self.encoder = MemberLinear(members, inputs, hidden[0], generator)
+        if linear_path:
+            self._widen_encoder()
+        sizes = [*hidden, outputs]
+        self.layers = nn.ModuleList(
+            MemberLinear(members, n_in, n_out, generator)
+            for n_in, n_out in zip(sizes, sizes[1:], strict=False)
+        )
+        self.placeholder = (
+            nn.Parameter(torch.zeros(members, 1, inputs)) if learned_placeholder else None
+        )
+        self.gate = (
+            MemberMlp(members, [inputs, *gate_sizes, inputs], generator, sigmoid=True)
+            if gate_sizes is not None
+            else None
+        )
+
+    def _widen_encoder(self) -> None:
+        """Append O zero columns for the linear path: it starts from saying nothing."""
+        for name in ("weight", "bias"):
+            old = getattr(self.encoder, name).data
+            zeros = old.new_zeros(*old.shape[:-1], self.outputs)
+            setattr(self.encoder, name, nn.Parameter(torch.cat([old, zeros], -1)))
+
+    def encode(
+        self, values: Tensor, observed: Tensor | None = None, tap: ImportanceTap | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """ζ = f_enc(x), and the linear path's share of the output.
+
+        Shapes: (K, B, D) -> (K, B, E) and (K, B, O) or None.
+        """
+        if self.placeholder is not None:
+            if observed is None:
+                raise ValueError("a learned placeholder needs to know which entries are observed")
+            values = torch.where(observed, values, self.placeholder)
+        if self.gate is not None:
+            values = values * self.gate(values)
+        out = weighted_linear(values, self.encoder.weight, self.encoder.bias, tap or ImportanceTap())
+        straight = out[..., self.n_features :] if self.linear_path else None
+        return self.activation(out[..., : self.n_features]), straight
+
+    def infer(
+        self,
+        features: Tensor,
+        straight: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """ŷ before its link function, from the features; (K, B, E) -> (K, B, O)."""
+        hidden = self._drop(features, generator)
+        for layer in self.layers[:-1]:
+            hidden = self._drop(self.activation(layer(hidden)), generator)
+        raw = self.layers[-1](hidden)
+        return raw if straight is None else raw + straight
+
+    def forward(
+        self,
+        values: Tensor,
+        observed: Tensor | None = None,
+        tap: ImportanceTap | None = None,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Features and raw output. Dropout acts only when a generator is given."""
+        features, straight = self.encode(values, observed, tap)
+        return features, self.infer(features, straight, generator)
+
+    def _drop(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
+        if generator is None or self.dropout == 0:
+            return hidden
+        keep = torch.empty(hidden.shape).bernoulli_(1 - self.dropout, generator=generator)
+        return hidden * keep.to(hidden.device).div_(1 - self.dropout)

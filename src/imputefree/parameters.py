@@ -1,0 +1,97 @@
+"""Constructor parameters, checked at fit: an error names the parameter and its valid values."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .errors import ParameterError
+from .gil.predictors import ACTIVATIONS
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def _whole(low: int) -> Rule:
+    return (
+        lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool) and v >= low,
+        f"a whole number, at least {low}",
+    )
+
+
+def _number(low: float, high: float, open_low: bool = False, open_high: bool = False) -> Rule:
+    def holds(value: Any) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            return False
+        above = value > low if open_low else value >= low
+        return bool(above and (value < high if open_high else value <= high))
+
+    span = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    return holds, f"a number in {span}"
+
+
+def _choice(*names: str) -> Rule:
+    return (
+        lambda v: isinstance(v, str) and v in names,
+        "one of " + ", ".join(repr(name) for name in names),
+    )
+
+
+def _is_sizes(value: Any) -> bool:
+    sizes = value if isinstance(value, Sequence) else [value]
+    return len(sizes) > 0 and all(_whole(1)[0](size) for size in sizes)
+
+
+def _is_device(value: Any) -> bool:
+    try:
+        return value == "auto" or torch.device(value) is not None
+    except (RuntimeError, TypeError):
+        return False
+
+
+def _is_placeholder(value: Any) -> bool:
+    return value == "learned" or _number(-1e6, 1e6)[0](value)
+
+
+FLAG: Rule = (lambda v: isinstance(v, bool | int), "True or False")
+RULES: dict[str, Rule] = {
+    "n_members": _whole(1),
+    "hidden_layer_sizes": (_is_sizes, "a whole number above 0 or a non-empty tuple of such"),
+    "activation": _choice(*ACTIVATIONS),
+    "linear_path": FLAG,
+    "dropout": _number(0, 1, open_high=True),
+    "placeholder": (_is_placeholder, 'a number (in scaled units) or "learned"'),
+    "indicator": FLAG,
+    "learning_rate_init": _number(0, 1e3, open_low=True),
+    "learning_rate_decay": _number(0, 1, open_low=True),
+    "learning_rate_decay_steps": _whole(1),
+    "weight_decay": _number(0, 1e3),
+    "batch_size": _whole(1),
+    "max_iter": _whole(1),
+    "early_stopping": FLAG,
+    "validation": _choice("rotating", "shared"),
+    "validation_fraction": _number(0, 0.5, open_low=True),
+    "n_iter_no_change": _whole(1),
+    "tol": _number(0, 1e3),
+    "warm_start": FLAG,
+    "device": (_is_device, '"auto" or a torch device such as "cpu" or "cuda"'),
+    "verbose": FLAG,
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ParameterError for the first parameter outside its valid values."""
+    for name, (holds, wording) in RULES.items():
+        value = getattr(estimator, name)
+        if not holds(value):
+            raise ParameterError(
+                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
+            )
+    if estimator.reward == "contrastive" and not hasattr(estimator, "class_weight"):
+        raise ParameterError(
+            "reward is 'contrastive' for a regressor",
+            "The contrastive reward compares features of different classes",
+            "Use reward='loss'",
+        )

@@ -1,0 +1,211 @@
+"""DDPG piece by piece, then whole: does the actor find what is paid for?"""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+
+from imputefree.gil.ddpg import DDPG, Behaviour, Replay, random_action
+
+from .made import state_of, task_of, transition_of
+
+
+def started(task=None, **options) -> DDPG:
+    policy = DDPG(**{"hidden_sizes": (16, 16), **options})
+    policy.start(task or task_of())
+    return policy
+
+
+def filled_replay(task, batch=8, batches=5, max_bytes=10**6) -> Replay:
+    replay = Replay(task, batch, max_bytes)
+    for i in range(batches):
+        state = state_of(task, batch, seed=i)
+        reward = torch.full((task.members, batch), float(i))
+        replay.push(state, torch.rand_like(state.values), reward)
+    return replay
+
+
+class TestReplay:
+    @pytest.mark.parametrize("max_bytes", [10_000, 100_000])
+    def test_stays_within_its_bytes(self, max_bytes):
+        task = task_of(inputs=30, features=20, outputs=4, members=2)
+        replay = filled_replay(task, batch=8, batches=60, max_bytes=max_bytes)
+        assert replay.nbytes <= max_bytes
+        assert replay.bytes_per_transition == 4 + 2 * (20 + 4 + 30) + 4
+        stored = sum(
+            t.untyped_storage().nbytes() for t in (replay.rows, replay.halves, replay.reward)
+        )
+        assert stored == replay.nbytes == replay.capacity * 2 * 8 * replay.bytes_per_transition
+
+    def test_next_state_is_the_state_of_the_next_batch(self):
+        task = task_of()
+        replay = filled_replay(task, batches=4)
+        state, _, reward, next_state = replay.sample(200, torch.Generator().manual_seed(0))
+        assert set(reward.flatten().tolist()) == {0.0, 1.0, 2.0}  # batch 3 has no next state yet
+        for b in range(200):
+            i = int(reward[0, b])
+            now, later = (state_of(task, 8, seed=j).joined[0] for j in (i, i + 1))
+            place = (now - state[0, b]).abs().sum(1).argmin()
+            assert torch.allclose(now[place], state[0, b], atol=2e-3)
+            assert torch.allclose(later[place], next_state[0, b], atol=2e-3)
+
+    def test_forgets_the_oldest(self):
+        task = task_of()
+        per_batch = Replay(task, 8, 1).bytes_per_transition * 8
+        replay = filled_replay(task, batches=9, max_bytes=3 * per_batch)
+        _, _, reward, _ = replay.sample(200, torch.Generator().manual_seed(0))
+        assert set(reward.flatten().tolist()) == {6.0, 7.0}
+
+    def test_half_precision_does_not_change_what_the_critic_says(self):
+        task = task_of()
+        policy = started(task)
+        state, action, _, _ = filled_replay(task).sample(64, torch.Generator().manual_seed(0))
+        exact = policy.critic(state, action)
+        rounded = policy.critic(state, action.half().float())
+        assert (exact - rounded).abs().max() < 1e-3 * exact.abs().max().clamp_min(1e-3)
+
+
+class TestBehaviour:
+    def test_mixes_actor_mask_and_random_by_their_probabilities(self):
+        behaviour = Behaviour(0.5, 0.3, 0.9, 0.2, 0.1)
+        rows = 20_000
+        actor = torch.full((1, rows, 2), 0.5)
+        observed = torch.tensor([True, False]).expand(1, rows, 2)
+        action = behaviour.mix(actor, observed, torch.Generator().manual_seed(0))[0]
+        from_actor = (action == 0.5).all(1)
+        from_mask = (action == torch.tensor([1.0, 0.0])).all(1)
+        assert abs(from_mask.float().mean() - 0.5) < 0.02
+        assert abs(from_actor.float().mean() - 0.2) < 0.02
+        rest = action[~from_actor & ~from_mask]
+        assert abs(len(rest) / rows - 0.3) < 0.02
+        assert ((rest < 0.41) | (rest > 0.59)).all()
+
+    def test_decays_to_its_floors(self):
+        behaviour = Behaviour(0.5, 0.4, 0.999, 0.3, 0.2)
+        behaviour.step()
+        assert behaviour.mask == pytest.approx(0.5 * 0.999)
+        assert behaviour.random == pytest.approx(0.4 * 0.999)
+        for _ in range(5000):
+            behaviour.step()
+        assert (behaviour.mask, behaviour.random) == (0.3, 0.2)
+
+    def test_random_actions_lie_near_both_ends(self):
+        action = random_action(torch.Size([1, 10_000, 1]), torch.Generator().manual_seed(0))
+        near_zero, near_one = action[action < 0.5], action[action > 0.5]
+        assert abs(len(near_zero) / 10_000 - 0.5) < 0.02
+        # Mean distance of a normal of width 0.2, truncated at two widths, from its centre.
+        assert near_zero.mean().item() == pytest.approx(0.1446, abs=0.005)
+        assert (1 - near_one).mean().item() == pytest.approx(0.1446, abs=0.005)
+        assert near_zero.max() <= 0.4
+        assert near_one.min() >= 0.6
+
+
+class TestUpdate:
+    def test_critic_target_is_reward_plus_discounted_target_q(self):
+        policy = started(discount=0.7)
+        state, _, reward, next_state = filled_replay(task_of()).sample(9, torch.Generator())
+        q = policy.target_critic(next_state, policy.target_actor(next_state))
+        assert torch.allclose(policy.critic_target(reward, next_state), reward + 0.7 * q)
+        assert not policy.critic_target(reward, next_state).requires_grad
+
+    def test_critic_joins_the_action_at_the_second_layer(self):
+        critic = started().critic
+        assert critic.first.weight.shape[1] == task_of().state_size
+        assert critic.second.weight.shape[1] == 16 + 3
+
+    def test_critic_step_lowers_the_temporal_difference(self):
+        policy = started(critic_rate=1e-3)
+        batch = filled_replay(task_of()).sample(64, torch.Generator().manual_seed(1))
+        errors = [policy.update_critic(*batch) for _ in range(50)]
+        assert errors[-1] < 0.8 * errors[0]
+
+    def test_actor_step_raises_q_on_a_frozen_critic(self):
+        policy = started(actor_rate=1e-3)
+        state, *_ = filled_replay(task_of()).sample(64, torch.Generator().manual_seed(1))
+        before = copy.deepcopy(policy.critic.state_dict())
+        q = [policy.update_actor(state) for _ in range(30)]
+        assert q[-1] > q[0]
+        assert all(torch.equal(w, before[n]) for n, w in policy.critic.state_dict().items())
+
+    def test_targets_start_equal_and_follow_by_tau(self):
+        policy = started(tau=0.25)
+        source, target = policy.actor[0].weight, policy.target_actor[0].weight
+        assert torch.equal(source, target)
+        old = target.detach().clone()
+        with torch.no_grad():
+            source.add_(1.0)
+        policy._update_targets(0.25)
+        assert torch.allclose(target, 0.75 * old + 0.25 * source)
+
+    def test_rates_decay(self):
+        policy = started(rate_decay=0.5, rate_decay_steps=10, actor_rate=1.0, critic_rate=2.0)
+        policy.steps = 25
+        policy._set_rates()
+        rates = [adam.param_groups[0]["lr"] for adam in (policy._actor_adam, policy._critic_adam)]
+        assert rates == [0.25, 0.5]
+
+    def test_members_learn_apart(self):
+        """One member's transitions must not move another member's networks."""
+        task = task_of(members=2)
+        policy = started(task)
+        s, a, r, s_next = filled_replay(task).sample(16, torch.Generator().manual_seed(1))
+        alone = copy.deepcopy(policy)
+        policy.update_critic(s, a, r, s_next)
+        changed = [t.clone() for t in (s, a, r, s_next)]
+        for t in changed:
+            t[1] = torch.rand_like(t[1])
+        alone.update_critic(*changed)
+        for left, right in zip(policy.critic.parameters(), alone.critic.parameters(), strict=True):
+            assert torch.equal(left[0], right[0])
+        assert not torch.equal(policy.critic.second.weight[1], alone.critic.second.weight[1])
+
+
+def test_without_the_penalty_a_wrong_critic_freezes_the_actor():
+    """Why the penalty is there: a critic that always wants more, then one that wants less."""
+    frozen = {}
+    for penalty in (0.0, 0.003):
+        policy = started(actor_rate=1e-2, saturation_penalty=penalty)
+        state, *_ = filled_replay(task_of()).sample(64, torch.Generator().manual_seed(1))
+        for wish in (1.0, -1.0):
+            policy.critic = lambda s, a, wish=wish: wish * 0.1 * a.sum(-1, keepdim=True)
+            for _ in range(300):
+                policy.update_actor(state)
+        frozen[penalty] = policy.actor(state).mean().item()
+    assert frozen[0.003] < 0.1 < frozen[0.0]
+
+
+def test_paper_sizes_for_one_network_small_ones_for_an_ensemble():
+    one, many = DDPG(), DDPG()
+    one.start(task_of(members=1))
+    many.start(task_of(members=4))
+    assert [one.actor[i].weight.shape[2] for i in (0, 2, 4)] == [400, 300, 3]
+    assert [many.actor[i].weight.shape[2] for i in (0, 2, 4)] == [64, 64, 3]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_actor_finds_the_importance_that_is_paid_best(seed):
+    """Reward −|a − best|²: nobody tells the actor `best`, and it gets there."""
+    best = torch.tensor([0.9, 0.1, 0.6])
+    task = task_of(members=1, seed=seed)
+    policy = started(
+        task,
+        hidden_sizes=(64, 64),
+        discount=0.0,
+        actor_rate=3e-4,
+        mask_probability=0.2,
+        mask_floor=0.1,
+        random_floor=0.4,
+    )
+    state = state_of(task, 64, seed=1000 * seed)
+    start = (policy.actor(state.joined) - best).abs().max().item()
+    for step in range(2000):
+        action = policy.importance(state)
+        reward = -(action - best).square().sum(-1)
+        next_state = state_of(task, 64, seed=1000 * seed + step + 1)
+        policy.learn(transition_of(state, action, reward, next_state))
+        state = next_state
+    reached = policy.actor(state.joined).mean((0, 1))
+    assert start > 0.3
+    assert (reached - best).abs().max() < 0.15, reached

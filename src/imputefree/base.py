@@ -15,10 +15,11 @@ from torch import Tensor
 
 from . import persist
 from .data import Columns, TableEncoder, assign_folds, read_columns
-from .data.target import read_target, read_weights
+from .data.target import as_array, read_target, read_weights
 from .errors import InputError, InterruptedWarning
 from .gil import make_policy, make_reward
 from .gil.losses import Loss
+from .gil.policies import Policy
 from .gil.predictors import Predictor
 from .gil.train import Settings, Trainer
 from .gil.validation import TrainingData
@@ -30,6 +31,10 @@ CHUNK_ENTRIES = 2**23  # entries of a (K, rows, D) block at prediction: 32 MB in
 
 class GILEstimator(BaseEstimator):
     """Fitting, prediction and files; subclasses say what a target is."""
+
+    encoder_: TableEncoder
+    predictor_: Predictor
+    policy_: Policy
 
     # Subclasses provide these two.
     def _encode_target(self, y: Any, first: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +96,10 @@ class GILEstimator(BaseEstimator):
             return
         self._trainer = None
         self.encoder_ = TableEncoder(
-            self.categorical_features, self.indicator, owner=type(self).__name__
+            self.categorical_features,
+            self.indicator,
+            self.numeric_encoding,
+            owner=type(self).__name__,
         ).fit(columns)
         self.n_features_in_ = len(columns.names)
         if columns.named:
@@ -100,7 +108,7 @@ class GILEstimator(BaseEstimator):
             del self.feature_names_in_
         policy = make_policy(self.policy)
         self.predictor_ = Predictor(
-            self.n_members,
+            int(self.n_members),
             len(self.encoder_.input_names),
             self._loss().outputs,
             _sizes(self.hidden_layer_sizes),
@@ -125,13 +133,23 @@ class GILEstimator(BaseEstimator):
         device = values.device
         rows = torch.as_tensor(kept, device=device)
         share = weight[kept] / weight[kept].mean()
+        uneven = torch.as_tensor(share, dtype=torch.float32, device=device)
+        blank = torch.full((values.shape[1],), self._placeholder(), device=device)
+        blank[self.encoder_.n_entries :] = 1.0  # an indicator says "missing"
         data = TrainingData(
             values[rows],
             observed[rows],
             torch.as_tensor(codes[kept], device=device),
-            torch.as_tensor(share, dtype=torch.float32, device=device),
+            uneven if np.ptp(share) else None,
+            self.encoder_.n_entries,
+            torch.as_tensor(self.encoder_.input_columns, device=device),
+            blank,
         )
         return data, strata[kept], kept
+
+    def _placeholder(self) -> float:
+        """What is filled in before the network sees a row; it puts in learned values itself."""
+        return 0.0 if self.placeholder == "learned" else float(self.placeholder)
 
     def _class_weights(self, target: np.ndarray) -> np.ndarray:
         return np.ones(len(target))
@@ -144,18 +162,19 @@ class GILEstimator(BaseEstimator):
         n_folds = min(round(1 / max(self.validation_fraction, 1e-9)), len(strata) // 2)
         if not self.early_stopping or n_folds < 2:
             return [everything] * self.n_members, None
-        folds = assign_folds(n_folds, self._rng, strata, groups)
-        present = np.unique(folds[folds >= 0])
-        if len(present) < 2:  # nothing can be held out and still be learned from
-            return [everything] * self.n_members, None
-        mine = [
-            present[k % len(present) if self.validation == "rotating" else 0]
-            for k in range(self.n_members)
+        out: list[np.ndarray] = []  # per member True for the rows it holds out
+        while len(out) < self.n_members:  # a new shuffle once every fold had its member
+            folds = assign_folds(n_folds, self._rng, strata, groups)
+            present = np.unique(folds[folds >= 0])
+            if len(present) < 2:  # nothing can be held out and still be learned from
+                return [everything] * self.n_members, None
+            out += [folds == fold for fold in present]
+        if self.validation == "shared":
+            out = out[:1] * self.n_members
+        del out[self.n_members :]
+        return [everything[torch.from_numpy(~rows)] for rows in out], [
+            everything[torch.from_numpy(rows)] for rows in out
         ]
-        return (
-            [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in mine],
-            [torch.from_numpy(np.flatnonzero(folds == fold)) for fold in mine],
-        )
 
     def _trainer_for(self, predictor: Predictor) -> Trainer:
         settings = Settings(
@@ -167,6 +186,8 @@ class GILEstimator(BaseEstimator):
             max_epochs=self.max_iter,
             patience=self.n_iter_no_change,
             tol=self.tol,
+            hide=self.hide,
+            averaging=self.weight_averaging,
         )
         going_on = self.warm_start and hasattr(self, "policy_")
         return Trainer(
@@ -198,10 +219,9 @@ class GILEstimator(BaseEstimator):
     def _inputs(self, columns: Columns) -> tuple[Tensor, Tensor]:
         """Filled values and observed mask on the networks' device; (n, D) each."""
         table = self.encoder_.transform(columns)
-        placeholder = 0.0 if self.placeholder == "learned" else float(self.placeholder)
         device = self.predictor_.encoder.weight.device
         return (
-            torch.from_numpy(table.filled(placeholder)).to(device),
+            torch.from_numpy(table.filled(self._placeholder())).to(device),
             torch.from_numpy(table.observed).to(device),
         )
 
@@ -237,7 +257,8 @@ class GILEstimator(BaseEstimator):
 
 
 def _sizes(hidden: Any) -> tuple[int, ...]:
-    return (hidden,) if isinstance(hidden, int | np.integer) else tuple(hidden)
+    # int: PyTorch and JSON do not take NumPy's whole numbers, which parameter searches give.
+    return tuple(int(size) for size in np.atleast_1d(hidden))
 
 
 def _device(name: str) -> torch.device:
@@ -249,7 +270,7 @@ def _device(name: str) -> torch.device:
 def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     if groups is None:
         return None
-    array = np.asarray(groups)
+    array = as_array(groups, "groups")
     if array.shape != (n_rows,):
         raise InputError(
             f"groups has shape {array.shape}",

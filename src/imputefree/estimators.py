@@ -19,9 +19,9 @@ PARAMETERS = """
     indicator. While the networks train, a *policy* decides the importance a in [0, 1] of every
     entry x of every row, and the first layer learns from
 
-        dE/dW = sum over rows of (x * a) Delta^T          (Delta: gradient at the layer's output)
+        dE/dW = sum over rows of Delta (x * a)^T          (Delta: gradient at the layer's output)
 
-    instead of the ordinary sum of x Delta^T. Prediction uses the networks alone: no policy, no
+    instead of the ordinary sum of Delta x^T. Prediction uses the networks alone: no policy, no
     imputer.
 
     Parameters
@@ -49,10 +49,18 @@ PARAMETERS = """
     categorical_features : "auto" or list of names or positions
         "auto" takes text and category columns. A missing category is missing; one never seen in
         training counts as missing, with a warning.
+    numeric_encoding : {{"auto", "rich", "plain"}}
+        "plain" gives a number one input. "rich" adds its normal score (a number with more than
+        ten distinct values) or one input a value. "auto" is rich up to 100 columns.
+    hide : float
+        Chance that a training step hides an observed entry, so that networks get used to gaps.
     learning_rate_init, learning_rate_decay, learning_rate_decay_steps : float, float, int
         Adam's rate, multiplied by `learning_rate_decay` every so many steps, smoothly.
     weight_decay : float
-        Decoupled weight decay (AdamW).
+        Decoupled weight decay (AdamW): a step shrinks weights by rate times decay. Biases stay.
+    weight_averaging : float
+        The weights judged on held-out rows and kept are a running mean over steps, the newest
+        weighing 1 minus this; 0 keeps the last step's. Without held-out rows it is not used.
     batch_size : int
         Rows a step and member.
     max_iter : int
@@ -65,7 +73,8 @@ PARAMETERS = """
     validation_fraction : float
         Share of the rows a member holds out (stratified by class; groups stay together).
     n_iter_no_change, tol : int, float
-        Epochs without improvement by more than `tol` before training stops.
+        Epochs (and at least 80 steps) without improvement by more than `tol` before training
+        stops.
 {class_weight}    warm_start : bool
         Go on from the weights of the last fit.
     random_state : int, RandomState or None
@@ -77,7 +86,7 @@ PARAMETERS = """
 
     Attributes
     ----------
-{fitted}    history_ : dict of lists, one figure an epoch: loss, validation_loss and what the policy reports
+{fitted}    history_ : dict of lists, one figure an epoch: loss, validation_loss, the policy's
     n_iter_ : epochs run
     n_features_in_, feature_names_in_ : columns of the training table
     encoder_ : the fitted `TableEncoder`; `encoder_.input_names` names the network's inputs
@@ -113,23 +122,26 @@ class GILClassifier(ClassifierMixin, GILEstimator):
         policy: Any = "none",
         reward: Any = "loss",
         n_members: int = 16,
-        hidden_layer_sizes: Any = (128,),
+        hidden_layer_sizes: Any = (128, 128),
         activation: str = "relu",
         linear_path: bool = True,
         dropout: float = 0.2,
         placeholder: Any = 0.0,
         indicator: bool = True,
         categorical_features: Any = "auto",
-        learning_rate_init: float = 1e-3,
+        numeric_encoding: str = "auto",
+        hide: float = 0.1,
+        learning_rate_init: float = 2e-3,
         learning_rate_decay: float = 1.0,
         learning_rate_decay_steps: int = 1000,
-        weight_decay: float = 1e-2,
+        weight_decay: float = 3.0,
+        weight_averaging: float = 0.95,
         batch_size: int = 128,
         max_iter: int = 200,
         early_stopping: bool = True,
         validation: str = "rotating",
         validation_fraction: float = 0.125,
-        n_iter_no_change: int = 16,
+        n_iter_no_change: int = 10,
         tol: float = 0.0,
         class_weight: Any = None,
         warm_start: bool = False,
@@ -147,10 +159,13 @@ class GILClassifier(ClassifierMixin, GILEstimator):
         self.placeholder = placeholder
         self.indicator = indicator
         self.categorical_features = categorical_features
+        self.numeric_encoding = numeric_encoding
+        self.hide = hide
         self.learning_rate_init = learning_rate_init
         self.learning_rate_decay = learning_rate_decay
         self.learning_rate_decay_steps = learning_rate_decay_steps
         self.weight_decay = weight_decay
+        self.weight_averaging = weight_averaging
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.early_stopping = early_stopping
@@ -173,9 +188,7 @@ class GILClassifier(ClassifierMixin, GILEstimator):
         probability = self.predict_proba(X)
         return self.classes_[probability.argmax(1)]
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One epoch over these rows. The first call fixes columns, scales and, by `classes`, all
         classes there will ever be (default: those of its y)."""
         if not hasattr(self, "predictor_"):
@@ -229,23 +242,26 @@ class GILRegressor(RegressorMixin, GILEstimator):
         policy: Any = "none",
         reward: Any = "loss",
         n_members: int = 16,
-        hidden_layer_sizes: Any = (128,),
+        hidden_layer_sizes: Any = (128, 128),
         activation: str = "relu",
         linear_path: bool = True,
         dropout: float = 0.2,
         placeholder: Any = 0.0,
         indicator: bool = True,
         categorical_features: Any = "auto",
-        learning_rate_init: float = 1e-3,
+        numeric_encoding: str = "auto",
+        hide: float = 0.1,
+        learning_rate_init: float = 2e-3,
         learning_rate_decay: float = 1.0,
         learning_rate_decay_steps: int = 1000,
-        weight_decay: float = 1e-2,
+        weight_decay: float = 3.0,
+        weight_averaging: float = 0.95,
         batch_size: int = 128,
         max_iter: int = 200,
         early_stopping: bool = True,
         validation: str = "rotating",
         validation_fraction: float = 0.125,
-        n_iter_no_change: int = 16,
+        n_iter_no_change: int = 10,
         tol: float = 0.0,
         warm_start: bool = False,
         random_state: Any = None,
@@ -262,10 +278,13 @@ class GILRegressor(RegressorMixin, GILEstimator):
         self.placeholder = placeholder
         self.indicator = indicator
         self.categorical_features = categorical_features
+        self.numeric_encoding = numeric_encoding
+        self.hide = hide
         self.learning_rate_init = learning_rate_init
         self.learning_rate_decay = learning_rate_decay
         self.learning_rate_decay_steps = learning_rate_decay_steps
         self.weight_decay = weight_decay
+        self.weight_averaging = weight_averaging
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.early_stopping = early_stopping

@@ -6,7 +6,9 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from sklearn.utils import check_random_state
 
 from .errors import ParameterError
 from .gil.predictors import ACTIVATIONS
@@ -16,7 +18,7 @@ Rule = tuple[Callable[[Any], bool], str]
 
 def _whole(low: int) -> Rule:
     return (
-        lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool) and v >= low,
+        lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= low,
         f"a whole number, at least {low}",
     )
 
@@ -25,8 +27,9 @@ def _number(low: float, high: float, open_low: bool = False, open_high: bool = F
     def holds(value: Any) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        above = value > low if open_low else value >= low
-        return bool(above and (value < high if open_high else value <= high))
+        number = float(value)
+        above = number > low if open_low else number >= low
+        return above and (number < high if open_high else number <= high)
 
     span = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
     return holds, f"a number in {span}"
@@ -46,16 +49,24 @@ def _is_sizes(value: Any) -> bool:
 
 def _is_device(value: Any) -> bool:
     try:
-        return value == "auto" or torch.device(value) is not None
-    except (RuntimeError, TypeError):
+        name = "cpu" if isinstance(value, str) and value == "auto" else value
+        return torch.empty(0, device=torch.device(name)).device.type != "meta"
+    except (RuntimeError, TypeError, AssertionError):  # AssertionError: PyTorch without CUDA
+        return False
+
+
+def _is_seed(value: Any) -> bool:
+    try:
+        return check_random_state(value) is not None
+    except ValueError:
         return False
 
 
 def _is_placeholder(value: Any) -> bool:
-    return value == "learned" or _number(-1e6, 1e6)[0](value)
+    return (isinstance(value, str) and value == "learned") or _number(-1e6, 1e6)[0](value)
 
 
-FLAG: Rule = (lambda v: isinstance(v, bool | int), "True or False")
+FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_ | int), "True or False")
 RULES: dict[str, Rule] = {
     "n_members": _whole(1),
     "hidden_layer_sizes": (_is_sizes, "a whole number above 0 or a non-empty tuple of such"),
@@ -64,6 +75,9 @@ RULES: dict[str, Rule] = {
     "dropout": _number(0, 1, open_high=True),
     "placeholder": (_is_placeholder, 'a number (in scaled units) or "learned"'),
     "indicator": FLAG,
+    "numeric_encoding": _choice("auto", "rich", "plain"),
+    "hide": _number(0, 0.9),
+    "weight_averaging": _number(0, 1, open_high=True),
     "learning_rate_init": _number(0, 1e3, open_low=True),
     "learning_rate_decay": _number(0, 1, open_low=True),
     "learning_rate_decay_steps": _whole(1),
@@ -76,7 +90,8 @@ RULES: dict[str, Rule] = {
     "n_iter_no_change": _whole(1),
     "tol": _number(0, 1e3),
     "warm_start": FLAG,
-    "device": (_is_device, '"auto" or a torch device such as "cpu" or "cuda"'),
+    "random_state": (_is_seed, "None, a whole number in [0, 2**32 - 1] or a RandomState"),
+    "device": (_is_device, '"auto" or a torch device of this machine, such as "cpu" or "cuda"'),
     "verbose": FLAG,
 }
 
@@ -89,7 +104,8 @@ def check_parameters(estimator: Any) -> None:
             raise ParameterError(
                 f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
             )
-    if estimator.reward == "contrastive" and not hasattr(estimator, "class_weight"):
+    contrastive = isinstance(estimator.reward, str) and estimator.reward == "contrastive"
+    if contrastive and not hasattr(estimator, "class_weight"):
         raise ParameterError(
             "reward is 'contrastive' for a regressor",
             "The contrastive reward compares features of different classes",

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
+import uuid
 import warnings
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,7 +27,16 @@ from .gil.predictors import Predictor
 
 FORMAT = 1
 KEY = "imputefree"
-PLAIN = (str, int, float, bool, type(None))
+PLAIN = str | int | float | bool | None
+FITTED = (
+    "classes_",
+    "target_mean_",
+    "target_scale_",
+    "n_features_in_",
+    "feature_names_in_",
+    "history_",
+    "n_iter_",
+)
 Estimator = TypeVar("Estimator")
 
 
@@ -42,16 +51,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "network": model.predictor_.shape,
         "fitted": _pack_fitted(model),
     }
-    text = json.dumps(content, sort_keys=True)
+    text = json.dumps(content, sort_keys=True, default=np.generic.item)
     metadata = {KEY: text, "sha256": _digest(text, weights)}
     path = Path(path)
+    # A plain new file, so that it gets the permissions of any other (mkstemp's is private).
+    temporary = path.parent / f"{path.name}.{uuid.uuid4().hex}"
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             file.write(to_bytes(weights, metadata))
         os.replace(temporary, path)
     except OSError as error:
-        with contextlib.suppress(OSError, UnboundLocalError):
+        with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise ModelFileError(
             f"{path} cannot be written ({error.strerror})",
@@ -64,15 +74,16 @@ def load(path: str | os.PathLike[str], cls: type[Estimator]) -> Estimator:
     """Read an estimator of class `cls` (or of the class it names, for the common base)."""
     content, weights = _read(Path(path))
     known = {sub.__name__: sub for sub in _subclasses(cls)}
-    if content["estimator"] not in known:
+    kind = str(content.get("estimator"))
+    if kind not in known:
         raise ModelFileError(
-            f"{path} holds a {content['estimator']}",
+            f"{path} holds a {kind}",
             f"{cls.__name__}.load reads {' or '.join(sorted(known))}",
-            f"Call {content['estimator']}.load",
+            f"Call {kind}.load",
         )
     try:
-        return _rebuild(known[content["estimator"]], content, weights)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        return _rebuild(known[kind], content, weights)
+    except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise ModelFileError(
             f"{path} does not describe a whole model ({error})",
             "A model file must be as `save` wrote it",
@@ -88,12 +99,20 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     network = Predictor(generator=torch.Generator().manual_seed(0), **content["network"])
     network.load_state_dict(weights)
     model.predictor_ = network
-    for name, value in content["fitted"].items():
-        setattr(model, name, _unpack_fitted(value))
+    for name in FITTED:
+        if name in content["fitted"]:
+            setattr(model, name, _unpack_fitted(content["fitted"][name]))
+    if (
+        network.inputs != len(model.encoder_.input_names)
+        or network.outputs != model._loss().outputs
+    ):
+        raise ValueError("columns, network and classes do not fit together")
     return model
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder", "A model is one file", "Check the path")
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -113,7 +132,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     try:
         content = json.loads(metadata[KEY])
         version = content["format"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ModelFileError(
             f"{path} is a safetensors file from elsewhere",
             "A model file is what the save method of an imputefree estimator wrote",
@@ -137,7 +156,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
 def _digest(text: str, weights: dict[str, torch.Tensor]) -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(weights):
-        digest.update(name.encode() + weights[name].contiguous().numpy().tobytes())
+        weight = weights[name].contiguous()
+        # With type and shape: the same bytes read as whole numbers would be other weights.
+        digest.update(f"{name} {weight.dtype} {list(weight.shape)} ".encode())
+        digest.update(weight.flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -149,7 +171,7 @@ def _pack_parameter(value: Any) -> Any:
         value = value.item()
     if isinstance(value, PLAIN):
         return value
-    if isinstance(value, list | tuple) and all(isinstance(v, PLAIN) for v in value):
+    if isinstance(value, list | tuple) and all(isinstance(v, PLAIN | np.generic) for v in value):
         return {"tuple" if isinstance(value, tuple) else "list": list(value)}
     if isinstance(value, dict):
         return {"dict": [[_pack_parameter(k), _pack_parameter(v)] for k, v in value.items()]}
@@ -173,9 +195,8 @@ def _unpack_parameter(name: str, value: Any) -> Any:
 
 def _pack_fitted(model: Any) -> dict[str, Any]:
     """Fitted attributes that plain JSON can hold, arrays with their dtype."""
-    names = ("classes_", "target_mean_", "target_scale_", "n_features_in_", "feature_names_in_")
     packed: dict[str, Any] = {}
-    for name in (*names, "history_", "n_iter_"):
+    for name in FITTED:
         if not hasattr(model, name):
             continue
         value = getattr(model, name)

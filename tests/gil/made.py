@@ -35,12 +35,14 @@ def fit_on_misleading_table(policy, seed: int) -> GILClassifier:
         dropout=0.0,
         weight_decay=0.0,
         indicator=False,
+        numeric_encoding="plain",
+        hide=0.0,
         early_stopping=False,
         learning_rate_init=1e-3,
         batch_size=64,
-        max_iter=80,
+        max_iter=120,
         random_state=seed,
-    ).fit(*misleading_table(300, seed))
+    ).fit(*misleading_table(200, seed))
 
 
 def importance_of(clf: GILClassifier, X: np.ndarray, act=None) -> torch.Tensor:

@@ -8,7 +8,7 @@ import torch
 from imputefree.gil.importance import ImportanceTap, weighted_linear
 from imputefree.gil.predictors import Predictor
 
-K, B, D, E, O = 2, 7, 5, 6, 3
+K, B, D, E, C = 2, 7, 5, 6, 3
 
 
 def double(*shape, seed=0):
@@ -17,7 +17,7 @@ def double(*shape, seed=0):
 
 def network(**options):
     torch.manual_seed(0)
-    net = Predictor(K, D, O, (E, 4), generator=torch.Generator().manual_seed(1), **options)
+    net = Predictor(K, D, C, (E, 4), generator=torch.Generator().manual_seed(1), **options)
     return net.double()
 
 
@@ -35,7 +35,7 @@ def by_definition(net, values, observed, target, importance):
             _, raw = net(values[:, b : b + 1], observed[:, b : b + 1])
             loss = errors(raw, target[:, b : b + 1])[k, 0] / B
             (gradient,) = torch.autograd.grad(loss, net.encoder.weight)
-            total[k] += gradient[k] * importance[k, b][:, None]
+            total[k] += gradient[k] * importance[k, b]
     return total
 
 
@@ -52,7 +52,7 @@ def weighted(net, values, observed, target, importance):
 def batch(placeholder=0.0):
     values, observed = double(K, B, D), torch.rand(K, B, D) > 0.4
     values = torch.where(observed, values, torch.tensor(placeholder, dtype=torch.float64))
-    target = torch.randint(0, O, (K, B))
+    target = torch.randint(0, C, (K, B))
     importance = torch.rand(K, B, D, dtype=torch.float64)
     return values, observed, target, importance
 
@@ -94,28 +94,28 @@ def test_ordinary_gradient_is_that_of_autograd():
     net = network()
     values, observed, target, _ = batch(2.0)
     got = weighted(net, values, observed, target, None)["encoder.weight"]
-    pre = values @ net.encoder.weight + net.encoder.bias
+    pre = values @ net.encoder.weight.mT + net.encoder.bias
     loss = errors(net.infer(pre.relu()), target).mean(1).sum()
     (expected,) = torch.autograd.grad(loss, net.encoder.weight)
     assert (got - expected).abs().max() < 1e-12
 
 
 def test_without_bias_and_without_members():
-    x, w, a = double(B, D), double(D, E, seed=1).requires_grad_(), torch.rand(B, D).double()
+    x, w, a = double(B, D), double(E, D, seed=1).requires_grad_(), torch.rand(B, D).double()
     tap = ImportanceTap()
     out = weighted_linear(x, w, None, tap)
-    assert torch.equal(out, x @ w)
+    assert torch.equal(out, x @ w.T)
     tap.importance = a
     (out.tanh() ** 2).sum().backward()
     expected = torch.zeros_like(w)
     for b in range(B):
-        (gradient,) = torch.autograd.grad(((x[b] @ w).tanh() ** 2).sum(), w)
-        expected += gradient * a[b][:, None]
+        (gradient,) = torch.autograd.grad(((w @ x[b]).tanh() ** 2).sum(), w)
+        expected += gradient * a[b]
     assert (w.grad - expected).abs().max() < 1e-10
 
 
 def test_input_gradient_ignores_importance():
-    w, bias = double(D, E, seed=1), double(1, E, seed=2)
+    w, bias = double(E, D, seed=1), double(1, E, seed=2)
     gradients = []
     for a in (None, torch.rand(B, D).double()):
         x, tap = double(B, D).requires_grad_(), ImportanceTap()
@@ -124,7 +124,7 @@ def test_input_gradient_ignores_importance():
         out.square().sum().backward()
         gradients.append(x.grad)
     assert torch.equal(*gradients)
-    assert torch.allclose(gradients[0], 2 * (double(B, D) @ w + bias) @ w.T)
+    assert torch.allclose(gradients[0], 2 * (double(B, D) @ w.T + bias) @ w)
 
 
 def test_one_adam_step_from_the_weighted_gradient():
@@ -148,5 +148,5 @@ def test_tap_reports_inputs_and_delta():
     _, raw = net(values, observed, tap)
     tap.importance = importance
     errors(raw, target).mean(1).sum().backward()
-    rebuilt = (tap.inputs * importance).mT @ tap.delta
+    rebuilt = tap.delta.mT @ (tap.inputs * importance)
     assert torch.equal(rebuilt, net.encoder.weight.grad)

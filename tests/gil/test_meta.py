@@ -29,18 +29,18 @@ def test_closed_form_equals_autograd_through_one_gradient_step(linear_path):
         return flat * K  # a mean over rows, a sum over members
 
     def forward(weight, values):
-        pre = values @ weight + net.encoder.bias
+        pre = values @ weight.mT + net.encoder.bias
         straight = pre[..., 7:] if linear_path else None
         return net.infer(pre[..., :7].relu(), straight), pre
 
-    # One step, differentiable in a: Δ by autograd, W' = W − η Σ (x ⊙ a) Δᵀ, then E_next(W').
+    # One step, differentiable in a: Δ by autograd, W' = W − η Σ Δ (x ⊙ a)ᵀ, then E_next(W').
     raw, pre = forward(net.encoder.weight.detach(), x)
     pre_leaf = pre.detach().requires_grad_()
     straight = pre_leaf[..., 7:] if linear_path else None
     (delta,) = torch.autograd.grad(
         loss_of(net.infer(pre_leaf[..., :7].relu(), straight), y), pre_leaf
     )
-    moved = net.encoder.weight.detach() - rate * (x * importance).mT @ delta
+    moved = net.encoder.weight.detach() - rate * delta.mT @ (x * importance)
     (expected,) = torch.autograd.grad(loss_of(forward(moved, x_next)[0], y_next), importance)
 
     # The closed form, from the taps of the two steps.
@@ -67,7 +67,7 @@ def verdict(policy: str, seed: int) -> tuple[float, float, float]:
     loss = log_loss(y_test, clf.predict_proba(X_test))
     if policy == "none":
         return loss, 1.0, 1.0
-    importance = importance_of(clf, misleading_table(300, seed)[0])
+    importance = importance_of(clf, misleading_table(200, seed)[0])
     return loss, importance[:, MISLEADING].mean().item(), importance[:, USEFUL].mean().item()
 
 
@@ -75,7 +75,7 @@ def learns(policy: str, seed: int) -> bool:
     """The claim: misleading columns clearly lower, and a lower test loss than `none`."""
     ordinary, _, _ = verdict("none", seed)
     loss, misleading, useful = verdict(policy, seed)
-    return misleading < useful - 0.5 and loss < ordinary
+    return misleading < useful - 0.5 and loss < 0.985 * ordinary
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -6,8 +6,9 @@ for missing. Nothing behind this file ever sees a frame, a nullable dtype or `pd
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..errors import InputError, InputTypeError
 
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 TEXT_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
+NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def read_columns(X: Any) -> Columns:
         )
     if isinstance(X, pd.DataFrame):
         names, named = _frame_names(X)
+        reader: Callable[[Any, str], tuple[np.ndarray, bool]]
         series: Iterable[Any] = (X.iloc[:, j] for j in range(X.shape[1]))
         shape, reader = X.shape, _read_pandas
     elif type(X).__module__.startswith("polars"):
@@ -124,22 +127,21 @@ def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
 def _as_array(X: Any) -> np.ndarray:
     """A two-dimensional array out of an array-like, keeping objects as objects."""
     try:
+        if isinstance(X, np.ma.MaskedArray):  # asarray would show what lies under the mask
+            masked, X = np.ma.getmaskarray(X), X.data.astype(object)
+            X[masked] = None
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
             # A list of lists mixing numbers and texts: NumPy would turn the numbers into texts.
             array = np.asarray(X, dtype=object)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:  # torch raises RuntimeErrors
         raise InputError(
             f"X cannot be read as a table ({error})",
             "A table is a 2D array, a DataFrame, or a list of rows of equal length",
             "Check that all rows have the same number of values",
         ) from None
     if array.dtype.kind == "c":
-        raise InputError(
-            f"Complex data not supported: X has dtype {array.dtype}",
-            "Values must be real numbers, texts or missing",
-            "Split real and imaginary parts into two columns",
-        )
+        raise _complex_error("X")
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead",
@@ -154,7 +156,7 @@ def _read_pandas(series: pd.Series, label: str) -> tuple[np.ndarray, bool]:
     if isinstance(dtype, pd.CategoricalDtype):
         return _to_text(np.asarray(series.astype(object)), label), True
     if isinstance(dtype, pd.SparseDtype):
-        series = series.sparse.to_dense()
+        series = pd.Series(np.asarray(series))
     if pd.api.types.is_complex_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
         return _read_array(np.asarray(series), label)
     if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
@@ -181,7 +183,13 @@ def _read_array(values: np.ndarray, label: str) -> tuple[np.ndarray, bool]:
     if values.dtype.kind in "US":
         return _to_text(values.astype(object), label), False
     kind = pd.api.types.infer_dtype(values, skipna=True) if values.dtype == object else "other"
-    if kind in NUMBER_KINDS:
+    if values.dtype.kind == "c" or kind == "complex":
+        raise _complex_error(label)
+    # To pandas, True beside 2 or a Decimal beside a float is "mixed", yet all are numbers.
+    if kind in NUMBER_KINDS or (
+        kind.startswith("mixed")
+        and all(isinstance(value, NUMBERS) for value in values[~pd.isna(values)])
+    ):
         return _to_number(values, label), False
     if kind in TEXT_KINDS:
         return _to_text(values, label), False
@@ -189,6 +197,14 @@ def _read_array(values: np.ndarray, label: str) -> tuple[np.ndarray, bool]:
         f"{label} holds {values.dtype if kind == 'other' else kind} values",
         "A value: argument must be a string or a number, or missing",
         "Turn dates into numbers, for example (column - column.min()).dt.days",
+    )
+
+
+def _complex_error(where: str) -> InputTypeError:
+    return InputTypeError(
+        f"Complex data not supported: {where} holds complex numbers",
+        "Values must be real numbers, texts or missing",
+        "Split real and imaginary parts into two columns",
     )
 
 
@@ -209,26 +225,35 @@ def _to_number(values: np.ndarray, label: str) -> np.ndarray:
 
 def _to_text(values: np.ndarray, label: str) -> np.ndarray:
     """Categories compare by their text, so that 1, 1.0 and a category 1 mean the same level."""
-    codes, levels = pd.factorize(values)
-    texts = np.empty(len(levels) + 1, dtype=object)
-    for i, level in enumerate(levels):
-        texts[i] = _level_text(level, values, label)
-    texts[-1] = None  # factorize marks missing by -1
-    return texts[codes]
+    try:
+        codes, levels = pd.factorize(values)
+        texts = np.array([*map(_level_text, levels), None], dtype=object)
+    except TypeError:  # from factorize for what has no hash (lists, dicts), or from _level_text
+        raise _no_value_error(values, label) from None
+    return texts[codes]  # factorize marks missing by -1
 
 
-def _level_text(level: Any, values: np.ndarray, label: str) -> str:
+def _level_text(level: Any) -> str:
     if isinstance(level, str):
         return str(level)
     if isinstance(level, bool | np.bool_ | int | np.integer):
-        return str(level)
-    if isinstance(level, float | np.floating):
+        return str(int(level))  # True equals 1, as in a column of numbers
+    if isinstance(level, float | np.floating | Decimal):
         return str(int(level)) if float(level).is_integer() else str(float(level))
     if isinstance(level, bytes):
         return level.decode("utf-8", errors="replace")
-    row = next(i for i, value in enumerate(values) if value is level or value == level)
-    raise InputTypeError(
-        f"{label} holds a {type(level).__name__} (first: row {row})",
+    raise TypeError
+
+
+def _no_value_error(values: np.ndarray, label: str) -> InputTypeError:
+    missing = pd.isna(values)
+    row = next(
+        i
+        for i, value in enumerate(values)
+        if not missing[i] and not isinstance(value, (str, bytes, *NUMBERS))
+    )
+    return InputTypeError(
+        f"{label} holds a value of type {type(values[row]).__name__} (first: row {row})",
         "A value: argument must be a string or a number, or missing",
         "Take the parts you need out of it into columns of their own",
     )

@@ -1,34 +1,46 @@
-"""Numbers on one scale: centred by the median, divided by a robust spread, bent at the ends."""
+"""Numbers on one scale: centred, divided by a spread, bent at the ends; and their normal scores.
+
+All statistics come from the observed entries of training rows, and no outlier moves them far.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
-SOFT_LIMIT = 3.0  # in robust standard deviations: where the bend sets in
-HARD_LIMIT = 1e6  # keeps the square below finite for any float64
+SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
+HARD_LIMIT = 1e6  # keeps squares finite for any float64
+OUTLIER = 5.0  # robust standard deviations from the median beyond which a value is pulled in
+KNOTS = 129  # points that describe a column's distribution
 
 
-def robust_location(values: np.ndarray) -> tuple[float, float]:
-    """Median and spread of the observed entries of one column; (0, 1) where there are none.
+def location(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of the observed entries, with outliers pulled in first.
 
-    The spread is the interquartile range over 1.349 (the standard deviation of a normal). Where
-    half of the column is one value that range is 0, and the standard deviation steps in; for a
-    constant column it is 1.
+    (0, 1) where nothing is observed; the spread of a constant column is 1.
 
-    >>> robust_location(np.array([1.0, 2.0, 3.0, np.nan, 1e9]))[0]
-    2.5
+    >>> center, spread = location(np.array([1.0, 2.0, 3.0, np.nan, 2.0, 1.0, 3.0, 1e9]))
+    >>> center < 5, spread < 5
+    (True, True)
     """
     seen = values[~np.isnan(values)]
     if not len(seen):
         return 0.0, 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        low, median, high = np.percentile(seen, [25, 50, 75])
-        spread = (high - low) / 1.349
-        if not 0 < spread < np.inf:
-            spread = seen.std()
-    if not np.isfinite(median):
-        median = float(seen[0])
-    return float(median), float(spread) if 0 < spread < np.inf else 1.0
+    seen = seen / 16  # an exact division, after which differences and the reach cannot overflow
+    low, median, high = np.percentile(seen, [25, 50, 75])
+    reach = OUTLIER * (high - low) / 1.349  # 1.349: interquartile range of a standard normal
+    if reach > 0:
+        pulled = np.clip(seen, median - reach, median + reach)
+    else:  # half of the column is one value: quartiles say nothing, the outer percent does
+        pulled = np.clip(seen, *np.percentile(seen, [1, 99]))
+    center, spread = _moments(pulled)
+    return 16 * center, 16 * (spread or _moments(seen)[1]) or 1.0
+
+
+def _moments(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation; squares of huge and tiny values neither overflow nor vanish."""
+    unit = float(np.abs(values).max()) or 1.0
+    return float((values / unit).mean()) * unit, float((values / unit).std()) * unit
 
 
 def scale(values: np.ndarray, center: float, spread: float) -> np.ndarray:
@@ -42,3 +54,22 @@ def scale(values: np.ndarray, center: float, spread: float) -> np.ndarray:
     with np.errstate(over="ignore"):
         z = np.clip((values - center) / spread, -HARD_LIMIT, HARD_LIMIT)
     return z / np.sqrt(1.0 + (z / SOFT_LIMIT) ** 2)
+
+
+def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Knots (x, score) of the map that makes a column normal; `np.interp` applies it.
+
+    The score of x is the normal quantile of the share of training entries below it (ties count
+    half), so only the order of values matters, not their distances.
+
+    >>> x, score = normal_score_knots(np.array([1.0, 10.0, 100.0, np.nan]))
+    >>> x, score.round(2)
+    (array([  1.,  10., 100.]), array([-0.97,  0.  ,  0.97]))
+    """
+    seen = np.sort(values[~np.isnan(values)])
+    n = len(seen)
+    at = np.unique(np.linspace(0, n - 1, min(n, KNOTS)).round().astype(int))
+    x = np.unique(seen[at])
+    below = np.searchsorted(seen, x, "left") + np.searchsorted(seen, x, "right")
+    share = np.clip(below / (2 * n), 0.5 / n, 1 - 0.5 / n)
+    return x, ndtri(share)

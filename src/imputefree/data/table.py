@@ -1,24 +1,23 @@
 """From columns to what a network reads: scaled values and an observed mask.
 
-A `TableEncoder` learns on training rows only (medians, spreads, category levels, which columns
-have gaps) and then turns any table with the same columns into a `Table`.
+A `TableEncoder` learns on training rows only (scales, category levels, which columns have gaps)
+and then turns any table with the same columns into a `Table`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning
-from .columns import Columns, read_columns
-from .scaling import robust_location, scale
+from .columns import Columns
+from .encoding import Category, Number, Plan, from_state, to_state
 
-RARE = "(rare)"  # input that stands for all levels too rare to have one of their own
+RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs a number
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Table:
     """What a network reads.
 
     Shapes: values (n, D) float32 with 0 where missing, observed (n, D) bool, True = observed.
-    D counts network inputs: a number is one, a category one per level, an indicator one.
+    D counts network inputs: first those of the columns, then the indicators (always observed).
     """
 
     values: np.ndarray
@@ -39,27 +38,6 @@ class Table:
         return np.where(self.observed, self.values, np.float32(placeholder))
 
 
-@dataclass
-class ColumnPlan:
-    """How one column of the table becomes inputs of the network."""
-
-    name: str
-    kind: str  # "number" or "category"
-    has_gaps: bool
-    center: float = 0.0
-    spread: float = 1.0
-    levels: list[str] = field(default_factory=list)
-    rare_levels: list[str] = field(default_factory=list)
-
-    @property
-    def inputs(self) -> list[str]:
-        """Names of the inputs this column gives."""
-        if self.kind == "number":
-            return [self.name]
-        shown = [*self.levels, RARE] if self.rare_levels else self.levels
-        return [f"{self.name}={level}" for level in shown]
-
-
 class TableEncoder:
     """Learns how to scale and encode a table, and does it.
 
@@ -67,14 +45,14 @@ class TableEncoder:
     ----------
     categorical_features : "auto" (text and category columns), or a list of names or positions
     indicator : add one input a column that had gaps in training: 1 where missing
+    numeric_encoding : "plain" (one input a number), "rich" (see `encoding.Number`) or "auto"
+        (rich up to 100 columns)
     owner : who asks, for error messages
-    max_levels, min_level_rows : a category keeps at most that many levels as inputs of their own,
-        each seen in at least that many training rows; the others share one "rare" input
 
     Examples
     --------
     >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["f", "m", None]})
-    >>> encoder = TableEncoder(min_level_rows=1).fit(read_columns(frame))
+    >>> encoder = TableEncoder().fit(read_columns(frame))
     >>> encoder.input_names
     ['age', 'sex=f', 'sex=m', 'age is missing', 'sex is missing']
     >>> encoder.transform(read_columns(frame)).observed.astype(int)
@@ -87,23 +65,24 @@ class TableEncoder:
         self,
         categorical_features: str | Sequence[Any] = "auto",
         indicator: bool = True,
-        max_levels: int = 64,
-        min_level_rows: int = 2,
+        numeric_encoding: str = "auto",
         owner: str = "TableEncoder",
     ) -> None:
         self.categorical_features = categorical_features
         self.indicator = indicator
-        self.max_levels = max_levels
-        self.min_level_rows = min_level_rows
+        self.numeric_encoding = numeric_encoding
         self.owner = owner
 
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
         chosen = self._chosen_categories(columns)
+        rich = self.numeric_encoding == "rich" or (
+            self.numeric_encoding == "auto" and len(columns.names) <= RICH_COLUMNS
+        )
         self.named = columns.named
-        self.plans = [
-            self._plan(columns.names[j], columns.arrays[j], chosen[j])
-            for j in range(len(columns.names))
+        self.plans: list[Plan] = [
+            Category.learn(name, array) if category else Number.learn(name, array, rich)
+            for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self
 
@@ -111,33 +90,44 @@ class TableEncoder:
     def input_names(self) -> list[str]:
         """One name per network input, in order."""
         names = [name for plan in self.plans for name in plan.inputs]
-        return names + [f"{plan.name} is missing" for plan in self._with_indicator()]
+        return names + [f"{self.plans[j].name} is missing" for j in self._with_indicator()]
+
+    @property
+    def input_columns(self) -> np.ndarray:
+        """For each input the number of the column it comes from; shape (D,)."""
+        own = [j for j, plan in enumerate(self.plans) for _ in plan.inputs]
+        return np.array(own + self._with_indicator(), dtype=np.int64)
+
+    @property
+    def n_entries(self) -> int:
+        """How many inputs hold entries of the table; the rest are indicators."""
+        return sum(len(plan.inputs) for plan in self.plans)
 
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
         arrays = self._match(columns)
-        n, width = columns.n_rows, len(self.input_names)
-        values = np.zeros((n, width), dtype=np.float32)
-        observed = np.ones((n, width), dtype=bool)
+        shape = (columns.n_rows, len(self.input_columns))
+        values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
         unseen: dict[str, list[str]] = {}
-        at, indicator_at = 0, width - len(self._with_indicator())
-        for plan, array in zip(self.plans, arrays, strict=True):
+        indicator_of = {j: self.n_entries + i for i, j in enumerate(self._with_indicator())}
+        at = 0
+        for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
             span = slice(at, at + len(plan.inputs))
-            if plan.kind == "number":
-                seen = self._encode_number(plan, array, values[:, at])
-            else:
-                seen = self._encode_category(plan, array, values[:, span], unseen)
+            label = f"column {plan.name!r}" if self.named else f"column {plan.name}"
+            seen, new = plan.encode(array, values[:, span], label)
             observed[:, span] = seen[:, None]
+            if j in indicator_of:
+                values[:, indicator_of[j]] = ~seen
+            if new:
+                unseen[plan.name] = new
             at = span.stop
-            if self.indicator and plan.has_gaps:
-                values[:, indicator_at] = ~seen
-                indicator_at += 1
         if unseen:
             _warn_unseen(unseen)
         return Table(values, observed)
 
-    def _with_indicator(self) -> list[ColumnPlan]:
-        return [plan for plan in self.plans if plan.has_gaps] if self.indicator else []
+    def _with_indicator(self) -> list[int]:
+        """Columns that have an indicator."""
+        return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
 
     def _chosen_categories(self, columns: Columns) -> list[bool]:
         chosen = self.categorical_features
@@ -149,13 +139,21 @@ class TableEncoder:
                     'It must be "auto" or a list of column names or positions',
                     f"Write categorical_features=[{chosen!r}] for one column",
                 )
-            return [
-                columns.declared[j] or columns.arrays[j].dtype == object for j in range(n)
-            ]
+            return [columns.declared[j] or columns.arrays[j].dtype == object for j in range(n)]
         flags = [array.dtype == object for array in columns.arrays]  # text can be nothing else
+        if not isinstance(chosen, Iterable):
+            raise ParameterError(
+                f"categorical_features is {chosen!r}",
+                'It must be "auto" or a list of column names or positions',
+                "Write categorical_features=[] for none beyond text columns",
+            )
         for one in chosen:
             position = columns.names.index(one) if one in columns.names else one
-            if not isinstance(position, int | np.integer) or not -n <= position < n:
+            if (
+                isinstance(position, bool)  # an int to Python: a mask would name columns 1 and 0
+                or not isinstance(position, int | np.integer)
+                or not -n <= position < n
+            ):
                 raise ParameterError(
                     f"categorical_features names {one!r}, which is no column",
                     "It must list column names or positions of the training table",
@@ -163,23 +161,6 @@ class TableEncoder:
                 )
             flags[int(position)] = True
         return flags
-
-    def _plan(self, name: str, array: np.ndarray, category: bool) -> ColumnPlan:
-        if not category:
-            center, spread = robust_location(array)
-            return ColumnPlan(name, "number", bool(np.isnan(array).any()), center, spread)
-        texts = _texts(array)
-        counts = pd.Series(texts).value_counts()  # most frequent first, ties by appearance
-        keep = counts[counts >= self.min_level_rows].index[: self.max_levels]
-        if len(counts) <= 2:  # a rare level of two is the whole information of the column
-            keep = counts.index
-        return ColumnPlan(
-            name,
-            "category",
-            bool(pd.isna(texts).any()),
-            levels=sorted(keep),
-            rare_levels=sorted(set(counts.index) - set(keep)),
-        )
 
     def _match(self, columns: Columns) -> list[np.ndarray]:
         """The columns in training order; by name where both tables have names."""
@@ -209,43 +190,13 @@ class TableEncoder:
             )
         return columns.arrays
 
-    def _encode_number(self, plan: ColumnPlan, array: np.ndarray, out: np.ndarray) -> np.ndarray:
-        if array.dtype == object:
-            rows = np.flatnonzero(~pd.isna(array))
-            raise InputError(
-                f"column {plan.name!r} holds text such as {array[rows[0]]!r} in {len(rows)} rows"
-                f" (first: row {rows[0]}), but numbers in training",
-                "A column must keep its kind",
-                "Convert it with pd.to_numeric(column, errors='coerce'), or train again with it in"
-                " categorical_features",
-            )
-        seen = ~np.isnan(array)
-        out[seen] = scale(array[seen], plan.center, plan.spread)
-        return seen
-
-    def _encode_category(
-        self, plan: ColumnPlan, array: np.ndarray, out: np.ndarray, unseen: dict[str, list[str]]
-    ) -> np.ndarray:
-        texts = _texts(array)
-        known = {level: i for i, level in enumerate(plan.levels)}
-        known |= dict.fromkeys(plan.rare_levels, len(plan.levels))
-        codes, levels = pd.factorize(texts)
-        target = np.array([*(known.get(level, -1) for level in levels), -1], dtype=int)
-        position = target[codes]
-        new = [str(level) for level in levels if level not in known]
-        if new:
-            unseen[plan.name] = new
-        seen = position >= 0
-        out[np.flatnonzero(seen), position[seen]] = 1.0
-        return seen
-
     def state(self) -> dict[str, Any]:
         """Everything learned, as plain JSON types."""
         return {
             "owner": self.owner,
             "indicator": self.indicator,
             "named": self.named,
-            "plans": [asdict(plan) for plan in self.plans],
+            "plans": [to_state(plan) for plan in self.plans],
         }
 
     @classmethod
@@ -253,20 +204,8 @@ class TableEncoder:
         """The reverse of `state`."""
         encoder = cls(indicator=bool(state["indicator"]), owner=str(state["owner"]))
         encoder.named = bool(state["named"])
-        encoder.plans = [ColumnPlan(**plan) for plan in state["plans"]]
+        encoder.plans = [from_state(plan) for plan in state["plans"]]
         return encoder
-
-
-def _texts(array: np.ndarray) -> np.ndarray:
-    """A categorical column as texts; numbers by the text of their shortest form."""
-    if array.dtype == object:
-        return array
-    texts = np.full(len(array), None, dtype=object)
-    seen = ~np.isnan(array)
-    levels, codes = np.unique(array[seen], return_inverse=True)
-    names = [str(int(v)) if v.is_integer() else str(float(v)) for v in levels]
-    texts[seen] = np.array(names, dtype=object)[codes]
-    return texts
 
 
 def _warn_unseen(unseen: dict[str, list[str]]) -> None:
@@ -281,6 +220,3 @@ def _warn_unseen(unseen: dict[str, list[str]]) -> None:
 def _shorten(names: Sequence[Any], limit: int = 6) -> str:
     shown = ", ".join(repr(name) for name in names[:limit])
     return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
-
-
-__all__ = ["ColumnPlan", "Columns", "Table", "TableEncoder", "read_columns"]

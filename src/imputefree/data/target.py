@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 
 LARGEST_TARGET = 1e150  # its square still fits a float64
 
@@ -23,11 +23,9 @@ def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
             "A supervised estimator learns from targets",
             "Call fit(X, y)",
         )
-    if isinstance(y, pd.Series | pd.DataFrame):
+    if isinstance(y, pd.Series | pd.DataFrame) or type(y).__module__.startswith("polars"):
         y = y.to_numpy()
-    elif type(y).__module__.startswith("polars"):
-        y = y.to_numpy()
-    target = np.asarray(y)
+    target = as_array(y, "y")
     if target.ndim == 2 and target.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape"
@@ -68,28 +66,37 @@ def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
 
 def read_classes(target: np.ndarray) -> np.ndarray:
     """The sorted classes of a target, or an error when it holds measurements."""
-    check_classification_targets(target)
     try:
+        check_classification_targets(target)
+        if target.dtype.kind in "mM":  # scikit-learn lets dates pass
+            raise ValueError(f"Unknown label type: {target.dtype}")
         return np.unique(target)
-    except TypeError:
+    except (TypeError, ValueError) as error:
         kinds = sorted({type(value).__name__ for value in target})
-        raise InputError(
-            f"y mixes values of the types {', '.join(kinds)}",
-            "Class labels must be of one kind",
-            "Convert them, for example with y.astype(str)",
+        mixed = f"y mixes values of the types {', '.join(kinds)}"
+        raise InputTypeError(
+            mixed if len(kinds) > 1 else str(error).strip().rstrip("."),
+            "Class labels must be of one kind: texts, whole numbers or booleans",
+            "Use GILRegressor for measurements, or convert y, for example with y.astype(str)",
         ) from None
 
 
 def read_numbers(target: np.ndarray) -> np.ndarray:
     """A regression target as float64."""
     try:
-        numbers = np.asarray(target, dtype=np.float64)
+        # NumPy would take dates for counts and drop imaginary parts.
+        numbers = None if target.dtype.kind in "mMc" else np.asarray(target, dtype=np.float64)
+    except OverflowError:
+        numbers = np.array([np.inf])  # a whole number beyond any float
     except (TypeError, ValueError):
-        raise InputError(
-            f"y holds {type(target[0]).__name__} values such as {target[0]!r}",
+        numbers = None
+    if numbers is None:
+        odd = next((value for value in target.tolist() if not _is_number(value)), target[0])
+        raise InputTypeError(
+            f"y holds {type(odd).__name__} values such as {odd!r}",
             "A regression target must be numbers",
             "Use GILClassifier for classes, or convert y to numbers",
-        ) from None
+        )
     if np.abs(numbers).max() > LARGEST_TARGET:
         raise InputError(
             f"y holds values up to {np.abs(numbers).max():.3g} in size",
@@ -103,7 +110,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Sample weights as float64; None means 1 each."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = as_array(sample_weight, "sample_weight", np.float64)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -126,3 +133,22 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
             "Sample weights must contain at least one non-zero number",
         )
     return weight
+
+
+def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
+    """Targets, weights or groups as a NumPy array, of any shape."""
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(
+            f"{name} cannot be read as an array ({error})",
+            f"It must hold one {'value' if dtype is None else 'number'} a row",
+            f"Check the values of {name}",
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, complex) and float(value) is not None
+    except (TypeError, ValueError):
+        return False

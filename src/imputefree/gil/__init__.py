@@ -38,7 +38,7 @@ def make_reward(reward: Any) -> LossReward:
 def _make(what: str, given: Any, known: dict[str, Any], method: str) -> Any:
     if isinstance(given, str) and given in known:
         return known[given]()
-    if isinstance(given, str) or isinstance(given, type) or not hasattr(given, method):
+    if isinstance(given, str | type) or not hasattr(given, method):
         raise ParameterError(
             f"{what} is {given!r}",
             f"It must be one of {', '.join(map(repr, known))}, or an object with the method"

@@ -36,7 +36,12 @@ class Batches:
         else:  # one deck of cards a class
             n_classes = int(classes.max()) + 1
             self._decks = [
-                [member[classes[member] == c] for c in range(n_classes)] for member in rows
+                # Where groups keep a class out of a member's rows, others of its rows stand in.
+                [
+                    own if len(own := member[classes[member] == c]) else member
+                    for c in range(n_classes)
+                ]
+                for member in rows
             ]
         longest = max(sum(len(deck) for deck in decks) for decks in self._decks)
         self.steps = math.ceil(longest / batch_size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.optim import Adam
 
 from .policies import Policy, State, Task, Transition
 from .predictors import MemberLinear, MemberMlp
@@ -43,9 +44,7 @@ class Behaviour:
         self.random = max(self.random * self.decay, self.random_floor)
 
 
-def random_action(
-    shape: torch.Size, generator: torch.Generator, width: float = 0.2
-) -> Tensor:
+def random_action(shape: torch.Size, generator: torch.Generator, width: float = 0.2) -> Tensor:
     """Each entry near 0 or near 1 with equal chance: a normal of that width, truncated at two
     standard deviations, folded at both ends.
 
@@ -146,7 +145,7 @@ class DDPG(Policy):
     actor_rate, critic_rate, rate_decay, rate_decay_steps : learning rates, multiplied by
         `rate_decay` every `rate_decay_steps` steps
     discount, tau : γ, and how fast the target networks follow
-    batch_size : transitions drawn from the replay per update (and member)
+    batch_size : transitions drawn from the replay per update (and member); 64 as in the DDPG paper
     update_every : steps between updates
     replay_bytes : bound of the replay buffer, all members together
     mask_probability, random_probability, exploration_decay, mask_floor, random_floor : β above
@@ -164,7 +163,7 @@ class DDPG(Policy):
         rate_decay_steps: int = 1000,
         discount: float = 0.99,
         tau: float = 0.001,
-        batch_size: int = 128,
+        batch_size: int = 64,
         update_every: int = 1,
         replay_bytes: int = 256 * 2**20,
         mask_probability: float = 0.5,
@@ -206,9 +205,8 @@ class DDPG(Policy):
         self.actor, self.critic = build()
         self.target_actor, self.target_critic = build()
         self._update_targets(tau=1.0)
-        fused = {"fused": True}
-        self._actor_adam = torch.optim.Adam(self.actor.parameters(), self.actor_rate, **fused)
-        self._critic_adam = torch.optim.Adam(self.critic.parameters(), self.critic_rate, **fused)
+        self._actor_adam = Adam(self.actor.parameters(), self.actor_rate, fused=True)
+        self._critic_adam = Adam(self.critic.parameters(), self.critic_rate, fused=True)
         self.steps = 0
         self.behaviour = Behaviour(
             self.mask_probability,
@@ -226,7 +224,8 @@ class DDPG(Policy):
     def learn(self, transition: Transition) -> dict[str, float]:
         """Remember (s, a, r, s') and update actor and critic, line 14."""
         state, action, reward = transition.state, transition.importance, transition.reward
-        assert action is not None and reward is not None
+        if action is None or reward is None:
+            raise TypeError("DDPG learns from its own importance and a reward")
         if self.replay is None:
             self.replay = Replay(state.task, state.rows.shape[1], self.replay_bytes)
         self.replay.push(state, action, reward)

@@ -1,6 +1,6 @@
 """Exact gradient importance for a linear encoder (METHOD: section 2 of the paper, equation 5).
 
-An ordinary linear layer has the weight gradient Σ_b x_b Δ_bᵀ, with Δ the gradient at its output.
+An ordinary linear layer has the weight gradient Σ_b Δ_b x_bᵀ, with Δ the gradient at its output.
 Gradient importance replaces x_b by x_b ⊙ a_b *in that formula only*: the forward pass, the bias
 and the input receive what they always receive. One product per batch; no per-sample gradients.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 
 class ImportanceTap:
@@ -28,49 +29,50 @@ class ImportanceTap:
     """
 
     __slots__ = ("delta", "importance", "inputs")
+    inputs: Tensor
+    delta: Tensor
 
     def __init__(self) -> None:
         self.importance: Tensor | None = None
-        self.inputs: Tensor | None = None
-        self.delta: Tensor | None = None
 
 
 class _WeightedLinear(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, values: Tensor, weight: Tensor, bias: Tensor | None, tap: ImportanceTap
+        ctx: Any, values: Tensor, weight: Tensor, bias: Tensor | None, tap: ImportanceTap | None
     ) -> Tensor:
         ctx.save_for_backward(values, weight)
         ctx.has_bias, ctx.tap = bias is not None, tap
-        return torch.matmul(values, weight) if bias is None else affine(values, weight, bias)
+        if bias is not None and values.ndim == weight.ndim == 3:
+            return torch.baddbmm(bias, values, weight.mT)
+        out = values @ weight.mT
+        return out if bias is None else out + bias
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, ...]:
         values, weight = ctx.saved_tensors
-        importance = ctx.tap.importance
-        ctx.tap.delta = delta
-        taught = values if importance is None else values * importance  # x ⊙ a
-        for_values = delta @ weight.mT if ctx.needs_input_grad[0] else None
+        taught = values
+        if ctx.tap is not None:
+            ctx.tap.delta = delta
+            if ctx.tap.importance is not None:
+                taught = values * ctx.tap.importance  # x ⊙ a
+        for_values = delta @ weight if ctx.needs_input_grad[0] else None
         for_bias = delta.sum(-2, keepdim=True) if ctx.has_bias else None
-        return for_values, taught.mT @ delta, for_bias, None
-
-
-def affine(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """values @ weight + bias, in one kernel where there is one."""
-    if values.ndim == 3 and weight.ndim == 3:
-        return torch.baddbmm(bias, values, weight)
-    return torch.matmul(values, weight) + bias
+        return for_values, delta.mT @ taught, for_bias, None  # dE/dW = Δ (x ⊙ a)ᵀ
 
 
 def weighted_linear(
-    values: Tensor, weight: Tensor, bias: Tensor | None, tap: ImportanceTap
+    values: Tensor, weight: Tensor, bias: Tensor | None, tap: ImportanceTap | None = None
 ) -> Tensor:
     """A linear layer whose weight gradient is weighted by `tap.importance`.
 
-    Shapes: values (..., B, D), weight (..., D, E), bias (..., 1, E) or None -> (..., B, E).
+    Without a tap it is an ordinary layer, and still the fast one for batched members: its weight
+    gradient comes out in the weight's own layout, where baddbmm's has to be copied.
 
-    >>> x, w = torch.tensor([[3.0, 5.0]]), torch.zeros(2, 1, requires_grad=True)
+    Shapes: values (..., B, D), weight (..., E, D), bias (..., 1, E) or None -> (..., B, E).
+
+    >>> x, w = torch.tensor([[3.0, 5.0]]), torch.zeros(1, 2, requires_grad=True)
     >>> tap = ImportanceTap()
     >>> out = weighted_linear(x, w, None, tap)
     >>> tap.importance = torch.tensor([[1.0, 0.5]])
@@ -78,5 +80,8 @@ def weighted_linear(
     >>> w.grad.flatten()
     tensor([3.0000, 2.5000])
     """
-    tap.inputs = values.detach()
+    if tap is not None:
+        tap.inputs = values.detach()
+    elif bias is not None and values.ndim == 3 and len(weight) == 1:  # one member: PyTorch's own
+        return F.linear(values.squeeze(0), weight.squeeze(0), bias.view(-1)).unsqueeze(0)
     return _WeightedLinear.apply(values, weight, bias, tap)

@@ -1,12 +1,12 @@
 """`meta`: a policy trained by the exact gradient of the next loss with respect to importance.
 
-After one step W' = W − η Σ_b (x_b ⊙ a_b) Δ_bᵀ. With G = ∂E_next/∂W' on the next batch,
+After one step W' = W − η Σ_b Δ_b (x_b ⊙ a_b)ᵀ. With G = ∂E_next/∂W' on the next batch,
 
-    ∂E_next / ∂a_bj = −η · x_bj · (G Δ_b)_j ,
+    ∂E_next / ∂a_bj = −η · x_bj · (Δ_bᵀ G)_j ,
 
 so a row's entry deserves importance where its own gradient agrees with the gradient of rows not
 yet seen. This is the signal DDPG has to estimate through a critic; here it costs two products,
-because the next step's ordinary backward pass already holds Δ_next, and G = Σ_b x_b Δ_bᵀ over it.
+because the next step's ordinary backward pass already holds Δ_next, and G = Σ_b Δ_b x_bᵀ over it.
 The formula is for a plain gradient step; under Adam it keeps its sign and loses its scale, which
 the policy's own Adam does not need.
 """
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .importance import ImportanceTap
 from .policies import Policy, State, Task, Transition
-from .predictors import MemberMlp
+from .predictors import MemberLinear, MemberMlp
 
 
 def importance_gradient(
@@ -28,10 +28,8 @@ def importance_gradient(
 
     Shapes: `inputs` (K, B, D) and `delta` (K, B, E) in both taps -> (K, B, D).
     """
-    assert step.inputs is not None and step.delta is not None
-    assert next_step.inputs is not None and next_step.delta is not None
-    next_gradient = next_step.inputs.mT @ next_step.delta  # G, (K, D, E): unweighted
-    return -learning_rate * step.inputs * (step.delta @ next_gradient.mT)
+    next_gradient = next_step.delta.mT @ next_step.inputs  # G, (K, E, D): unweighted
+    return -learning_rate * step.inputs * (step.delta @ next_gradient)
 
 
 class MetaPolicy(Policy):
@@ -58,7 +56,7 @@ class MetaPolicy(Policy):
         self._sizes = (task.members, *sizes)
         net = MemberMlp(task.members, sizes, task.generator, sigmoid=True, last_bound=3e-3)
         with torch.no_grad():
-            last = net[-2]
+            last = [m for m in net if isinstance(m, MemberLinear)][-1]
             last.bias.fill_(torch.logit(torch.tensor(self.start_at)).item())
         self.network = net.to(task.values.device)
         self._adam = torch.optim.Adam(self.network.parameters(), self.rate, fused=True)
@@ -73,6 +71,7 @@ class MetaPolicy(Policy):
         if earlier is None:
             return {}
         gradient = importance_gradient(earlier.tap, transition.tap, earlier.learning_rate)
+        gradient = gradient[..., : earlier.state.values.shape[2]]  # indicators have no importance
         # Only the direction counts for Adam; unit size keeps its epsilon out of the play.
         gradient /= gradient.abs().mean((1, 2), keepdim=True).clamp_min(1e-30)
         action = self.network(earlier.state.joined)

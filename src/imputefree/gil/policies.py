@@ -13,9 +13,9 @@ An own policy that trusts columns with few gaps more than others:
 >>> import numpy as np
 >>> from imputefree import GILClassifier
 >>> X = np.random.default_rng(0).normal(size=(60, 3)); X[::3, 1] = np.nan
->>> clf = GILClassifier(policy=TrustFullColumns(), n_members=2, max_iter=2, random_state=0)
+>>> clf = GILClassifier(policy=TrustFullColumns(), numeric_encoding="plain", max_iter=2)
 >>> clf.fit(X, X[:, 0] > 0).policy_.share.round(decimals=2)
-tensor([1.0000, 0.6700, 1.0000, 1.0000])
+tensor([1.0000, 0.6700, 1.0000])
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ import torch
 from torch import Tensor
 
 from .importance import ImportanceTap
+from .noise import switches
 
 
 @dataclass(frozen=True)
 class Task:
     """What a policy may know before training starts.
 
-    values (n, D) and observed (n, D) are the training table; features E and outputs O the widths
-    of ζ and ŷ; members K; generator the policy's own source of randomness (on the CPU).
+    values (n, D) and observed (n, D) are the entries of the training table as network inputs;
+    indicators are not among them. features E and outputs O are the widths of ζ and ŷ, members is
+    K, generator the policy's own source of randomness (on the CPU).
     """
 
     values: Tensor
@@ -55,7 +57,8 @@ class State:
     """What a policy sees of one batch: s = (x, m, ζ, ŷ).
 
     Shapes: rows (K, B) row numbers in the training table, values (K, B, D) as stored (a learned
-    placeholder shows as 0), features (K, B, E), prediction (K, B, O); none carries gradients.
+    placeholder shows as 0), features (K, B, E), prediction (K, B, O), hidden (K, B, D) entries
+    that training hides from the network in this batch; none carries gradients.
     """
 
     task: Task
@@ -63,11 +66,13 @@ class State:
     values: Tensor
     features: Tensor
     prediction: Tensor
+    hidden: Tensor | None = None
 
     @cached_property
     def observed(self) -> Tensor:
         """m, True = observed; (K, B, D). Gathered only when a policy asks."""
-        return self.task.observed[self.rows]
+        observed = self.task.observed[self.rows]
+        return observed if self.hidden is None else observed & ~self.hidden
 
     @cached_property
     def joined(self) -> Tensor:
@@ -134,8 +139,7 @@ class RandomPolicy(Policy):
         self._generator = task.generator
 
     def importance(self, state: State) -> Tensor:
-        coins = torch.empty(state.values.shape).bernoulli_(0.5, generator=self._generator)
-        return coins.to(state.values)
+        return switches(state.values.shape, 0.5, self._generator).to(state.values)
 
 
 class GatePolicy(NoPolicy):

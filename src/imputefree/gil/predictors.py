@@ -1,6 +1,6 @@
 """The networks that predict. All weights carry a leading members dimension K.
 
-K networks train side by side in one batched computation: a weight is (K, in, out), a batch
+K networks train side by side in one batched computation: a weight is (K, out, in), a batch
 (K, B, in), a layer one `baddbmm`. K = 1 is the paper's setting.
 """
 
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .importance import ImportanceTap, affine, weighted_linear
+from .importance import ImportanceTap, weighted_linear
+from .noise import switches
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -43,12 +45,12 @@ class MemberLinear(nn.Module):
         super().__init__()
         if bound is None:
             bound = 1.0 / math.sqrt(max(inputs, 1))  # PyTorch's own default for nn.Linear
-        weight = torch.empty(members, inputs, outputs).uniform_(-bound, bound, generator=generator)
+        weight = torch.empty(members, outputs, inputs).uniform_(-bound, bound, generator=generator)
         bias = torch.empty(members, 1, outputs).uniform_(-bound, bound, generator=generator)
         self.weight, self.bias = nn.Parameter(weight), nn.Parameter(bias)
 
-    def forward(self, values: Tensor) -> Tensor:
-        return affine(values, self.weight, self.bias)
+    def forward(self, values: Tensor, tap: ImportanceTap | None = None) -> Tensor:
+        return weighted_linear(values, self.weight, self.bias, tap)
 
 
 class MemberMlp(nn.Sequential):
@@ -68,7 +70,7 @@ class MemberMlp(nn.Sequential):
         last_bound: float | None = None,
     ) -> None:
         layers: list[nn.Module] = []
-        for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        for i, (inputs, outputs) in enumerate(pairwise(sizes)):
             last = i == len(sizes) - 2
             layers.append(
                 MemberLinear(members, inputs, outputs, generator, last_bound if last else None)
@@ -85,7 +87,7 @@ class Predictor(nn.Module):
 
     The encoding layer is the only one that sees the input, so it is the one whose gradient is
     weighted. With `linear_path` it also carries a straight line from input to output (its last
-    O columns), which lets a small table be nearly logistic regression.
+    O rows), which lets a small table be nearly logistic regression.
 
     Parameters
     ----------
@@ -137,13 +139,11 @@ class Predictor(nn.Module):
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.n_features, self.dropout, self.linear_path = hidden[0], dropout, linear_path
         self.activation = ACTIVATIONS[activation]
-        self.encoder = MemberLinear(members, inputs, hidden[0], generator)
-        if linear_path:
-            self._widen_encoder()
+        width = hidden[0] + (outputs if linear_path else 0)
+        self.encoder = MemberLinear(members, inputs, width, generator)
         sizes = [*hidden, outputs]
         self.layers = nn.ModuleList(
-            MemberLinear(members, n_in, n_out, generator)
-            for n_in, n_out in zip(sizes, sizes[1:], strict=False)
+            MemberLinear(members, n_in, n_out, generator) for n_in, n_out in pairwise(sizes)
         )
         self.placeholder = (
             nn.Parameter(torch.zeros(members, 1, inputs)) if learned_placeholder else None
@@ -153,13 +153,6 @@ class Predictor(nn.Module):
             if gate_sizes is not None
             else None
         )
-
-    def _widen_encoder(self) -> None:
-        """Append O zero columns for the linear path: it starts from saying nothing."""
-        for name in ("weight", "bias"):
-            old = getattr(self.encoder, name).data
-            zeros = old.new_zeros(*old.shape[:-1], self.outputs)
-            setattr(self.encoder, name, nn.Parameter(torch.cat([old, zeros], -1)))
 
     def encode(
         self, values: Tensor, observed: Tensor | None = None, tap: ImportanceTap | None = None
@@ -174,9 +167,11 @@ class Predictor(nn.Module):
             values = torch.where(observed, values, self.placeholder)
         if self.gate is not None:
             values = values * self.gate(values)
-        out = weighted_linear(values, self.encoder.weight, self.encoder.bias, tap or ImportanceTap())
-        straight = out[..., self.n_features :] if self.linear_path else None
-        return self.activation(out[..., : self.n_features]), straight
+        out = self.encoder(values, tap)
+        if not self.linear_path:
+            return self.activation(out), None
+        hidden, straight = out.split([self.n_features, self.outputs], -1)
+        return self.activation(hidden), straight
 
     def infer(
         self,
@@ -205,5 +200,6 @@ class Predictor(nn.Module):
     def _drop(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
         if generator is None or self.dropout == 0:
             return hidden
-        keep = torch.empty(hidden.shape).bernoulli_(1 - self.dropout, generator=generator)
-        return hidden * keep.to(hidden.device).div_(1 - self.dropout)
+        dropped = round(256 * self.dropout) / 256  # what `switches` can do exactly
+        keep = switches(hidden.shape, 1 - dropped, generator).to(hidden)
+        return hidden * keep.div_(1 - dropped)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ..errors import ParameterError
 from .batches import Batches
 from .importance import ImportanceTap
 from .losses import Loss
+from .noise import switches
 from .policies import Policy, State, Task, Transition
 from .predictors import Predictor
 from .rewards import LossReward
@@ -31,8 +37,11 @@ class Settings:
     weight_decay: float = 0.0
     batch_size: int = 128
     max_epochs: int = 200
-    patience: int = 20
+    patience: int = 10
+    patience_steps: int = 80  # small tables have short epochs: at least so many steps as well
     tol: float = 0.0
+    hide: float = 0.0
+    averaging: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,8 @@ class Step:
     """One batch between its forward and its backward pass."""
 
     state: State
+    values: Tensor  # (K, B, D), what the network gets: entries, then indicators
+    observed: Tensor | None  # (K, B, D), only where a learned placeholder needs it
     target: Tensor  # (K, B)
     loss: Tensor  # E, with the graph behind it
     tap: ImportanceTap  # where the importance goes in and Δ comes out
@@ -65,12 +76,15 @@ class Trainer:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
         self.settings = settings
         self.generator, self.policy_generator = generator, policy_generator
+        named = list(predictor.named_parameters())
+        groups: list[dict[str, Any]] = [  # weights decay; biases and placeholders do not
+            {"params": [p for name, p in named if name.endswith("weight")]},
+            {"params": [p for name, p in named if not name.endswith("weight")], "weight_decay": 0},
+        ]
         self.optimizer = torch.optim.AdamW(
-            predictor.parameters(),
-            lr=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            fused=True,
+            groups, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
+        self.average: Predictor | None = None
         self.steps = 0
         self.history: dict[str, list[float]] = defaultdict(list)
         self.interrupted = False
@@ -89,68 +103,84 @@ class Trainer:
         when no member has improved for `patience` epochs. Ctrl-C ends it too, keeping the best
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
         """
+        labels = data.target.cpu() if self.reward.balanced else None
+        batches = Batches(train_rows, self.settings.batch_size, self.generator, labels)
         keeper = None
         if held_out is not None:
-            patience, tol = self.settings.patience, self.settings.tol
-            keeper = Keeper(self.predictor, self.loss, data, held_out, patience, tol)
+            judged = self.predictor
+            if self.settings.averaging:
+                judged = self.average = copy.deepcopy(self.predictor)
+            patience = max(
+                self.settings.patience, math.ceil(self.settings.patience_steps / batches.steps)
+            )
+            keeper = Keeper(judged, self.loss, data, held_out, patience, self.settings.tol)
         try:
-            self._algorithm_1(data, train_rows, keeper, epochs, progress)
+            steps = self.algorithm_1(data, batches)
+            for epoch in range(epochs or self.settings.max_epochs):
+                figures = _means(islice(steps, batches.steps))
+                go_on = True
+                if keeper is not None:
+                    figures["validation_loss"], go_on = keeper.watch(epoch)
+                for name, figure in figures.items():
+                    self.history[name].append(figure)
+                if progress is not None:
+                    progress(epoch, figures)
+                if not go_on:
+                    break
         except KeyboardInterrupt:
             self.interrupted = True
         self.policy.stop()
+        self.average = None
         if keeper is not None:
-            keeper.restore()
+            keeper.restore(self.predictor)
 
-    def _algorithm_1(
-        self,
-        data: TrainingData,
-        train_rows: Sequence[Tensor],
-        keeper: Keeper | None,
-        epochs: int | None,
-        progress: Progress | None,
-    ) -> None:
+    def algorithm_1(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, float]]:
+        """The paper's Algorithm 1, without end; yields the figures of each iteration."""
         policy, task = self.policy, self._task(data)
         policy.start(task)  # line 1
-        labels = data.target.cpu() if self.reward.balanced else None
-        batches = Batches(train_rows, self.settings.batch_size, self.generator, labels)
         step = self._look(task, data, next(batches))  # lines 2-4
-        for epoch in range(epochs or self.settings.max_epochs):  # line 5
-            figures: dict[str, list[float]] = defaultdict(list)
-            for _ in range(batches.steps):
-                importance = self._importance(step.state)  # line 6
-                rate = self._update(step, importance)  # lines 7-8
-                reward = self._reward(data, step) if policy.wants_reward else None  # lines 9-10
-                next_step = self._look(task, data, next(batches))  # lines 11-13
-                experience = Transition(
-                    step.state, importance, reward, next_step.state, step.tap, rate
-                )
-                learned = policy.learn(experience)  # line 14
-                for name, figure in {"loss": step.loss.item(), **learned}.items():
-                    figures[name].append(figure)
-                step = next_step  # line 15
-            means = {name: sum(values) / len(values) for name, values in figures.items()}
-            means["loss"] /= task.members
-            go_on = True
-            if keeper is not None:
-                means["validation_loss"], go_on = keeper.watch(epoch)
-            for name, mean in means.items():
-                self.history[name].append(mean)
-            if progress is not None:
-                progress(epoch, means)
-            if not go_on:
-                break
+        while True:  # line 5
+            importance = self._importance(step.state)  # line 6
+            rate = self._update(step, importance)  # lines 7-8
+            reward = self._reward(step) if policy.wants_reward else None  # lines 9-10
+            next_step = self._look(task, data, next(batches))  # lines 11-13
+            experience = Transition(step.state, importance, reward, next_step.state, step.tap, rate)
+            learned = policy.learn(experience)  # line 14
+            yield {"loss": step.loss.item() / task.members, **learned}
+            step = next_step  # line 15
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
         rows = rows.to(data.values.device)
         values, target, tap = data.values[rows], data.target[rows], ImportanceTap()
         observed = data.observed[rows] if self.predictor.placeholder is not None else None
+        hidden = None
+        if self.settings.hide and data.columns is not None:
+            values, observed, hidden = self._hide(data, values, observed)
         features, raw = self.predictor(values, observed, tap, self.generator)
-        errors = self.loss.errors(raw, target) * data.weight[rows]
-        # Members share no weights, so the sum over members trains each on its own mean.
-        loss = errors.mean(1).sum()
-        state = State(task, rows, values, features.detach(), self.loss.predict(raw.detach()))
-        return Step(state, target, loss, tap)
+        errors = self.loss.errors(raw, target)
+        if data.weight is not None:
+            errors = errors * data.weight[rows]
+        # A mean over rows, a sum over members: they share no weights, so each sees its own mean.
+        loss = errors.sum() / rows.shape[1]
+        entries = values[..., : data.entries]
+        prediction = self.loss.predict(raw.detach())
+        state = State(task, rows, entries, features.detach(), prediction, hidden)
+        return Step(state, values, observed, target, loss, tap)
+
+    def _hide(
+        self, data: TrainingData, values: Tensor, observed: Tensor | None
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """Hide whole columns of single rows at random: the network gets used to gaps."""
+        assert data.columns is not None
+        assert data.blank is not None
+        shape = (*values.shape[:2], int(data.columns.max()) + 1)
+        hidden = switches(shape, self.settings.hide, self.generator).to(values.device)
+        hidden = hidden[..., data.columns]
+        entries = hidden[..., : data.entries]
+        if observed is not None:
+            observed = observed & ~F.pad(entries, (0, values.shape[2] - entries.shape[2]))
+        return torch.where(hidden, data.blank, values), observed, entries
 
     def _importance(self, state: State) -> Tensor | None:
         """a = β(s); what the first batch gets is checked, for policies written by users."""
@@ -163,25 +193,46 @@ class Trainer:
         """W_enc by the weighted gradient, all other weights by the ordinary one."""
         settings = self.settings
         rate = settings.learning_rate * settings.decay_rate ** (self.steps / settings.decay_steps)
-        self.optimizer.param_groups[0]["lr"] = rate
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        indicators = step.values.shape[2] - step.state.values.shape[2]
+        if importance is not None and indicators:
+            importance = F.pad(importance, (0, indicators), value=1.0)  # indicators always teach
         step.tap.importance = importance
         self.optimizer.zero_grad()
         step.loss.backward()
         self.optimizer.step()
         self.steps += 1
+        if self.average is not None:
+            pace = max(1 - settings.averaging, 1 / (1 + self.steps / 2))  # a plain mean at first
+            with torch.no_grad():
+                torch._foreach_lerp_(
+                    list(self.average.parameters()), list(self.predictor.parameters()), pace
+                )
         return rate
 
     @torch.no_grad()
-    def _reward(self, data: TrainingData, step: Step) -> Tensor:
+    def _reward(self, step: Step) -> Tensor:
         """Per-row reward from ŷ recomputed with the updated weights; (K, B)."""
-        observed = step.state.observed if self.predictor.placeholder is not None else None
-        features, raw = self.predictor(step.state.values, observed)
+        features, raw = self.predictor(step.values, step.observed)
         return self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
 
     def _task(self, data: TrainingData) -> Task:
         net = self.predictor
         widths = net.n_features, self.loss.outputs, net.members
-        return Task(data.values, data.observed, *widths, self.policy_generator)
+        entries = slice(data.entries)
+        return Task(
+            data.values[:, entries], data.observed[:, entries], *widths, self.policy_generator
+        )
+
+
+def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Mean of each figure over the steps of an epoch that reported it."""
+    figures: dict[str, list[float]] = defaultdict(list)
+    for step in steps:
+        for name, figure in step.items():
+            figures[name].append(figure)
+    return {name: sum(values) / len(values) for name, values in figures.items()}
 
 
 def _check_importance(importance: Tensor, values: Tensor) -> None:

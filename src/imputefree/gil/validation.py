@@ -11,25 +11,34 @@ from torch import Tensor
 from .losses import Loss
 from .predictors import Predictor
 
+CHUNK_ENTRIES = 2**22  # entries of a (K, chunk, D) block: 16 MB in float32
+
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,)."""
+    """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
+
+    The first `entries` inputs hold entries of the table, the others are indicators (None: all are
+    entries). `columns` (D,) says which column of the table an input belongs to and `blank` (D,)
+    what it holds where that column is missing; both are needed only to hide entries.
+    """
 
     values: Tensor
     observed: Tensor
     target: Tensor
-    weight: Tensor
+    weight: Tensor | None = None
+    entries: int | None = None
+    columns: Tensor | None = None
+    blank: Tensor | None = None
 
 
-def predict_raw(
-    predictor: Predictor, values: Tensor, observed: Tensor, rows: Tensor, chunk: int = 4096
-) -> Tensor:
+def predict_raw(predictor: Predictor, values: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
     """Raw outputs for row numbers (K, V) of a table, without gradients; -> (K, V, O).
 
     Chunked over V, so that memory does not grow with the number of rows asked for.
     """
     parts = []
+    chunk = max(CHUNK_ENTRIES // (len(rows) * values.shape[1]), 1)
     with torch.no_grad():
         for some in rows.split(chunk, dim=1):
             seen = observed[some] if predictor.placeholder is not None else None
@@ -64,7 +73,9 @@ class Keeper:
         ).to(device)
         real = torch.stack([torch.arange(width) < len(rows) for rows in held_out])
         self.target = data.target[self.rows]
-        weight = data.weight[self.rows] * real.to(device)
+        weight = real.to(device, data.values.dtype)
+        if data.weight is not None:
+            weight = weight * data.weight[self.rows]
         self.weight = weight / weight.sum(1, keepdim=True).clamp_min(1e-30)
         self.patience, self.tol = patience, tol
         members = len(held_out)
@@ -89,8 +100,8 @@ class Keeper:
         waited = epoch - int(self.best_epoch.max())
         return losses.mean().item(), waited < self.patience
 
-    def restore(self) -> None:
-        """Put each member's best weights back."""
+    def restore(self, predictor: Predictor) -> None:
+        """Give each member of `predictor` its best weights."""
         with torch.no_grad():
-            for kept, now in zip(self.best, self.predictor.parameters(), strict=True):
+            for kept, now in zip(self.best, predictor.parameters(), strict=True):
                 now.copy_(kept)

@@ -1,0 +1,64 @@
+"""Peak memory of a `ddpg` fit on 4,101 columns, including Python and torch.
+
+The size of the paper's ophthalmic study: 1,148 rows, two image vectors and five columns, network
+1000-1000, batch 128. Simulated values; only memory is measured. Exits 1 above the limit.
+
+    python benchmarks/ddpg_memory.py [--steps 60] [--members 1] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from imputefree import GILClassifier
+
+LIMIT_GB, REFERENCE_GB = 1.5, 7.0  # the public TensorFlow code takes over 7 GB (METHOD.md)
+ROWS, COLUMNS = 1148, 4101
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=60, help="training steps, about")
+    parser.add_argument("--members", type=int, default=1, help="1 is the paper's setting")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, COLUMNS)).astype(np.float32)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    y = rng.integers(0, 2, ROWS)
+    clf = GILClassifier(
+        policy="ddpg",
+        n_members=options.members,
+        hidden_layer_sizes=(1000, 1000) if options.members == 1 else (128,),
+        max_iter=max(options.steps // 8, 1),
+        batch_size=128,
+        random_state=0,
+    )
+    clf.fit(X, y).predict_proba(X)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # kB on Linux
+    over = peak > LIMIT_GB
+    print(
+        f"ddpg at d = {COLUMNS}, {options.members} member(s): peak {peak:.2f} GB"
+        f" (limit {LIMIT_GB}), {peak / REFERENCE_GB:.2f} of the public code's {REFERENCE_GB:g} GB"
+        + ("  OVER" if over else "")
+    )
+    if options.json:
+        figures = {
+            "command": "python " + " ".join(sys.argv),
+            "torch": torch.__version__,
+            "peak_gb": round(peak, 3),
+            "steps": clf.n_iter_ * 8,
+        }
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return int(over)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

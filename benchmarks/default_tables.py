@@ -1,0 +1,201 @@
+"""Is the default worth having? Eight real tables with natural gaps, nobody tuned.
+
+StratifiedKFold(5, shuffle=True, random_state=7), AUC and log-loss on the held-out fold, each test
+fold scored once. Beside GILClassifier() stand the models people use instead, each as it is out of
+the box, a mask-only line, and the same GILClassifier with every policy, all else equal.
+
+    IMPUTEFREE_DATA=../shared/data python benchmarks/default_tables.py \
+        [--tables T …] [--methods M …] [--seeds 0 1] [--json FILE] [--jobs 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import sklearn
+import torch
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from sklearn.compose import ColumnTransformer
+from sklearn.compose import make_column_selector as columns_of
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+import imputefree
+from imputefree import GILClassifier
+
+TABLES = {  # name: (target, identifiers and leaks to drop), from the data folder's README
+    "horse_colic_uci": (
+        "surgical_lesion",
+        ["hospital_number", "outcome", "lesion_1", "lesion_2", "lesion_3", "cp_data"],
+    ),
+    "hepatitis": ("Class", []),
+    "mammographic_masses": ("severity", []),
+    "pima_zeros_as_missing": ("class", []),
+    "credit_approval": ("class", []),
+    "titanic3": ("survived", ["name", "ticket", "cabin", "boat", "body", "home.dest"]),
+    "framingham_chd": ("TenYearCHD", []),
+    "congress_vote": ("Class", []),
+    # Not among the eight the default was chosen on; a check that the choice carries over.
+    "chronic_kidney_disease": ("class", []),
+    "labor": ("class", []),
+}
+EIGHT = list(TABLES)[:8]
+
+
+def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """One table and its target as 0 and 1."""
+    root = os.environ.get("IMPUTEFREE_DATA")
+    if not root:
+        sys.exit("Set IMPUTEFREE_DATA to the folder that holds tabular/ (see README, Data).")
+    target, drop = TABLES[name]
+    path = Path(root) / "tabular" / f"{name}.csv"
+    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    y = pd.factorize(frame.pop(target), sort=True)[0]
+    return frame.drop(columns=drop), y
+
+
+def mean_and_indicator(model: Any, scale: bool = True) -> Any:
+    """Mean imputation with an indicator for numbers, one-hot (missing = all zero) for texts."""
+    number = [SimpleImputer(add_indicator=True), *([StandardScaler()] if scale else [])]
+    text = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    encode = ColumnTransformer(
+        [
+            ("number", make_pipeline(*number), columns_of(dtype_include="number")),
+            ("text", text, columns_of(dtype_exclude="number")),
+        ]
+    )
+    return make_pipeline(encode, model)
+
+
+def mask_only() -> Any:
+    """Logistic regression that sees where the gaps are and nothing else."""
+    where = FunctionTransformer(lambda frame: frame.isna().to_numpy(dtype=float))
+    return make_pipeline(where, LogisticRegression(max_iter=2000))
+
+
+def boosting() -> Any:
+    def categories(frame: pd.DataFrame) -> pd.DataFrame:
+        texts = frame.select_dtypes(exclude="number").columns
+        return frame.astype(dict.fromkeys(texts, "category"))
+
+    return make_pipeline(
+        FunctionTransformer(categories),
+        HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0),
+    )
+
+
+def gil(policy: str) -> Callable[[int], Any]:
+    return lambda seed: GILClassifier(policy=policy, random_state=seed)
+
+
+RIVALS: dict[str, Callable[[int], Any]] = {
+    "mask-only": lambda seed: mask_only(),
+    "logistic regression": lambda seed: mean_and_indicator(LogisticRegression(max_iter=2000)),
+    "random forest": lambda seed: mean_and_indicator(
+        RandomForestClassifier(n_estimators=300, random_state=seed), scale=False
+    ),
+    "gradient boosting": lambda seed: boosting(),
+    "sklearn MLP": lambda seed: mean_and_indicator(MLPClassifier(max_iter=500, random_state=seed)),
+}
+POLICIES = ["none", "observed", "random", "ddpg", "meta"]
+METHODS = RIVALS | {
+    "GILClassifier()": lambda seed: GILClassifier(random_state=seed),
+    **{f"policy {policy}": gil(policy) for policy in POLICIES},
+}
+
+
+def one(name: str, method: str, fold: int, seed: int) -> dict[str, Any]:
+    """Fit on four folds, score the fifth."""
+    torch.set_num_threads(1)
+    X, y = load(name)
+    folds: Iterator[Any] = StratifiedKFold(5, shuffle=True, random_state=7).split(X, y)
+    train, test = list(folds)[fold]
+    model = METHODS[method](seed)
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rivals' convergence warnings; unseen categories
+        probability = model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])[:, 1]
+    return {
+        "table": name,
+        "method": method,
+        "fold": fold,
+        "seed": seed,
+        "auc": float(roc_auc_score(y[test], probability)),
+        "log_loss": float(log_loss(y[test], probability)),
+        "seconds": round(time.perf_counter() - start, 2),
+    }
+
+
+def show(runs: pd.DataFrame, tables: list[str]) -> None:
+    """A table of mean AUC: methods down, tables across."""
+    mean = runs.groupby(["method", "table"])["auc"].mean().unstack()[tables]
+    rows = runs.groupby("method").agg(log_loss=("log_loss", "mean"), longest=("seconds", "max"))
+    shown = Table(title="AUC, mean over 5 folds", caption="s: longest fit and predict of a fold")
+    for title in ("method", "mean", "log-loss", "s", *(name[:9] for name in tables)):
+        shown.add_column(title, justify="left" if title == "method" else "right")
+    for method in runs["method"].unique():
+        figures = [f"{mean.loc[method, name]:.4f}" for name in tables]
+        extra = f"{rows.loc[method, 'log_loss']:.4f}", f"{rows.loc[method, 'longest']:.1f}"
+        shown.add_row(method, f"{mean.loc[method].mean():.4f}", *extra, *figures)
+    Console(width=max(140, Console().width)).print(shown)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", nargs="+", default=EIGHT, choices=list(TABLES))
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--folds", nargs="+", type=int, default=[0, 1, 2, 3, 4])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="write runs and versions here")
+    options = parser.parse_args()
+    grid = [
+        (name, method, fold, seed)
+        for method in options.methods
+        for name in options.tables
+        for fold in options.folds
+        for seed in options.seeds
+    ]
+    jobs = (delayed(one)(*run) for run in grid)
+    done = Parallel(options.jobs, return_as="generator")(jobs)
+    runs = pd.DataFrame(track(done, "fits", len(grid), console=Console(stderr=True)))
+    show(runs, options.tables)
+    if options.json:
+        means = runs.groupby("method", sort=False)["auc"].mean().round(4).to_dict()
+        content = {
+            "command": "python " + " ".join(sys.argv),
+            "protocol": "StratifiedKFold(5, shuffle=True, random_state=7), nobody tuned",
+            "versions": {
+                "python": platform.python_version(),
+                "imputefree": imputefree.__version__,
+                "torch": torch.__version__,
+                "scikit-learn": sklearn.__version__,
+            },
+            "mean_auc": means,
+            "runs": runs.round(5).to_dict("records"),
+        }
+        options.json.write_text(json.dumps(content) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""What a training step costs under each policy, relative to an ordinary PyTorch step.
+
+One process, one network shape (784-500-500-10, batch 128, the paper's MNIST network), all variants
+interleaved, median over many rounds: only ratios are printed, because absolute times lie on a
+busy machine. Exits 1 when a ratio is over its limit.
+
+    python benchmarks/step_cost.py [--rounds 200] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from imputefree import GILClassifier
+from imputefree.gil import make_policy
+from imputefree.gil.batches import Batches
+from imputefree.gil.ddpg import DDPG
+from imputefree.gil.losses import CrossEntropy
+from imputefree.gil.predictors import Predictor
+from imputefree.gil.rewards import LossReward
+from imputefree.gil.train import Settings, Trainer
+from imputefree.gil.validation import TrainingData
+
+ROWS, INPUTS, CLASSES, BATCH, HIDDEN = 2048, 784, 10, 128, (500, 500)
+REFERENCE_SECONDS = 1.6  # CPU-seconds a step of the public TensorFlow code, as METHOD.md reports
+LIMITS = {"none": 1.1, "observed": 1.2, "meta": 3.0, "ddpg": 9.0, "default": 3.0}
+
+
+def make_data() -> TrainingData:
+    g = torch.Generator().manual_seed(0)
+    values = torch.randn(ROWS, INPUTS, generator=g)
+    observed = torch.rand(ROWS, INPUTS, generator=g) > 0.5
+    target = torch.randint(0, CLASSES, (ROWS,), generator=g)
+    return TrainingData(values * observed, observed, target)
+
+
+def plain_step(data: TrainingData) -> Callable[[], None]:
+    """The ordinary way to train this network in PyTorch, at its fastest (fused Adam)."""
+    sizes = (INPUTS, *HIDDEN)
+    layers = [m for i, o in pairwise(sizes) for m in (nn.Linear(i, o), nn.ReLU())]
+    net = nn.Sequential(*layers, nn.Linear(HIDDEN[-1], CLASSES))
+    adam = torch.optim.Adam(net.parameters(), lr=1e-3, fused=True)
+    g = torch.Generator().manual_seed(0)
+
+    def step() -> None:
+        rows = torch.randint(0, ROWS, (BATCH,), generator=g)
+        adam.zero_grad()
+        loss = nn.functional.cross_entropy(net(data.values[rows]), data.target[rows])
+        loss.backward()
+        adam.step()
+        loss.item()
+
+    return step
+
+
+def gil_step(data: TrainingData, policy: object) -> Callable[[], None]:
+    """One iteration of Algorithm 1, exactly as training runs it."""
+    g = torch.Generator()
+    net = Predictor(1, INPUTS, CLASSES, HIDDEN, generator=g.manual_seed(0))
+    loss = CrossEntropy(CLASSES)
+    trainer = Trainer(net, make_policy(policy), LossReward(), loss, Settings(), g, g)
+    steps = trainer.algorithm_1(data, Batches([torch.arange(ROWS)], BATCH, g))
+    return lambda: (next(steps), None)[1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=200, help="timed steps of each variant")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    data = make_data()
+    default = GILClassifier().policy
+    policies: dict[str, object] = {name: name for name in ("none", "observed", "random", "meta")}
+    policies |= {"ddpg": DDPG(hidden_sizes=(400, 300), update_every=1), "default": default}
+    steps = {"plain": plain_step(data)}
+    steps |= {name: gil_step(data, policy) for name, policy in policies.items()}
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for round_ in range(-10, options.rounds):  # ten rounds to warm up
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            if round_ >= 0:
+                times[name].append(time.perf_counter() - start)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    ratios = {name: medians[name] / medians["plain"] for name in policies}
+    failed = False
+    for name, ratio in ratios.items():
+        limit = LIMITS.get(name)
+        over = limit is not None and ratio > limit
+        failed |= over
+        shown = f"{name} (policy {default!r})" if name == "default" else name
+        print(
+            f"{shown} {ratio:.2f}x of a plain step"
+            + (f" (limit {limit})" if limit else "")
+            + ("  OVER" if over else "")
+        )
+    faster = REFERENCE_SECONDS / medians["ddpg"]
+    failed |= faster < 50
+    print(f"ddpg takes 1/{faster:.0f} of the public code's {REFERENCE_SECONDS} s (limit 1/50)")
+    if options.json:
+        figures = {
+            "command": "python " + " ".join(sys.argv),
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+            "threads": 1,
+            "rounds": options.rounds,
+            "ratios": {name: round(ratio, 3) for name, ratio in ratios.items()},
+            "ddpg_times_below_public_code": round(faster, 1),
+        }
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""One column at a time: what a number and what a category tells the networks."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from imputefree.data.encoding import (
+    FEW_VALUES,
+    MAX_LEVELS,
+    Category,
+    Number,
+    as_texts,
+    from_state,
+    to_state,
+)
+from imputefree.errors import InputError
+
+NAN = np.nan
+rng = np.random.default_rng(0)
+MANY = rng.normal(size=200)
+FEW = np.tile(np.arange(FEW_VALUES), 5).astype(float)
+
+
+def texts(*values):
+    return np.array(values, dtype=object)
+
+
+def encode(plan, array):
+    """What a plan writes, which rows it observed and which levels were new to it."""
+    out = np.zeros((len(array), len(plan.inputs)), dtype=np.float32)
+    seen, new = plan.encode(array, out, "column 'x'")
+    return out, seen.tolist(), new
+
+
+@pytest.mark.parametrize("array", [MANY, FEW, np.array([0.0, 1.0]), np.full(5, 3.0), [NAN] * 4])
+@pytest.mark.parametrize("rich", [True, False])
+def test_a_number_is_finite_and_zero_where_missing(array, rich):
+    plan = Number.learn("x", np.array(array), rich)
+    later = np.r_[array, NAN, 1e308, -1e308, 5e-324]
+    out, seen, new = encode(plan, later)
+    assert np.isfinite(out).all()
+    assert seen == (~np.isnan(later)).tolist()
+    assert (out[np.isnan(later)] == 0).all()
+    assert new == []
+
+
+def test_a_plain_number_is_one_input():
+    for array in (MANY, FEW):
+        assert Number.learn("x", array, rich=False).inputs == ["x"]
+
+
+def test_a_rich_number_of_few_values_has_an_input_a_value():
+    plan = Number.learn("x", FEW, rich=True)
+    out, _, _ = encode(plan, np.array([0.0, 9.0, 4.5, NAN]))
+    own = out[:, 1:]
+    assert own.shape[1] == FEW_VALUES
+    assert (own > 0).sum(1).tolist() == [1, 1, 0, 0]  # a new value is none of the known
+    assert own[0].argmax() != own[1].argmax()
+
+
+def test_a_rich_number_of_many_values_has_a_rank_that_rises():
+    plan = Number.learn("x", MANY, rich=True)
+    assert plan.inputs == ["x", "rank of x"]
+    out, _, _ = encode(plan, np.sort(np.r_[MANY, -100.0, 100.0]))
+    assert (np.diff(out[:, 1]) >= 0).all()
+    assert np.abs(out[:, 1]).max() < 5
+
+
+@pytest.mark.parametrize("array", [np.full(9, 2.0), np.array([0.0, 1.0] * 5), np.full(3, NAN)])
+def test_two_values_or_fewer_need_no_more_than_one_input(array):
+    assert Number.learn("x", array, rich=True).inputs == ["x"]
+
+
+def test_text_in_a_number_is_refused_under_its_label():
+    plan = Number.learn("x", MANY, rich=True)
+    with pytest.raises(InputError) as caught:
+        encode(plan, texts(None, "much", "more"))
+    assert str(caught.value).startswith(
+        "column 'x' holds text such as 'much' in 2 rows (first: row 1), but none in training."
+        " A column must keep its kind. Convert it with pd.to_numeric"
+    )
+
+
+def test_texts_without_an_entry_are_a_missing_number():
+    assert encode(Number.learn("x", MANY, rich=True), texts(None, None))[1] == [False, False]
+
+
+def test_a_category_is_one_at_its_level_and_nothing_where_missing():
+    plan = Category.learn("x", texts("b", "a", "b", "a", None))
+    assert plan.inputs == ["x=a", "x=b"]
+    out, seen, new = encode(plan, texts("a", None, "b", "c"))
+    assert out.tolist() == [[1, 0], [0, 0], [0, 1], [0, 0]]
+    assert (seen, new) == ([True, False, True, False], ["c"])
+
+
+def test_rare_levels_share_one_input_and_are_observed():
+    array = texts(*"aaaaabbbbcd")
+    plan = Category.learn("x", array)
+    assert len(plan.inputs) == 3  # a, b and the rare
+    out, seen, new = encode(plan, array)
+    assert all(seen)
+    assert new == []
+    assert (out.sum(1) == 1).all()
+    assert np.array_equal(out[9], out[10])
+    assert not np.array_equal(out[9], out[0])
+
+
+def test_only_the_most_frequent_of_many_levels_have_inputs_of_their_own():
+    counts = {f"d{i}": MAX_LEVELS + 5 - i for i in range(MAX_LEVELS + 3)}
+    array = texts(*(level for level, count in counts.items() for _ in range(count)))
+    plan = Category.learn("x", array)
+    assert set(plan.levels) == {f"d{i}" for i in range(MAX_LEVELS)}
+    assert len(plan.inputs) == MAX_LEVELS + 1
+    assert all(encode(plan, array)[1])
+
+
+def test_a_rare_level_of_two_keeps_its_input():
+    assert Category.learn("x", texts(*["no"] * 9, "yes")).inputs == ["x=no", "x=yes"]
+
+
+def test_levels_do_not_depend_on_the_order_of_rows():
+    array = texts(*"aabbccd")
+    assert Category.learn("x", array) == Category.learn("x", array[::-1])
+
+
+def test_numbers_become_texts_by_their_shortest_form():
+    array = np.array([1.0, -0.0, 2.5, NAN, 1e20])
+    assert as_texts(array).tolist() == ["1", "0", "2.5", None, "100000000000000000000"]
+    assert as_texts(texts("a", None)).tolist() == ["a", None]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Number.learn("x", MANY, rich=True),
+        Number.learn("x", np.r_[FEW, NAN], rich=True),
+        Number.learn("x", np.array([1e308, -1e308, 5e-324]), rich=False),
+        Category.learn("x", texts("a", "b", "b", "c", "c", None)),
+        Category.learn("x", texts(None)),
+    ],
+)
+def test_a_plan_comes_back_from_json(plan):
+    assert from_state(json.loads(json.dumps(to_state(plan)))) == plan

@@ -1,0 +1,232 @@
+"""Targets and weights: every way to be wrong has its own sentence."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from imputefree.data.target import (
+    LARGEST_TARGET,
+    as_array,
+    read_classes,
+    read_numbers,
+    read_target,
+    read_weights,
+)
+from imputefree.errors import InputError, InputTypeError
+
+
+def check_error(read, *parts, kind=InputError):
+    """An error of that kind whose sentence holds all the parts, in that order."""
+    with pytest.raises(kind) as caught:
+        read()
+    at = 0
+    for part in parts:
+        assert part in str(caught.value)[at:]
+        at = str(caught.value).index(part, at) + len(part)
+    assert caught.value.rule
+    assert caught.value.remedy
+
+
+def target(y):
+    return read_target(y, len(y), "GILClassifier")
+
+
+def classes(y):
+    return read_classes(target(y))
+
+
+def numbers(y):
+    return read_numbers(target(y))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [3, 1, 1],
+        np.array([3, 1, 1]),
+        pd.Series([3, 1, 1], index=[7, 8, 9]),
+        pd.Series([3, 1, 1], dtype="Int64"),
+        pd.Series([3, 1, 1], dtype="int64[pyarrow]"),
+        pd.Series([3, 1, 1], dtype="category"),
+        pl.Series([3, 1, 1]),
+    ],
+)
+def test_whole_numbers_of_every_kind_are_the_same_target(y):
+    assert target(y).tolist() == [3, 1, 1]
+    assert classes(y).tolist() == [1, 3]
+    assert numbers(y).tolist() == [3.0, 1.0, 1.0]
+    assert numbers(y).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["b", "a"],
+        np.array(["b", "a"], dtype=object),
+        pd.Series(["b", "a"]),
+        pd.Series(["b", "a"], dtype="string"),
+        pd.Series(["b", "a"], dtype="category"),
+        pl.Series(["b", "a"]),
+        pl.Series(["b", "a"], dtype=pl.Categorical),
+    ],
+)
+def test_texts_of_every_kind_are_the_same_classes(y):
+    assert classes(y).tolist() == ["a", "b"]
+
+
+def test_booleans_are_classes_and_numbers():
+    for y in ([True, False], pd.Series([True, False], dtype="boolean"), pl.Series([True, False])):
+        assert classes(y).tolist() == [False, True]
+        assert numbers(y).tolist() == [1.0, 0.0]
+
+
+def test_no_target_is_refused_in_the_name_of_the_estimator():
+    check_error(
+        lambda: read_target(None, 2, "GILRegressor"), "GILRegressor", "y is None", "Call fit(X, y)"
+    )
+
+
+@pytest.mark.parametrize("y", [np.ones((2, 1)), [[1], [2]], pd.DataFrame({"y": [1, 2]})])
+def test_a_column_vector_is_flattened_with_a_warning(y):
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        assert target(y).shape == (2,)
+
+
+@pytest.mark.parametrize("y", [np.ones((2, 2)), np.ones((2, 1, 1)), np.array(1.0)])
+def test_only_one_dimension_is_a_target(y):
+    check_error(
+        lambda: read_target(y, 2, "E"), f"y has shape {y.shape}", "one-dimensional", "Fit one"
+    )
+
+
+def test_ragged_targets_are_refused():
+    check_error(lambda: target([[1], [2, 3]]), "y cannot be read", "one value a row", "Check")
+
+
+def test_target_and_table_have_as_many_rows():
+    check_error(
+        lambda: read_target([1, 2, 3], 2, "E"), "X has 2 rows", "y has 3", "one target a row", "Che"
+    )
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1.0, np.nan, np.nan],
+        [1, None, None],
+        ["a", None, None],
+        ["a", np.nan, pd.NA],
+        pd.Series([1, None, None], dtype="Int64"),
+        pd.Series(["a", None, None], dtype="category"),
+        pl.Series([1, None, None]),
+        pl.Series(["a", None, None]),
+    ],
+)
+def test_gaps_in_the_target_are_refused_with_count_and_row(y):
+    # A list of None beside texts must be an object array, or NumPy writes "None".
+    y = np.array(y, dtype=object) if isinstance(y, list) else y
+    check_error(lambda: target(y), "in 2 rows (first: row 1)", "must be known", "Drop these rows")
+
+
+def test_infinite_targets_are_refused_with_count_and_row():
+    y = [1.0, 2.0, np.inf, -np.inf]
+    check_error(lambda: target(y), "infinity in 2 rows (first: row 2)", "finite", "Drop these")
+
+
+def test_measurements_are_no_classes():
+    check_error(lambda: classes([0.5, 1.5]), "Unknown label type: continuous", "GILRegressor")
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["2020", "2021"], dtype="datetime64[Y]"),
+        np.array([1, 2], dtype="timedelta64[s]"),
+        [datetime.date(2020, 1, 1)] * 2,
+        [{}, {}],
+        [1j, 2j],
+        [b"a", b"b"],
+        np.array([1, 2], dtype=object),
+    ],
+)
+def test_what_is_no_label_is_no_class(y):
+    check_error(lambda: classes(y), "whole numbers or booleans", "y.astype(str)")
+
+
+def test_labels_of_different_kinds_are_named():
+    y = np.array(["a", 1, "b"], dtype=object)
+    check_error(
+        lambda: classes(y), "types int, str", "of one kind", "y.astype", kind=InputTypeError
+    )
+
+
+@pytest.mark.parametrize(
+    ("y", "odd"),
+    [
+        (["1", "high"], "str values such as 'high'"),
+        (np.array([1, 2.5, "low"], dtype=object), "str values such as 'low'"),
+        ([{}, {}], "dict values such as {}"),
+        ([1j, 2.0], "complex values such as 1j"),
+        (np.array(["2020"], dtype="datetime64[D]"), "date values such as"),
+        (np.array([1], dtype="timedelta64[s]"), "timedelta values such as"),
+    ],
+)
+def test_a_regression_target_holds_numbers(y, odd):
+    check_error(
+        lambda: numbers(y), f"y holds {odd}", "must be numbers", "GILClass", kind=InputTypeError
+    )
+
+
+@pytest.mark.parametrize("huge", [2 * LARGEST_TARGET, -2 * LARGEST_TARGET, 10**400, np.inf])
+def test_targets_whose_square_overflows_are_refused(huge):
+    y = np.array([1, huge], dtype=object)
+    check_error(lambda: numbers(y), "y holds values up to", "below 1e+150", "Divide y")
+
+
+def test_the_largest_target_is_allowed():
+    assert numbers([-LARGEST_TARGET, LARGEST_TARGET]).tolist() == [-LARGEST_TARGET, LARGEST_TARGET]
+
+
+def test_weights_are_one_number_a_row():
+    assert read_weights(None, 3).tolist() == [1.0, 1.0, 1.0]
+    assert read_weights(2, 3).tolist() == [2.0, 2.0, 2.0]
+    assert read_weights(pd.Series([0, 1, 2]), 3).tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("shape", [(2,), (3, 1), (1, 3)])
+def test_weights_of_another_shape_are_refused(shape):
+    check_error(
+        lambda: read_weights(np.ones(shape), 3), f"shape {shape}", "one number a row: (3,)", "Check"
+    )
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_weights_are_finite_and_not_negative(bad):
+    check_error(
+        lambda: read_weights([1.0, bad, bad], 3),
+        f"sample_weight holds {bad} (first: row 1)",
+        "finite and not negative",
+        "weight 0",
+    )
+
+
+@pytest.mark.parametrize("weight", [["a", "b"], [[1], [2, 3]], [1j, 2], [pd.NA, 1], "x"])
+def test_weights_that_are_no_numbers_are_refused(weight):
+    check_error(
+        lambda: read_weights(weight, 2), "sample_weight cannot be read", "one number a row", "Check"
+    )
+
+
+@pytest.mark.parametrize("weight", [0, [0.0, 0.0]])
+def test_some_row_has_to_count(weight):
+    check_error(lambda: read_weights(weight, 2), "all sample weights are zero", "At least", "non-z")
+
+
+def test_an_array_keeps_its_shape():
+    assert as_array([[1, 2]], "groups").shape == (1, 2)

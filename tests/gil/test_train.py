@@ -1,0 +1,228 @@
+"""Algorithm 1 as training runs it: order, exact updates, hiding, averaging, interruption."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+
+from imputefree.gil.batches import Batches
+from imputefree.gil.losses import CrossEntropy
+from imputefree.gil.policies import NoPolicy, ObservedPolicy, Policy
+from imputefree.gil.predictors import Predictor
+from imputefree.gil.rewards import ContrastiveReward, LossReward
+from imputefree.gil.train import Settings, Trainer
+from imputefree.gil.validation import TrainingData
+
+ROWS, D, K = 40, 6, 2
+
+
+def data(indicators=0):
+    g = torch.Generator().manual_seed(0)
+    values = torch.randn(ROWS, D, generator=g)
+    observed = torch.rand(ROWS, D, generator=g) > 0.3
+    observed[:, D - indicators :] = True
+    target = torch.randint(0, 2, (ROWS,), generator=g)
+    columns = torch.arange(D) % (D - indicators)
+    blank = torch.zeros(D)
+    blank[D - indicators :] = 1.0
+    values = torch.where(observed, values, blank)
+    return TrainingData(values, observed, target, None, D - indicators, columns, blank)
+
+
+def trainer(policy=None, reward=None, **settings):
+    net = Predictor(K, D, 2, (8,), generator=torch.Generator().manual_seed(0))
+    generators = torch.Generator().manual_seed(1), torch.Generator().manual_seed(2)
+    settings = Settings(**{"batch_size": 10, "learning_rate": 0.01} | settings)
+    reward = reward or LossReward()
+    return Trainer(net, policy or NoPolicy(), reward, CrossEntropy(2), settings, *generators)
+
+
+def every_row():
+    return [torch.arange(ROWS)] * K
+
+
+def test_one_iteration_is_the_weighted_gradient_through_adam():
+    """Against the row-by-row definition and Adam's first step written out."""
+    table, made = data(), trainer(ObservedPolicy())
+    net = copy.deepcopy(made.predictor).double()
+    batches = Batches(every_row(), 10, torch.Generator().manual_seed(5))
+    rows = next(copy.deepcopy(batches))
+    next(made.algorithm_1(table, batches))
+    gradient = torch.zeros_like(net.encoder.weight)
+    for k in range(K):
+        for row in rows[k]:
+            raw = net(table.values[row].double().expand(K, 1, D))[1]
+            loss = torch.nn.functional.cross_entropy(raw[k], table.target[row][None])
+            (g,) = torch.autograd.grad(loss / rows.shape[1], net.encoder.weight)
+            gradient[k] += g[k] * table.observed[row]
+    expected = net.encoder.weight - 0.01 * gradient / (gradient.abs() + 1e-8)
+    moved = (gradient.abs() > 1e-6) | (gradient == 0)  # elsewhere float32 decides Adam's sign
+    assert (made.predictor.encoder.weight - expected)[moved].abs().max() < 1e-4
+
+
+def test_reward_is_measured_after_the_update_and_next_state_on_the_next_batch():
+    class Listener(Policy):
+        wants_reward = True
+        heard = ()
+
+        def importance(self, state):
+            return None
+
+        def learn(self, transition):
+            self.heard = (*self.heard, transition)
+            return {}
+
+    made, table = trainer(Listener()), data()
+    batches = Batches(every_row(), 10, torch.Generator().manual_seed(5))
+    plan = copy.deepcopy(batches)
+    steps = made.algorithm_1(table, batches)
+    next(steps)
+    (heard,) = made.policy.heard
+    rows, next_rows = next(plan), next(plan)
+    assert torch.equal(heard.state.rows, rows)
+    assert torch.equal(heard.next_state.rows, next_rows)
+    with torch.no_grad():  # the weights have been updated by now
+        features, raw = made.predictor(table.values[rows])
+        errors = made.loss.errors(raw, table.target[rows])
+        next_features, _ = made.predictor(table.values[next_rows])
+    assert torch.allclose(heard.reward, -errors)
+    assert not torch.allclose(heard.state.features, features)
+    assert torch.allclose(heard.next_state.features, next_features)
+    assert torch.equal(heard.next_state.observed, table.observed[next_rows])
+
+
+def test_policies_see_entries_and_indicators_always_teach():
+    class Nothing(Policy):
+        def importance(self, state):
+            assert state.values.shape[2] == state.task.values.shape[1] == D - 2
+            return torch.zeros_like(state.values)
+
+    made = trainer(Nothing())
+    before = made.predictor.encoder.weight.detach().clone()
+    made.run(data(indicators=2), every_row(), epochs=1)
+    change = (made.predictor.encoder.weight - before).abs().amax((0, 1))
+    assert (change[: D - 2] == 0).all()
+    assert (change[D - 2 :] > 0).all()
+
+
+def test_hiding_blanks_whole_columns_and_switches_indicators_on():
+    made, table = trainer(hide=0.5), data(indicators=2)
+    batches = Batches(every_row(), ROWS, torch.Generator())
+    step = made._look(made._task(table), table, next(batches))
+    hidden = step.state.hidden
+    assert 0.4 < hidden.float().mean() < 0.6
+    original = table.values[step.state.rows]
+    assert (step.state.values[hidden] == 0).all()
+    assert torch.equal(step.state.values[~hidden], original[..., : D - 2][~hidden])
+    assert not step.state.observed[hidden].any()
+    for indicator, column in ((D - 2, 0), (D - 1, 1)):
+        assert (step.values[..., indicator][hidden[..., column]] == 1).all()
+
+
+def test_hidden_entries_use_the_learned_placeholder():
+    table = data()
+    made = trainer(hide=0.5)
+    made.predictor = Predictor(
+        K, D, 2, (8,), generator=torch.Generator().manual_seed(0), learned_placeholder=True
+    )
+    with torch.no_grad():
+        made.predictor.placeholder.fill_(9.0)
+    batches = Batches(every_row(), ROWS, torch.Generator())
+    step = made._look(made._task(table), table, next(batches))
+    assert (step.tap.inputs[step.state.hidden] == 9).all()
+
+
+def test_averaged_weights_are_what_is_judged_and_kept():
+    table, rows = data(), [torch.arange(0, 30)] * K
+    held_out = [torch.arange(30, ROWS)] * K
+    plain, averaged = trainer(max_epochs=3), trainer(max_epochs=3, averaging=0.9)
+    path = []
+    original = averaged._update
+
+    def update(step, importance):
+        rate = original(step, importance)
+        path.append(averaged.predictor.encoder.weight.detach().clone())
+        return rate
+
+    averaged._update = update
+    start = averaged.predictor.encoder.weight.detach().clone()
+    for made in (plain, averaged):
+        made.run(table, rows, held_out)
+    mean, means = start, []
+    for t, weight in enumerate(path, start=1):
+        mean = mean + max(0.1, 1 / (1 + t / 2)) * (weight - mean)
+        means.append(mean)
+    kept = averaged.predictor.encoder.weight
+    ends_of_epochs = means[2::3]  # 30 rows in batches of 10
+    for k in range(K):
+        assert any(torch.allclose(kept[k], mean[k], atol=1e-6) for mean in ends_of_epochs)
+    assert not torch.equal(kept, plain.predictor.encoder.weight)
+
+
+def test_learning_rate_decays_smoothly_and_only_weights_shrink():
+    made = trainer(decay_rate=0.5, decay_steps=4, weight_decay=0.1)
+    steps = made.algorithm_1(data(), Batches(every_row(), 10, torch.Generator()))
+    for _ in range(5):
+        next(steps)
+    groups = made.optimizer.param_groups
+    assert [group["lr"] for group in groups] == [pytest.approx(0.005)] * 2  # after 4 of 5 steps
+    names = {id(p): name for name, p in made.predictor.named_parameters()}
+    assert {names[id(p)].rsplit(".")[-1] for p in groups[0]["params"]} == {"weight"}
+    assert (groups[0]["weight_decay"], groups[1]["weight_decay"]) == (0.1, 0)
+
+
+def test_sample_weights_scale_each_rows_gradient():
+    table = data()
+    weight = torch.rand(ROWS) + 0.5
+    weighted = TrainingData(table.values, table.observed, table.target, weight)
+    made = trainer()
+    step = made._look(made._task(weighted), weighted, torch.arange(ROWS).expand(K, -1))
+    raw = made.predictor(table.values.expand(K, -1, -1))[1]
+    errors = made.loss.errors(raw, table.target.expand(K, -1))
+    assert torch.allclose(step.loss, (errors * weight).mean(1).sum())
+
+
+def test_contrastive_reward_gets_balanced_batches():
+    class Listener(Policy):
+        wants_reward = True
+
+        def importance(self, state):
+            self.rows = state.rows
+            return None
+
+    made, table = trainer(Listener(), ContrastiveReward()), data()
+    made.run(table, every_row(), epochs=1)
+    labels = table.target[made.policy.rows]
+    half = labels.shape[1] // 2
+    assert (labels[:, :half] == 0).all()
+    assert (labels[:, half:] == 1).all()
+
+
+def test_interruption_keeps_the_best_weights_so_far():
+    class Impatient(Policy):
+        steps = 0
+
+        def importance(self, state):
+            self.steps += 1
+            if self.steps == 14:
+                raise KeyboardInterrupt
+            return None
+
+    rows, held_out = [torch.arange(0, 30)] * K, [torch.arange(30, ROWS)] * K
+    stopped, whole = trainer(Impatient()), trainer(max_epochs=4)
+    stopped.run(data(), rows, held_out)
+    whole.run(data(), rows, held_out)
+    assert stopped.interrupted
+    assert len(stopped.history["validation_loss"]) == 4  # 13 steps are four epochs of three
+    for left, right in zip(
+        stopped.predictor.parameters(), whole.predictor.parameters(), strict=True
+    ):
+        assert torch.equal(left, right)
+
+
+def test_training_stops_after_patience_but_not_before_enough_steps():
+    made = trainer(max_epochs=200, patience=3, patience_steps=30, learning_rate=1e-12)
+    made.run(data(), [torch.arange(0, 30)] * K, [torch.arange(30, ROWS)] * K)
+    assert 10 <= len(made.history["loss"]) <= 14  # 30 steps are ten epochs of three

@@ -1,4 +1,4 @@
-# make demo | test | lint | format | bench | clean.   Needs Python >= 3.11 and make, nothing else.
+# make demo | test | lint | format | bench | readme | clean.   Needs Python >= 3.11 and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint co
 TORCH := $(shell grep '^torch==' constraints.txt)
 SOURCES := src tests benchmarks
 
-.PHONY: demo test unit lint format types bench clean
+.PHONY: demo test unit lint format types bench readme clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ types: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN) benchmarks/step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
+
+readme: $(VENV)/.dev
+	$(RUN) benchmarks/readme.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -117,7 +117,7 @@ RIVALS: dict[str, Callable[[int], Any]] = {
     "gradient boosting": lambda seed: boosting(),
     "sklearn MLP": lambda seed: mean_and_indicator(MLPClassifier(max_iter=500, random_state=seed)),
 }
-POLICIES = ["none", "observed", "random", "ddpg", "meta"]
+POLICIES = ["observed", "random", "ddpg", "meta"]  # the default is "none"
 METHODS = RIVALS | {
     "GILClassifier()": lambda seed: GILClassifier(random_state=seed),
     **{f"policy {policy}": gil(policy) for policy in POLICIES},

@@ -201,11 +201,11 @@ class GILClassifier(ClassifierMixin, GILEstimator):
         classes = read_classes(y)
         if first and not given:
             self.classes_ = classes
-        unknown = [label for label in classes if label not in set(self.classes_)]
+        unknown = [label for label in classes.tolist() if label not in self.classes_.tolist()]
         if unknown:
             raise InputError(
                 f"y holds the class {unknown[0]!r}, which earlier training did not have",
-                f"The classes were fixed as {list(self.classes_)}",
+                f"The classes were fixed as {self.classes_.tolist()}",
                 "Name all classes in the first partial_fit, or fit anew with warm_start=False",
             )
         codes = np.searchsorted(self.classes_, y).astype(np.int64)

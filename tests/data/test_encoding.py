@@ -23,6 +23,8 @@ rng = np.random.default_rng(0)
 MANY = rng.normal(size=200)
 FEW = np.tile(np.arange(FEW_VALUES), 5).astype(float)
 
+EXTREMES = np.array([1.7e308, -1.7e308, 1e200, 1e-200, 1e-300, 2.2e-308, 1e-310, 1e-313, 5e-324])
+
 
 def texts(*values):
     return np.array(values, dtype=object)
@@ -35,11 +37,13 @@ def encode(plan, array):
     return out, seen.tolist(), new
 
 
-@pytest.mark.parametrize("array", [MANY, FEW, np.array([0.0, 1.0]), np.full(5, 3.0), [NAN] * 4])
+@pytest.mark.parametrize(
+    "array", [MANY, FEW, [0.0, 1.0], [3.0] * 5, [NAN] * 4, EXTREMES, np.r_[MANY, EXTREMES]]
+)
 @pytest.mark.parametrize("rich", [True, False])
 def test_a_number_is_finite_and_zero_where_missing(array, rich):
     plan = Number.learn("x", np.array(array), rich)
-    later = np.r_[array, NAN, 1e308, -1e308, 5e-324]
+    later = np.r_[array, NAN, EXTREMES]
     out, seen, new = encode(plan, later)
     assert np.isfinite(out).all()
     assert seen == (~np.isnan(later)).tolist()

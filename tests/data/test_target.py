@@ -170,6 +170,7 @@ def test_labels_of_different_kinds_are_named():
     ("y", "odd"),
     [
         (["1", "high"], "str values such as 'high'"),
+        (["1", "nan"], "str values such as 'nan'"),
         (np.array([1, 2.5, "low"], dtype=object), "str values such as 'low'"),
         ([{}, {}], "dict values such as {}"),
         ([1j, 2.0], "complex values such as 1j"),

@@ -49,10 +49,11 @@ def importance_of(clf: GILClassifier, X: np.ndarray, act=None) -> torch.Tensor:
     """What the trained policy gives to rows of a table; (n, D)."""
     values, observed = clf._inputs(read_columns(X))
     net = clf.predictor_
-    task = Task(values, observed, net.n_features, net.outputs, 1, torch.Generator())
+    task = Task(values, observed, net.n_features, 2, 1, torch.Generator())
     with torch.no_grad():
         features, raw = net(values[None])
-        state = State(task, torch.arange(len(X))[None], values[None], features, raw.softmax(-1))
+        prediction = clf._loss().predict(raw)
+        state = State(task, torch.arange(len(X))[None], values[None], features, prediction)
         return (act or clf.policy_.importance)(state)[0]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from imputefree.gil.noise import switches
+from imputefree.gil.noise import denormals_as_zero, switches
 from imputefree.gil.predictors import ACTIVATIONS, MemberMlp, Predictor
 
 K, B, D, C = 3, 5, 4, 2
@@ -93,3 +93,10 @@ def test_switches_have_their_probability(probability):
     flips = switches((501, 401), probability, torch.Generator().manual_seed(0))
     assert flips.shape == (501, 401)
     assert flips.float().mean().item() == pytest.approx(probability, abs=0.004)
+
+
+def test_denormals_are_zero_inside_and_as_before_outside():
+    tiny = torch.tensor([1e-40])
+    with denormals_as_zero():
+        assert (tiny * 1.0).item() == 0
+    assert (tiny * 1.0).item() > 0

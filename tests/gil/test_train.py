@@ -32,7 +32,7 @@ def data(indicators=0):
 
 
 def trainer(policy=None, reward=None, **settings):
-    net = Predictor(K, D, 2, (8,), generator=torch.Generator().manual_seed(0))
+    net = Predictor(K, D, 1, (8,), generator=torch.Generator().manual_seed(0))
     generators = torch.Generator().manual_seed(1), torch.Generator().manual_seed(2)
     settings = Settings(**{"batch_size": 10, "learning_rate": 0.01} | settings)
     reward = reward or LossReward()
@@ -54,7 +54,8 @@ def test_one_iteration_is_the_weighted_gradient_through_adam():
     for k in range(K):
         for row in rows[k]:
             raw = net(table.values[row].double().expand(K, 1, D))[1]
-            loss = torch.nn.functional.cross_entropy(raw[k], table.target[row][None])
+            sign = 2.0 * table.target[row] - 1
+            loss = torch.log1p(torch.exp(-sign * raw[k, 0, 0]))
             (g,) = torch.autograd.grad(loss / rows.shape[1], net.encoder.weight)
             gradient[k] += g[k] * table.observed[row]
     expected = net.encoder.weight - 0.01 * gradient / (gradient.abs() + 1e-8)
@@ -125,7 +126,7 @@ def test_hidden_entries_use_the_learned_placeholder():
     table = data()
     made = trainer(hide=0.5)
     made.predictor = Predictor(
-        K, D, 2, (8,), generator=torch.Generator().manual_seed(0), learned_placeholder=True
+        K, D, 1, (8,), generator=torch.Generator().manual_seed(0), learned_placeholder=True
     )
     with torch.no_grad():
         made.predictor.placeholder.fill_(9.0)

@@ -20,7 +20,7 @@ def assign_folds(
     Shapes: strata (n,), groups (n,) -> (n,).
 
     >>> assign_folds(2, np.random.default_rng(0), np.array([0, 0, 0, 0, 1, 1, 2]))
-    array([0, 1, 0, 1, 0, 1, -1])
+    array([ 1,  0,  0,  1,  1,  0, -1])
     """
     if groups is not None:
         return _assign_groups(n_folds, rng, strata, groups)

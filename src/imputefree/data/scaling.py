@@ -11,6 +11,7 @@ from scipy.special import ndtri
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
 OUTLIER = 5.0  # robust standard deviations from the median beyond which a value is pulled in
+TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
 
 
@@ -67,6 +68,7 @@ def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (array([  1.,  10., 100.]), array([-0.97,  0.  ,  0.97]))
     """
     seen = np.sort(values[~np.isnan(values)])
+    seen[np.abs(seen) < TINY] = 0.0
     n = len(seen)
     at = np.unique(np.linspace(0, n - 1, min(n, KNOTS)).round().astype(int))
     x = np.unique(seen[at])

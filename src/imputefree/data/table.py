@@ -51,6 +51,8 @@ class TableEncoder:
 
     Examples
     --------
+    >>> import pandas as pd
+    >>> from imputefree.data import read_columns
     >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["f", "m", None]})
     >>> encoder = TableEncoder().fit(read_columns(frame))
     >>> encoder.input_names

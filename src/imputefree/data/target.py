@@ -90,7 +90,7 @@ def read_numbers(target: np.ndarray) -> np.ndarray:
         numbers = np.array([np.inf])  # a whole number beyond any float
     except (TypeError, ValueError):
         numbers = None
-    if numbers is None:
+    if numbers is None or np.isnan(numbers).any():  # NumPy reads the text "nan" as a number
         odd = next((value for value in target.tolist() if not _is_number(value)), target[0])
         raise InputTypeError(
             f"y holds {type(odd).__name__} values such as {odd!r}",
@@ -149,6 +149,6 @@ def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
 
 def _is_number(value: Any) -> bool:
     try:
-        return not isinstance(value, complex) and float(value) is not None
+        return not isinstance(value, complex) and not np.isnan(float(value))
     except (TypeError, ValueError):
         return False

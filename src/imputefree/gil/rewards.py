@@ -22,6 +22,7 @@ class ContrastiveReward(LossReward):
     (Appendix D.1); for more than two classes it is the mean over all pairs of classes. It is one
     number a batch (and member), added to every row's reward.
 
+    >>> import torch
     >>> apart = torch.tensor([[[0.0], [0.0], [1.0], [1.0]]])       # two rows of each of 2 classes
     >>> ContrastiveReward(weight=5.0)(torch.zeros(1, 4), apart, classes=2)
     tensor([[10., 10., 10., 10.]])

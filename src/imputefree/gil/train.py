@@ -18,7 +18,7 @@ from ..errors import ParameterError
 from .batches import Batches
 from .importance import ImportanceTap
 from .losses import Loss
-from .noise import switches
+from .noise import denormals_as_zero, switches
 from .policies import Policy, State, Task, Transition
 from .predictors import Predictor
 from .rewards import LossReward
@@ -117,7 +117,8 @@ class Trainer:
         try:
             steps = self.algorithm_1(data, batches)
             for epoch in range(epochs or self.settings.max_epochs):
-                figures = _means(islice(steps, batches.steps))
+                with denormals_as_zero():
+                    figures = _means(islice(steps, batches.steps))
                 go_on = True
                 if keeper is not None:
                     figures["validation_loss"], go_on = keeper.watch(epoch)
@@ -219,7 +220,7 @@ class Trainer:
 
     def _task(self, data: TrainingData) -> Task:
         net = self.predictor
-        widths = net.n_features, self.loss.outputs, net.members
+        widths = net.n_features, self.loss.predictions, net.members
         entries = slice(data.entries)
         return Task(
             data.values[:, entries], data.observed[:, entries], *widths, self.policy_generator

@@ -52,7 +52,8 @@ class Keeper:
     Parameters
     ----------
     held_out : per member the row numbers it does not train on
-    patience : epochs without any member improving by more than `tol` before training ends
+    patience : epochs without improvement by more than `tol` before a member is done; training
+        ends when all are
     """
 
     def __init__(
@@ -80,7 +81,8 @@ class Keeper:
         self.patience, self.tol = patience, tol
         members = len(held_out)
         self.best_loss = torch.full((members,), torch.inf, device=device)
-        self.best_epoch = torch.zeros(members, dtype=torch.long)
+        self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
+        self.searching = torch.ones(members, dtype=torch.bool, device=device)
         self.best = [p.detach().clone() for p in predictor.parameters()]
 
     def losses(self) -> Tensor:
@@ -91,14 +93,15 @@ class Keeper:
     def watch(self, epoch: int) -> tuple[float, bool]:
         """Mean validation loss now, and whether training should go on."""
         losses = self.losses()
-        better = losses < self.best_loss - self.tol
+        better = (losses < self.best_loss - self.tol) & self.searching
         self.best_loss = torch.where(better, losses, self.best_loss)
-        self.best_epoch[better.cpu()] = epoch
+        self.best_epoch[better] = epoch
         with torch.no_grad():
             for kept, now in zip(self.best, self.predictor.parameters(), strict=True):
                 kept.copy_(torch.where(better.view(-1, 1, 1), now, kept))
-        waited = epoch - int(self.best_epoch.max())
-        return losses.mean().item(), waited < self.patience
+        # A member that ran out of patience is done: looking on would only find lucky epochs.
+        self.searching &= epoch - self.best_epoch < self.patience
+        return losses.mean().item(), bool(self.searching.any())
 
     def restore(self, predictor: Predictor) -> None:
         """Give each member of `predictor` its best weights."""

@@ -1,0 +1,62 @@
+"""Each benchmark starts, prints a ratio and judges it (few steps; `make bench` runs them whole)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+def run(script, *options):
+    command = [sys.executable, str(FOLDER / script), *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_step_cost(tmp_path):
+    done = run("step_cost.py", "--rounds", 3, "--json", tmp_path / "out.json")
+    assert "none" in done.stdout
+    assert "x of a plain step (limit 1.1)" in done.stdout
+    assert set(json.loads((tmp_path / "out.json").read_text())["ratios"]) >= {
+        "none",
+        "ddpg",
+        "meta",
+    }
+    assert done.returncode == int("OVER" in done.stdout or _slow(done))
+
+
+def _slow(done):
+    """Whether the figure beside the public code's time is under its limit of 50."""
+    line = next(line for line in done.stdout.splitlines() if "public code" in line)
+    return float(line.split("1/")[1].split()[0]) < 50
+
+
+def test_ddpg_memory_stays_under_its_limit(tmp_path):
+    """Memory does not depend on who else uses the machine: the real limit, fewer steps."""
+    done = run("ddpg_memory.py", "--steps", 8, "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["peak_gb"] < 1.5
+
+
+def test_default_tables(tmp_path):
+    if "IMPUTEFREE_DATA" not in os.environ:
+        pytest.skip("needs the real tables: set IMPUTEFREE_DATA to the folder that holds tabular/")
+    done = run(
+        "default_tables.py",
+        *("--tables", "hepatitis"),
+        *("--methods", "mask-only", "logistic regression", "GILClassifier()"),
+        *("--folds", 0, "--jobs", 1, "--json", tmp_path / "out.json"),
+    )
+    assert done.returncode == 0, done.stderr
+    runs = json.loads((tmp_path / "out.json").read_text())["runs"]
+    assert [run["method"] for run in runs] == [
+        "mask-only",
+        "logistic regression",
+        "GILClassifier()",
+    ]
+    assert all(0.4 < run["auc"] <= 1 for run in runs)

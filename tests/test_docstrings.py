@@ -1,0 +1,30 @@
+"""Every example in a docstring runs and prints what it says."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import imputefree
+
+MODULES = sorted(m.name for m in pkgutil.walk_packages(imputefree.__path__, "imputefree."))
+
+
+@pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith("demo")])
+def test_examples(name):
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def test_there_are_examples():
+    found = doctest.DocTestFinder()
+    count = sum(
+        bool(test.examples)
+        for name in MODULES
+        for test in found.find(importlib.import_module(name))
+    )
+    assert count > 10

@@ -36,8 +36,8 @@ def tables_section() -> str:
     seeds = ", ".join(str(seed) for seed in sorted(runs["seed"].unique()))
     return "\n".join(
         [
-            "Eight real tables with natural gaps (155 to 4,240 rows), five folds, nobody tuned; every",
-            "test fold scored once. One core a fit.",
+            "Eight real tables with natural gaps (155 to 4,240 rows), five folds, nobody tuned;",
+            "every test fold scored once. One core a fit.",
             "",
             *lines,
             "",
@@ -60,8 +60,8 @@ def policy_sentence(runs: pd.DataFrame) -> str:
     return (
         "Against `none`, all else equal, the mean AUC differs by: "
         + ", ".join(parts)
-        + ". On these tables a learned importance does not change the result beyond chance, which is"
-        " why the default is `none`."
+        + ". On these tables a learned importance does not change the result beyond chance,"
+        " which is why the default is `none`."
     )
 
 
@@ -71,8 +71,8 @@ def cost_section() -> str:
     memory = json.loads((HERE / "results" / "ddpg_memory.json").read_text())
     ratios = ", ".join(f"`{name}` {ratio:.2f}×" for name, ratio in cost["ratios"].items())
     return (
-        f"A training step against an ordinary PyTorch step of the same network (784-500-500-10, batch"
-        f" 128, `{cost['command']}`): {ratios}. A `ddpg` fit on 4,101 columns peaks at"
+        "A training step against an ordinary PyTorch step of the same network (784-500-500-10,"
+        f" batch 128, `{cost['command']}`): {ratios}. A `ddpg` fit on 4,101 columns peaks at"
         f" {memory['peak_gb']:.2f} GB, torch included (`{memory['command']}`)."
     )
 

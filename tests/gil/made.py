@@ -13,7 +13,7 @@ from imputefree.gil.policies import State, Task, Transition
 USEFUL, MISLEADING = slice(0, 4), slice(4, 24)
 
 
-def misleading_table(rows: int, seed: int, misled: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
+def misleading_table(rows: int, seed: int, misled: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
     """Four columns that always tell the class; twenty that tell it in some rows and hold loud
     noise in a share `misled` of them. A 25th column is missing exactly in those rows."""
     rng = np.random.default_rng(seed)
@@ -40,7 +40,7 @@ def fit_on_misleading_table(policy, seed: int) -> GILClassifier:
         early_stopping=False,
         learning_rate_init=1e-3,
         batch_size=64,
-        max_iter=120,
+        max_iter=150,
         random_state=seed,
     ).fit(*misleading_table(200, seed))
 

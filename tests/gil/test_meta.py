@@ -63,7 +63,7 @@ def test_closed_form_equals_autograd_through_one_gradient_step(linear_path):
 def verdict(policy: str, seed: int) -> tuple[float, float, float]:
     """Test loss, importance of misleading columns, importance of useful columns."""
     clf = fit_on_misleading_table(policy, seed)
-    X_test, y_test = misleading_table(8000, 1000 + seed, misled=0.0)
+    X_test, y_test = misleading_table(8000, 1000 + seed)
     loss = log_loss(y_test, clf.predict_proba(X_test))
     if policy == "none":
         return loss, 1.0, 1.0
@@ -75,7 +75,7 @@ def learns(policy: str, seed: int) -> bool:
     """The claim: misleading columns clearly lower, and a lower test loss than `none`."""
     ordinary, _, _ = verdict("none", seed)
     loss, misleading, useful = verdict(policy, seed)
-    return misleading < useful - 0.5 and loss < 0.985 * ordinary
+    return misleading < useful - 0.5 and loss < 0.95 * ordinary
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

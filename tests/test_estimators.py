@@ -310,3 +310,9 @@ def test_missing_values_carry_information():
     assert clf.score(X, y) > 0.95
     filled = np.nan_to_num(X)  # the values alone tell far less
     assert LogisticRegression().fit(filled, y).score(filled, y) < 0.7
+
+
+def test_both_estimators_share_their_defaults():
+    classifier, regressor = GILClassifier().get_params(), GILRegressor().get_params()
+    assert classifier.pop("class_weight") is None
+    assert classifier == regressor

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -23,13 +22,13 @@ from .gil.policies import Policy
 from .gil.predictors import Predictor
 from .gil.train import Settings, Trainer
 from .gil.validation import TrainingData
-from .parameters import check_parameters
+from .parameters import Parameters, check_parameters
 from .progress import training_progress
 
 CHUNK_ENTRIES = 2**23  # entries of a (K, rows, D) block at prediction: 32 MB in float32
 
 
-class GILEstimator(BaseEstimator):
+class GILEstimator(Parameters):
     """Fitting, prediction and files; subclasses say what a target is."""
 
     encoder_: TableEncoder

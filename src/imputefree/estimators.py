@@ -12,91 +12,7 @@ from .base import GILEstimator
 from .data.target import read_classes, read_numbers
 from .errors import InputError
 from .gil.losses import CrossEntropy, SquaredError
-
-PARAMETERS = """
-    Rows go into an ensemble of small multilayer perceptrons that train side by side. A missing
-    entry is filled with a placeholder, and, for columns that have gaps in training, marked by an
-    indicator. While the networks train, a *policy* decides the importance a in [0, 1] of every
-    entry x of every row, and the first layer learns from
-
-        dE/dW = sum over rows of Delta (x * a)^T          (Delta: gradient at the layer's output)
-
-    instead of the ordinary sum of Delta x^T. Prediction uses the networks alone: no policy, no
-    imputer.
-
-    Parameters
-    ----------
-    policy : {{"none", "observed", "random", "ddpg", "gate", "meta"}} or policy object
-        Who decides the importance. "none" is ordinary training, "observed" lets missing entries
-        teach nothing (the paper's GIL-H), "ddpg" is the paper's reinforcement learning (GIL),
-        "meta" learns from the exact gradient of the next loss. See `imputefree.gil.policies`.
-    reward : {{"loss", "contrastive"}} or reward object
-        What "ddpg" is paid for; "contrastive" makes it the paper's GIL-D (classes only).
-    n_members : int
-        Networks in the ensemble; 1 is the paper's setting.
-    hidden_layer_sizes : int or tuple
-        Widths of the hidden layers.
-    activation : {{"relu", "gelu", "silu", "tanh"}}
-    linear_path : bool
-        Also connect the inputs to the output directly.
-    dropout : float
-        Share of hidden units switched off at each training step.
-    placeholder : float or "learned"
-        What stands for a missing entry, in scaled units (0 is the column's median), or one
-        trained value per column.
-    indicator : bool
-        Give the networks one input per column with gaps that says "missing here".
-    categorical_features : "auto" or list of names or positions
-        "auto" takes text and category columns. A missing category is missing; one never seen in
-        training counts as missing, with a warning.
-    numeric_encoding : {{"auto", "rich", "plain"}}
-        "plain" gives a number one input. "rich" adds its normal score (a number with more than
-        ten distinct values) or one input a value. "auto" is rich up to 100 columns.
-    hide : float
-        Chance that a training step hides an observed entry, so that networks get used to gaps.
-    learning_rate_init, learning_rate_decay, learning_rate_decay_steps : float, float, int
-        Adam's rate, multiplied by `learning_rate_decay` every so many steps, smoothly.
-    weight_decay : float
-        Decoupled weight decay (AdamW): a step shrinks weights by rate times decay. Biases stay.
-    weight_averaging : float
-        The weights judged on held-out rows and kept are a running mean over steps, the newest
-        weighing 1 minus this; 0 keeps the last step's. Without held-out rows it is not used.
-    batch_size : int
-        Rows a step and member.
-    max_iter : int
-        Epochs at most.
-    early_stopping : bool
-        Hold out rows, keep each member's best weights on them and stop when none improves.
-    validation : {{"rotating", "shared"}}
-        Whether each member holds out a different fold, so that no row is lost to validation, or
-        all hold out the same.
-    validation_fraction : float
-        Share of the rows a member holds out (stratified by class; groups stay together).
-    n_iter_no_change, tol : int, float
-        Epochs (and at least 80 steps) without improvement by more than `tol` before training
-        stops.
-{class_weight}    warm_start : bool
-        Go on from the weights of the last fit.
-    random_state : int, RandomState or None
-        Same seed and number of threads, same model, bit for bit.
-    device : str
-        "auto" (a GPU where there is one), "cpu", "cuda", …
-    verbose : bool
-        Show a progress bar on a terminal.
-
-    Attributes
-    ----------
-{fitted}    history_ : dict of lists, one figure an epoch: loss, validation_loss, the policy's
-    n_iter_ : epochs run
-    n_features_in_, feature_names_in_ : columns of the training table
-    encoder_ : the fitted `TableEncoder`; `encoder_.input_names` names the network's inputs
-    predictor_ : the networks (a torch module)
-    policy_ : the policy after training
-"""
-
-CLASS_WEIGHT = """    class_weight : dict, "balanced" or None
-        Weight of each class; "balanced" makes all classes count the same.
-"""
+from .parameters import CLASS_WEIGHT, PARAMETERS
 
 
 class GILClassifier(ClassifierMixin, GILEstimator):
@@ -149,35 +65,37 @@ class GILClassifier(ClassifierMixin, GILEstimator):
         device: str = "auto",
         verbose: bool = False,
     ) -> None:
-        self.policy = policy
-        self.reward = reward
-        self.n_members = n_members
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.linear_path = linear_path
-        self.dropout = dropout
-        self.placeholder = placeholder
-        self.indicator = indicator
-        self.categorical_features = categorical_features
-        self.numeric_encoding = numeric_encoding
-        self.hide = hide
-        self.learning_rate_init = learning_rate_init
-        self.learning_rate_decay = learning_rate_decay
-        self.learning_rate_decay_steps = learning_rate_decay_steps
-        self.weight_decay = weight_decay
-        self.weight_averaging = weight_averaging
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
+        super().__init__(
+            policy=policy,
+            reward=reward,
+            n_members=n_members,
+            hidden_layer_sizes=hidden_layer_sizes,
+            activation=activation,
+            linear_path=linear_path,
+            dropout=dropout,
+            placeholder=placeholder,
+            indicator=indicator,
+            categorical_features=categorical_features,
+            numeric_encoding=numeric_encoding,
+            hide=hide,
+            learning_rate_init=learning_rate_init,
+            learning_rate_decay=learning_rate_decay,
+            learning_rate_decay_steps=learning_rate_decay_steps,
+            weight_decay=weight_decay,
+            weight_averaging=weight_averaging,
+            batch_size=batch_size,
+            max_iter=max_iter,
+            early_stopping=early_stopping,
+            validation=validation,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            warm_start=warm_start,
+            random_state=random_state,
+            device=device,
+            verbose=verbose,
+        )
         self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, the mean over members; (n, columns) -> (n, classes)."""
@@ -236,66 +154,6 @@ class GILRegressor(RegressorMixin, GILEstimator):
     (40,)
     """
     )
-
-    def __init__(
-        self,
-        policy: Any = "none",
-        reward: Any = "loss",
-        n_members: int = 16,
-        hidden_layer_sizes: Any = (128, 128),
-        activation: str = "relu",
-        linear_path: bool = True,
-        dropout: float = 0.2,
-        placeholder: Any = 0.0,
-        indicator: bool = True,
-        categorical_features: Any = "auto",
-        numeric_encoding: str = "auto",
-        hide: float = 0.1,
-        learning_rate_init: float = 2e-3,
-        learning_rate_decay: float = 1.0,
-        learning_rate_decay_steps: int = 1000,
-        weight_decay: float = 3.0,
-        weight_averaging: float = 0.95,
-        batch_size: int = 128,
-        max_iter: int = 200,
-        early_stopping: bool = True,
-        validation: str = "rotating",
-        validation_fraction: float = 0.125,
-        n_iter_no_change: int = 10,
-        tol: float = 0.0,
-        warm_start: bool = False,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        self.policy = policy
-        self.reward = reward
-        self.n_members = n_members
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.linear_path = linear_path
-        self.dropout = dropout
-        self.placeholder = placeholder
-        self.indicator = indicator
-        self.categorical_features = categorical_features
-        self.numeric_encoding = numeric_encoding
-        self.hide = hide
-        self.learning_rate_init = learning_rate_init
-        self.learning_rate_decay = learning_rate_decay
-        self.learning_rate_decay_steps = learning_rate_decay_steps
-        self.weight_decay = weight_decay
-        self.weight_averaging = weight_averaging
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean prediction of the members; (n, columns) -> (n,)."""

@@ -90,8 +90,7 @@ class GILEstimator(Parameters):
             check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         )
         self._encode_target(target, first=not going_on)
-        if going_on:
-            self.encoder_.transform(columns)  # raises when the columns are not those of before
+        if going_on:  # that the columns are those of before shows when they are encoded
             return
         self._trainer = None
         self.encoder_ = TableEncoder(

@@ -43,8 +43,8 @@ PARAMETERS = """
     dropout : float
         Share of hidden units switched off at each training step.
     placeholder : float or "learned"
-        What stands for a missing entry, in scaled units (0 is the column's median), or one
-        trained value per column.
+        What stands for a missing entry, in scaled units (0 is the column's mean without
+        its outliers), or one trained value per column.
     indicator : bool
         Give the networks one input per column with gaps that says "missing here".
     categorical_features : "auto" or list of names or positions

@@ -159,6 +159,10 @@ def test_what_is_no_label_is_no_class(y):
     check_error(lambda: classes(y), "whole numbers or booleans", "y.astype(str)")
 
 
+def test_no_classes_at_all_are_refused():
+    check_error(lambda: read_classes(np.array(None)), "whole numbers or booleans", "y.astype(str)")
+
+
 def test_labels_of_different_kinds_are_named():
     y = np.array(["a", 1, "b"], dtype=object)
     check_error(

@@ -72,7 +72,7 @@ def read_classes(target: np.ndarray) -> np.ndarray:
             raise ValueError(f"Unknown label type: {target.dtype}")
         return np.unique(target)
     except (TypeError, ValueError) as error:
-        kinds = sorted({type(value).__name__ for value in target})
+        kinds = sorted({type(value).__name__ for value in target.ravel()})
         mixed = f"y mixes values of the types {', '.join(kinds)}"
         raise InputTypeError(
             mixed if len(kinds) > 1 else str(error).strip().rstrip("."),

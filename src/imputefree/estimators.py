@@ -9,10 +9,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_sample_weight
 
 from .base import GILEstimator
-from .data.target import read_classes, read_numbers
-from .errors import InputError
+from .data.target import as_array, read_classes, read_numbers
+from .errors import InputError, ParameterError
 from .gil.losses import CrossEntropy, SquaredError
 from .parameters import CLASS_WEIGHT, PARAMETERS
+
+FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
 
 
 class GILClassifier(ClassifierMixin, GILEstimator):
@@ -109,24 +111,21 @@ class GILClassifier(ClassifierMixin, GILEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One epoch over these rows. The first call fixes columns, scales and, by `classes`, all
         classes there will ever be (default: those of its y)."""
-        if not hasattr(self, "predictor_"):
-            self.classes_ = read_classes(np.asarray(y if classes is None else classes))
-            self._classes_given = True
-        return self._partial_fit(X, y, sample_weight)
+        return self._partial_fit(X, y, sample_weight, classes)
 
-    def _encode_target(self, y: Any, first: bool) -> tuple[np.ndarray, np.ndarray]:
-        given = self.__dict__.pop("_classes_given", False)
-        classes = read_classes(y)
-        if first and not given:
-            self.classes_ = classes
-        unknown = [label for label in classes.tolist() if label not in self.classes_.tolist()]
+    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
+        self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
+
+    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        known = self.classes_.tolist()
+        unknown = [label for label in read_classes(target).tolist() if label not in known]
         if unknown:
             raise InputError(
                 f"y holds the class {unknown[0]!r}, which earlier training did not have",
-                f"The classes were fixed as {self.classes_.tolist()}",
+                f"The classes were fixed as {known}",
                 "Name all classes in the first partial_fit, or fit anew with warm_start=False",
             )
-        codes = np.searchsorted(self.classes_, y).astype(np.int64)
+        codes = np.searchsorted(self.classes_, target).astype(np.int64)
         return codes, codes
 
     def _loss(self) -> CrossEntropy:
@@ -135,6 +134,14 @@ class GILClassifier(ClassifierMixin, GILEstimator):
     def _class_weights(self, target: np.ndarray) -> np.ndarray:
         if self.class_weight is None:
             return np.ones(len(target))
+        if isinstance(self.class_weight, dict):
+            strange = [label for label in self.class_weight if label not in self.classes_.tolist()]
+            if strange:
+                raise ParameterError(
+                    f"class_weight names {strange[0]!r}, which is no class",
+                    f"Its keys must be among the classes {self.classes_.tolist()}",
+                    "Correct the key, or leave it out",
+                )
         return compute_sample_weight(self.class_weight, target)
 
 
@@ -164,12 +171,20 @@ class GILRegressor(RegressorMixin, GILEstimator):
         """One epoch over these rows. The first call fixes columns and scales."""
         return self._partial_fit(X, y, sample_weight)
 
-    def _encode_target(self, y: Any, first: bool) -> tuple[np.ndarray, np.ndarray]:
-        numbers = read_numbers(y)
-        if first:
-            self.target_mean_ = float(numbers.mean())
-            self.target_scale_ = float(numbers.std()) or 1.0
+    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
+        numbers = read_numbers(target)
+        self.target_mean_ = float(numbers.mean())
+        self.target_scale_ = float(numbers.std()) or 1.0
+
+    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        numbers = read_numbers(target)
         scaled = (numbers - self.target_mean_) / self.target_scale_
+        if np.abs(scaled).max() > FARTHEST:
+            raise InputError(
+                f"y reaches {np.abs(scaled).max():.1e} standard deviations of the first targets",
+                f"Training that goes on keeps the first scale; {FARTHEST:.0e} is the limit",
+                "Fit anew, with targets of one kind",
+            )
         return scaled.astype(np.float32), np.zeros(len(numbers), dtype=int)
 
     def _loss(self) -> SquaredError:

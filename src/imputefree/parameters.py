@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from .errors import ParameterError
+from .gil import make_reward
 from .gil.predictors import ACTIVATIONS
 
 PARAMETERS = """
@@ -44,7 +45,7 @@ PARAMETERS = """
         Share of hidden units switched off at each training step.
     placeholder : float or "learned"
         What stands for a missing entry, in scaled units (0 is the column's mean without
-        its outliers), or one trained value per column.
+        its outliers), or one trained value per network input.
     indicator : bool
         Give the networks one input per column with gaps that says "missing here".
     categorical_features : "auto" or list of names or positions
@@ -72,7 +73,8 @@ PARAMETERS = """
         Whether each member holds out a different fold, so that no row is lost to validation, or
         all hold out the same.
     validation_fraction : float
-        Share of the rows a member holds out (stratified by class; groups stay together).
+        About the share of the rows a member holds out, to the nearest 1/2, 1/3, 1/4, …
+        (stratified by class; groups stay together). Fewer than four rows hold out none.
     n_iter_no_change, tol : int, float
         Epochs (and at least 80 steps) without improvement by more than `tol` before training
         stops.
@@ -217,6 +219,12 @@ def _is_placeholder(value: Any) -> bool:
     return (isinstance(value, str) and value == "learned") or _number(-1e6, 1e6)[0](value)
 
 
+def _is_class_weight(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_number(0, 1e300)[0](weight) for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
 FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_ | int), "True or False")
 RULES: dict[str, Rule] = {
     "n_members": _whole(1),
@@ -255,10 +263,16 @@ def check_parameters(estimator: Any) -> None:
             raise ParameterError(
                 f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
             )
-    contrastive = isinstance(estimator.reward, str) and estimator.reward == "contrastive"
-    if contrastive and not hasattr(estimator, "class_weight"):
+    if hasattr(estimator, "class_weight"):
+        if not _is_class_weight(estimator.class_weight):
+            raise ParameterError(
+                f"class_weight is {estimator.class_weight!r}",
+                'It must be None, "balanced" or a dict from classes to numbers of at least 0',
+                "Write class_weight={label: weight, …}",
+            )
+    elif make_reward(estimator.reward).balanced:
         raise ParameterError(
-            "reward is 'contrastive' for a regressor",
+            f"reward is {estimator.reward!r} for a regressor",
             "The contrastive reward compares features of different classes",
             "Use reward='loss'",
         )

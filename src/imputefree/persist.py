@@ -29,6 +29,7 @@ FORMAT = 1
 KEY = "imputefree"
 PLAIN = str | int | float | bool | None
 FITTED = (
+    "placeholder_",
     "classes_",
     "target_mean_",
     "target_scale_",

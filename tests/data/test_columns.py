@@ -191,17 +191,25 @@ def test_category_levels_that_are_numbers_become_texts():
     assert only(frame([True, None, False], "category")).tolist() == ["1", None, "0"]
 
 
-def test_names_come_from_texts_only():
+def test_names_come_from_the_frame_unless_it_counts_from_zero():
     named = read_columns(pd.DataFrame({"a": [1], "b": [2]}))
     assert (named.names, named.named) == (["a", "b"], True)
-    for X in (np.ones((1, 2)), pd.DataFrame([[1, 2]]), pd.DataFrame([[1, 2]], columns=[7, 7])):
+    for X in (np.ones((1, 2)), pd.DataFrame([[1, 2]])):
         unnamed = read_columns(X)
         assert (unnamed.names, unnamed.named) == (["0", "1"], False)
 
 
-def test_labels_quote_real_names_only():
-    assert read_columns(pd.DataFrame({"a": [1]})).label(0) == "column 'a'"
-    assert read_columns([[1]]).label(0) == "column 0"
+def test_a_numbered_frame_in_another_order_is_named_by_its_numbers():
+    numbered = read_columns(pd.DataFrame([[1, 2]], columns=[1, 0]))
+    assert (numbered.names, numbered.named) == (["1", "0"], True)
+    with pytest.raises(InputError, match="more than once: '7'"):
+        read_columns(pd.DataFrame([[1, 2]], columns=[7, 7]))
+
+
+def test_rows_are_taken_from_every_column():
+    some = read_columns(pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"]})).rows(np.array([2]))
+    assert some.n_rows == 1
+    assert [array.tolist() for array in some.arrays] == [[3.0], ["z"]]
 
 
 @pytest.mark.parametrize(

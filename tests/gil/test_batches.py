@@ -40,7 +40,7 @@ def test_same_seed_same_batches():
 def test_balanced_batches_hold_the_classes_one_after_the_other(n_classes):
     classes = torch.arange(200) % n_classes
     classes[:60] = 0  # far from balanced
-    batches = Batches([torch.arange(200)], 64, torch.Generator().manual_seed(0), classes)
+    batches = Batches([torch.arange(200)], 64, torch.Generator().manual_seed(0), classes, n_classes)
     share = batches.size // n_classes
     assert share % 2 == 0
     for _ in range(2 * batches.steps):
@@ -51,5 +51,5 @@ def test_balanced_batches_hold_the_classes_one_after_the_other(n_classes):
 def test_balanced_batches_when_a_member_lacks_a_class():
     """Groups can keep a class out of a member's rows; others of its rows stand in."""
     classes = torch.tensor([0, 0, 0, 1, 1])
-    batches = Batches([torch.tensor([0, 1, 2])], 4, torch.Generator(), classes)
+    batches = Batches([torch.tensor([0, 1, 2])], 4, torch.Generator(), classes, 2)
     assert set(next(batches).flatten().tolist()) <= {0, 1, 2}

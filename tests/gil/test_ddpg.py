@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
 
+from imputefree import ParameterError
 from imputefree.gil.ddpg import DDPG, Behaviour, Replay, random_action
 
 from .made import state_of, task_of, transition_of
@@ -21,9 +23,9 @@ def started(task=None, **options) -> DDPG:
 def filled_replay(task, batch=8, batches=5, max_bytes=10**6) -> Replay:
     replay = Replay(task, batch, max_bytes)
     for i in range(batches):
-        state = state_of(task, batch, seed=i)
+        state, next_state = (state_of(task, batch, seed=i + j) for j in (0, 1))
         reward = torch.full((task.members, batch), float(i))
-        replay.push(state, torch.rand_like(state.values), reward)
+        replay.push(state, torch.rand_like(state.values), reward, next_state)
     return replay
 
 
@@ -43,7 +45,7 @@ class TestReplay:
         task = task_of()
         replay = filled_replay(task, batches=4)
         state, _, reward, next_state = replay.sample(200, torch.Generator().manual_seed(0))
-        assert set(reward.flatten().tolist()) == {0.0, 1.0, 2.0}  # batch 3 has no next state yet
+        assert set(reward.flatten().tolist()) == {0.0, 1.0, 2.0, 3.0}
         for b in range(200):
             i = int(reward[0, b])
             now, later = (state_of(task, 8, seed=j).joined[0] for j in (i, i + 1))
@@ -56,15 +58,41 @@ class TestReplay:
         per_batch = Replay(task, 8, 1).bytes_per_transition * 8
         replay = filled_replay(task, batches=9, max_bytes=3 * per_batch)
         _, _, reward, _ = replay.sample(200, torch.Generator().manual_seed(0))
-        assert set(reward.flatten().tolist()) == {6.0, 7.0}
+        assert set(reward.flatten().tolist()) == {7.0, 8.0}
 
     def test_half_precision_does_not_change_what_the_critic_says(self):
         task = task_of()
         policy = started(task)
-        state, action, _, _ = filled_replay(task).sample(64, torch.Generator().manual_seed(0))
-        exact = policy.critic(state, action)
-        rounded = policy.critic(state, action.half().float())
-        assert (exact - rounded).abs().max() < 1e-3 * exact.abs().max().clamp_min(1e-3)
+        state, next_state = state_of(task, 8, seed=1), state_of(task, 8, seed=2)
+        action = torch.rand_like(state.values)
+        replay = Replay(task, 8, 10**6)
+        replay.push(state, action, torch.zeros(1, 8), next_state)
+        stored, stored_action, _ = replay._read(torch.zeros(1, 8, dtype=int), torch.arange(8)[None])
+        exact, rounded = policy.critic(state.joined, action), policy.critic(stored, stored_action)
+        assert not torch.equal(action, stored_action)
+        assert (exact - rounded).abs().max() < 3e-3 * exact.abs().max()
+
+    def test_remembers_which_entries_were_hidden(self):
+        task = replace(task_of(), placeholder=5.0)
+        plain = state_of(task, 8)
+        hidden = torch.rand(plain.values.shape) < 0.4
+        state = replace(plain, values=torch.where(hidden, 5.0, plain.values), hidden=hidden)
+        action = (torch.rand_like(plain.values) > 0.5).float()  # zeros keep the sign, too
+        replay = Replay(task, 8, 10**6)
+        replay.push(state, action, torch.zeros(1, 8), state)
+        for slot in (0, 1):
+            joined, stored, _ = replay._read(torch.full((1, 8), slot), torch.arange(8)[None])
+            assert torch.allclose(joined, state.joined, atol=2e-3)
+            if slot == 0:
+                assert torch.equal(stored, action)
+
+    def test_values_beyond_half_precision_stay_finite(self):
+        task = task_of()
+        state = state_of(task, 8)
+        state.features[:] = 1e30
+        replay = Replay(task, 8, 10**6)
+        replay.push(state, torch.rand_like(state.values), torch.zeros(1, 8), state)
+        assert torch.isfinite(replay.sample(20, torch.Generator())[0]).all()
 
 
 class TestBehaviour:
@@ -90,6 +118,11 @@ class TestBehaviour:
         for _ in range(5000):
             behaviour.step()
         assert (behaviour.mask, behaviour.random) == (0.3, 0.2)
+
+    def test_floors_never_raise_a_probability(self):
+        behaviour = Behaviour(0.0, 0.1, 0.999, 0.3, 0.2)
+        behaviour.step()
+        assert (behaviour.mask, behaviour.random) == (0.0, 0.1)
 
     def test_random_actions_lie_near_both_ends(self):
         action = random_action(torch.Size([1, 10_000, 1]), torch.Generator().manual_seed(0))
@@ -184,10 +217,18 @@ def test_paper_sizes_for_one_network_small_ones_for_an_ensemble():
     assert [many.actor[i].weight.shape[1] for i in (0, 2, 4)] == [64, 64, 3]
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"hidden_sizes": "big"}, {"mask_probability": 0.8}, {"random_probability": -0.1}]
+)
+def test_settings_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        started(**wrong)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_actor_finds_the_importance_that_is_paid_best(seed):
     """Reward −|a − best|²: nobody tells the actor `best`, and it gets there."""
-    best = torch.tensor([0.9, 0.1, 0.6])
+    best = torch.tensor([0.9, 0.1, 0.7])
     task = task_of(members=1, seed=seed)
     policy = started(
         task,
@@ -197,6 +238,7 @@ def test_actor_finds_the_importance_that_is_paid_best(seed):
         mask_probability=0.2,
         mask_floor=0.1,
         random_floor=0.4,
+        batch_size=128,
     )
     state = state_of(task, 64, seed=1000 * seed)
     start = (policy.actor(state.joined) - best).abs().max().item()

@@ -75,7 +75,7 @@ def learns(policy: str, seed: int) -> bool:
     """The claim: misleading columns clearly lower, and a lower test loss than `none`."""
     ordinary, _, _ = verdict("none", seed)
     loss, misleading, useful = verdict(policy, seed)
-    return misleading < useful - 0.5 and loss < 0.95 * ordinary
+    return misleading < useful - 0.5 and loss < 0.92 * ordinary
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -85,4 +85,6 @@ def test_meta_finds_misleading_columns_and_lowers_the_test_loss(seed):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_random_importance_does_not(seed):
+    """Nor is its loss as low: any damped importance helps a little here, a learned one more."""
     assert not learns("random", seed)
+    assert verdict("meta", seed)[0] < verdict("random", seed)[0]

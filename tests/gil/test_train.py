@@ -28,7 +28,8 @@ def data(indicators=0):
     blank = torch.zeros(D)
     blank[D - indicators :] = 1.0
     values = torch.where(observed, values, blank)
-    return TrainingData(values, observed, target, None, D - indicators, columns, blank)
+    own = D - indicators
+    return TrainingData(values, observed, target, None, own, columns, own, blank)
 
 
 def trainer(policy=None, reward=None, **settings):

@@ -7,7 +7,7 @@ for missing. Nothing behind this file ever sees a frame, a nullable dtype or `pd
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -47,9 +47,10 @@ class Columns:
     declared: list[bool]
     n_rows: int
 
-    def label(self, j: int) -> str:
-        """How an error names column j."""
-        return f"column {self.names[j]!r}" if self.named else f"column {self.names[j]}"
+    def rows(self, kept: np.ndarray) -> Columns:
+        """The same table with these rows only."""
+        arrays = [array[kept] for array in self.arrays]
+        return replace(self, arrays=arrays, n_rows=len(kept))
 
 
 def read_columns(X: Any) -> Columns:
@@ -102,18 +103,18 @@ def read_columns(X: Any) -> Columns:
 
 
 def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
-    """Names of a pandas frame; a frame without text names counts as unnamed, as in scikit-learn."""
+    """Names of a pandas frame; one numbered 0, 1, 2, … counts as unnamed, like an array."""
     texts = [isinstance(name, str) for name in X.columns]
-    if not any(texts):
+    if list(X.columns) == list(range(X.shape[1])):
         return [str(j) for j in range(X.shape[1])], False
-    if not all(texts):
+    if any(texts) and not all(texts):
         odd = next(name for name, text in zip(X.columns, texts, strict=True) if not text)
         raise InputTypeError(
             f"column name {odd!r} is not a text while others are",
             "Column names must all be texts (or none of them)",
             "Rename with X.columns = X.columns.astype(str)",
         )
-    names = list(X.columns)
+    names = [str(name) for name in X.columns]
     if not X.columns.is_unique:
         twice = sorted({name for name in names if names.count(name) > 1})
         raise InputError(

@@ -167,7 +167,8 @@ class TableEncoder:
     def _match(self, columns: Columns) -> list[np.ndarray]:
         """The columns in training order; by name where both tables have names."""
         expected = [plan.name for plan in self.plans]
-        if self.named and columns.named:
+        numbered = columns.named and set(columns.names) == set(expected)  # a frame in new order
+        if (self.named and columns.named) or numbered:
             missing = [name for name in expected if name not in set(columns.names)]
             extra = [name for name in columns.names if name not in set(expected)]
             if missing or extra:
@@ -189,6 +190,13 @@ class TableEncoder:
                 f" {len(expected)} features as input",
                 "A table must have the columns of the training table",
                 f"The training columns were: {_shorten(expected)}",
+            )
+        if self.named:
+            warnings.warn(
+                f"X does not have valid feature names, but {self.owner} was fitted with feature"
+                " names; columns are taken in the order of training.",
+                UserWarning,
+                stacklevel=2,
             )
         return columns.arrays
 

@@ -27,22 +27,22 @@ POLICIES: dict[str, type[Policy]] = {
 
 def make_policy(policy: Any) -> Policy:
     """A fresh policy from its name, or a copy of the user's object."""
-    return _make("policy", policy, POLICIES, "importance")
+    return _make("policy", policy, POLICIES, Policy)
 
 
 def make_reward(reward: Any) -> LossReward:
     """A fresh reward from its name, or a copy of the user's object."""
-    return _make("reward", reward, REWARDS, "__call__")
+    return _make("reward", reward, REWARDS, LossReward)
 
 
-def _make(what: str, given: Any, known: dict[str, Any], method: str) -> Any:
+def _make(what: str, given: Any, known: dict[str, Any], base: type) -> Any:
     if isinstance(given, str) and given in known:
         return known[given]()
-    if isinstance(given, str | type) or not hasattr(given, method):
+    if not isinstance(given, base):
         raise ParameterError(
             f"{what} is {given!r}",
-            f"It must be one of {', '.join(map(repr, known))}, or an object with the method"
-            f" {method}",
+            f"It must be one of {', '.join(map(repr, known))}, or an object of a class derived from"
+            f" {base.__name__}",
             f"See imputefree.gil for the {what} interface",
         )
     return copy.deepcopy(given)  # a policy learns: the caller's object stays as it was

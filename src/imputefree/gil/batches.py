@@ -13,8 +13,9 @@ class Batches:
     """Endless epochs of row numbers, shape (K, B) a step, each member from rows of its own.
 
     An epoch shows every row at least once. Members whose rows do not fill it start over with the
-    rows they began with. `balanced` batches hold equally many rows of each class, class after
-    class, an even number of each, as the contrastive reward wants them.
+    rows they began with. Given `classes` (n,) and their number, batches are balanced instead: they
+    hold equally many rows of each class, class after class, an even number of each, as the
+    contrastive reward wants them.
 
     >>> g = torch.Generator().manual_seed(0)
     >>> batches = Batches([torch.arange(5), torch.arange(4)], 2, g)
@@ -28,13 +29,13 @@ class Batches:
         batch_size: int,
         generator: torch.Generator,
         classes: Tensor | None = None,
+        n_classes: int = 0,
     ) -> None:
         self._generator = generator
         self._plan, self._at = torch.empty(0), 0
         if classes is None:
             self._decks = [[member] for member in rows]
         else:  # one deck of cards a class
-            n_classes = int(classes.max()) + 1
             self._decks = [
                 # Where groups keep a class out of a member's rows, others of its rows stand in.
                 [

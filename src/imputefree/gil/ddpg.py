@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Adam
 
+from ..errors import ParameterError
 from .policies import Policy, State, Task, Transition
 from .predictors import MemberLinear, MemberMlp
 
@@ -25,7 +26,8 @@ class Behaviour:
         self, mask: float, random: float, decay: float, mask_floor: float, random_floor: float
     ) -> None:
         self.mask, self.random, self.decay = mask, random, decay
-        self.mask_floor, self.random_floor = mask_floor, random_floor
+        # A floor is where decay ends; it never raises what starts below it.
+        self.mask_floor, self.random_floor = min(mask_floor, mask), min(random_floor, random)
 
     def mix(self, actor: Tensor, observed: Tensor, generator: torch.Generator) -> Tensor:
         """Choose per row among the three; (K, B, D) each -> (K, B, D)."""
@@ -63,7 +65,9 @@ class Replay:
 
     A batch keeps row *numbers* instead of x and m, and half-precision ζ, ŷ and a; the next state
     of a batch is the state of the batch after it, so nothing is kept twice. A transition takes
-    4 + 2·(E + O + D) + 4 bytes: row number, (ζ, ŷ, a), reward.
+    4 + 2·(E + O + D) + 4 bytes: row number, (ζ, ŷ, a), reward. Which entries training had hidden
+    in that batch sits in the sign of a, which is never negative otherwise. However small
+    `max_bytes`, two batches are kept: a state and its next.
     """
 
     def __init__(self, task: Task, batch: int, max_bytes: int) -> None:
@@ -85,16 +89,25 @@ class Replay:
         return sum(t.numel() * t.element_size() for t in (self.rows, self.halves, self.reward))
 
     def __len__(self) -> int:
-        """Transitions (per member) that can be sampled: those whose next state is known."""
-        return max(min(self.written, self.capacity) - 1, 0) * self.batch
+        """Transitions (per member) that can be sampled."""
+        return min(self.written, self.capacity - 1) * self.batch
 
-    def push(self, state: State, action: Tensor, reward: Tensor) -> None:
-        """Keep a batch, dropping the oldest when full."""
-        slot = self.written % self.capacity
-        self.rows[slot] = state.rows
-        self.halves[slot] = torch.cat([state.features, state.prediction, action], -1)
-        self.reward[slot] = reward
+    def push(self, state: State, action: Tensor, reward: Tensor, next_state: State) -> None:
+        """Keep a batch, dropping the oldest when full.
+
+        The next state goes into the next slot, where the next push writes the same again.
+        """
+        self._write(self.written, state, action)
+        self.reward[self.written % self.capacity] = reward
         self.written += 1
+        self._write(self.written, next_state, torch.ones_like(action))
+
+    def _write(self, place: int, state: State, action: Tensor) -> None:
+        if state.hidden is not None:
+            action = torch.where(state.hidden, -action, action)
+        whole = torch.cat([state.features, state.prediction, action], -1)
+        self.rows[place % self.capacity] = state.rows
+        self.halves[place % self.capacity] = whole.clamp_(-65504, 65504)  # float16's largest
 
     def sample(
         self, size: int, generator: torch.Generator
@@ -102,7 +115,7 @@ class Replay:
         """s (K, size, S), a (K, size, D), r (K, size, 1), s' (K, size, S), drawn with return."""
         members, device = self.task.members, self.reward.device
         newest = (self.written - 1) % self.capacity
-        age = torch.randint(1, len(self) // self.batch + 1, (members, size), generator=generator)
+        age = torch.randint(0, len(self) // self.batch, (members, size), generator=generator)
         place = torch.randint(0, self.batch, (members, size), generator=generator).to(device)
         slot = ((newest - age) % self.capacity).to(device)
         state, action, reward = self._read(slot, place)
@@ -115,8 +128,10 @@ class Replay:
         features, prediction, action = (
             self.halves[slot, member, place].to(self.task.values.dtype).split(self.widths, -1)
         )
-        state = State(self.task, rows, self.task.values[rows], features, prediction)
-        return state.joined, action, self.reward[slot, member, place][..., None]
+        hidden = torch.signbit(action)
+        values = torch.where(hidden, self.task.placeholder, self.task.values[rows])
+        state = State(self.task, rows, values, features, prediction, hidden)
+        return state.joined, action.abs(), self.reward[slot, member, place][..., None]
 
 
 class Critic(nn.Module):
@@ -186,6 +201,7 @@ class DDPG(Policy):
 
     def start(self, task: Task) -> None:
         """Build the networks; a policy that goes on with other rows keeps them."""
+        self._check()
         self.replay: Replay | None = None  # row numbers mean other rows now
         shape = (task.members, task.state_size, task.values.shape[1])
         self._generator = task.generator
@@ -194,7 +210,7 @@ class DDPG(Policy):
         self._shape = shape
         members, state, action = shape
         hidden = self.hidden_sizes
-        if isinstance(hidden, str):
+        if isinstance(hidden, str):  # "auto"
             hidden = (400, 300) if members == 1 else (64, 64)
         g, device = task.generator, task.values.device
 
@@ -216,6 +232,21 @@ class DDPG(Policy):
             self.random_floor,
         )
 
+    def _check(self) -> None:
+        if isinstance(self.hidden_sizes, str) and self.hidden_sizes != "auto":
+            raise ParameterError(
+                f"hidden_sizes is {self.hidden_sizes!r}",
+                'It must be "auto" or two whole numbers',
+                "Write hidden_sizes=(400, 300) for the paper's",
+            )
+        mask, random = self.mask_probability, self.random_probability
+        if min(mask, random) < 0 or mask + random > 1:
+            raise ParameterError(
+                f"mask_probability is {mask!r} and random_probability {random!r}",
+                "Neither may be negative and their sum at most 1; the rest goes to the actor",
+                "Lower one of them",
+            )
+
     @torch.no_grad()
     def importance(self, state: State) -> Tensor:
         """a = β(s), line 6."""
@@ -228,10 +259,10 @@ class DDPG(Policy):
             raise TypeError("DDPG learns from its own importance and a reward")
         if self.replay is None:
             self.replay = Replay(state.task, state.rows.shape[1], self.replay_bytes)
-        self.replay.push(state, action, reward)
+        self.replay.push(state, action, reward, transition.next_state)
         self.behaviour.step()
         self.steps += 1
-        if len(self.replay) == 0 or self.steps % self.update_every:
+        if self.steps % self.update_every:
             return {"reward": reward.mean().item()}
         s, a, r, s_next = self.replay.sample(self.batch_size, self._generator)
         self._set_rates()

@@ -82,6 +82,8 @@ def weighted_linear(
     """
     if tap is not None:
         tap.inputs = values.detach()
-    elif bias is not None and values.ndim == 3 and len(weight) == 1:  # one member: PyTorch's own
+    elif (
+        bias is not None and values.ndim == weight.ndim == 3 and len(weight) == 1
+    ):  # one member: PyTorch's own
         return F.linear(values.squeeze(0), weight.squeeze(0), bias.view(-1)).unsqueeze(0)
     return _WeightedLinear.apply(values, weight, bias, tap)

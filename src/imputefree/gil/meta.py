@@ -7,8 +7,8 @@ After one step W' = W − η Σ_b Δ_b (x_b ⊙ a_b)ᵀ. With G = ∂E_next/∂W
 so a row's entry deserves importance where its own gradient agrees with the gradient of rows not
 yet seen. This is the signal DDPG has to estimate through a critic; here it costs two products,
 because the next step's ordinary backward pass already holds Δ_next, and G = Σ_b Δ_b x_bᵀ over it.
-The formula is for a plain gradient step; under Adam it keeps its sign and loses its scale, which
-the policy's own Adam does not need.
+The formula is for a plain gradient step. Adam rescales each weight's share of the sum, so under it
+the signal is an approximation, whose sign can differ.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class MetaPolicy(Policy):
         self.hidden_sizes, self.rate, self.start_at = hidden_sizes, rate, start_at
 
     def start(self, task: Task) -> None:
-        self._earlier: Transition | None = None
         inputs = task.values.shape[1]
         sizes = [task.state_size, *self.hidden_sizes, inputs]
         if getattr(self, "_sizes", None) == (task.members, *sizes):
             return
         self._sizes = (task.members, *sizes)
+        self._earlier: tuple[Tensor, ImportanceTap, float] | None = None  # one batch, no table
         net = MemberMlp(task.members, sizes, task.generator, sigmoid=True, last_bound=3e-3)
         with torch.no_grad():
             last = [m for m in net if isinstance(m, MemberLinear)][-1]
@@ -67,18 +67,17 @@ class MetaPolicy(Policy):
 
     def learn(self, transition: Transition) -> dict[str, float]:
         """Finish the step before this one: only now is the gradient on its next batch known."""
-        earlier, self._earlier = self._earlier, transition
+        earlier = self._earlier
+        self._earlier = (transition.state.joined, transition.tap, transition.learning_rate)
         if earlier is None:
             return {}
-        gradient = importance_gradient(earlier.tap, transition.tap, earlier.learning_rate)
-        gradient = gradient[..., : earlier.state.values.shape[2]]  # indicators have no importance
+        joined, tap, rate = earlier
+        gradient = importance_gradient(tap, transition.tap, rate)
+        gradient = gradient[..., : transition.state.values.shape[2]]  # indicators: no importance
         # Only the direction counts for Adam; unit size keeps its epsilon out of the play.
         gradient /= gradient.abs().mean((1, 2), keepdim=True).clamp_min(1e-30)
-        action = self.network(earlier.state.joined)
+        action = self.network(joined)
         self._adam.zero_grad()
         action.backward(gradient)
         self._adam.step()
         return {"importance": action.detach().mean().item()}
-
-    def stop(self) -> None:
-        self._earlier = None

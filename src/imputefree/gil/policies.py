@@ -45,6 +45,7 @@ class Task:
     outputs: int
     members: int
     generator: torch.Generator
+    placeholder: float = 0.0  # what stands for a missing entry in values
 
     @property
     def state_size(self) -> int:

@@ -200,6 +200,6 @@ class Predictor(nn.Module):
     def _drop(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
         if generator is None or self.dropout == 0:
             return hidden
-        dropped = round(256 * self.dropout) / 256  # what `switches` can do exactly
+        dropped = min(round(256 * self.dropout), 255) / 256  # what `switches` can do exactly
         keep = switches(hidden.shape, 1 - dropped, generator).to(hidden)
         return hidden * keep.div_(1 - dropped)

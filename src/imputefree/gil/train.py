@@ -6,7 +6,7 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -103,8 +103,13 @@ class Trainer:
         when no member has improved for `patience` epochs. Ctrl-C ends it too, keeping the best
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
         """
-        labels = data.target.cpu() if self.reward.balanced else None
-        batches = Batches(train_rows, self.settings.batch_size, self.generator, labels)
+        self.interrupted = False
+        labels = None
+        if self.policy.wants_reward and self.reward.balanced:
+            labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
+        batches = Batches(
+            train_rows, self.settings.batch_size, self.generator, labels, self.loss.classes
+        )
         keeper = None
         if held_out is not None:
             judged = self.predictor
@@ -119,6 +124,7 @@ class Trainer:
             for epoch in range(epochs or self.settings.max_epochs):
                 with denormals_as_zero():
                     figures = _means(islice(steps, batches.steps))
+                _check_finite(figures["loss"], epoch)
                 go_on = True
                 if keeper is not None:
                     figures["validation_loss"], go_on = keeper.watch(epoch)
@@ -130,6 +136,8 @@ class Trainer:
                     break
         except KeyboardInterrupt:
             self.interrupted = True
+            if keeper is not None and keeper.best_loss.isinf().all():
+                keeper.watch(0)  # within the first epoch: what there is beats untrained weights
         self.policy.stop()
         self.average = None
         if keeper is not None:
@@ -175,7 +183,7 @@ class Trainer:
         """Hide whole columns of single rows at random: the network gets used to gaps."""
         assert data.columns is not None
         assert data.blank is not None
-        shape = (*values.shape[:2], int(data.columns.max()) + 1)
+        shape = (*values.shape[:2], data.n_columns)
         hidden = switches(shape, self.settings.hide, self.generator).to(values.device)
         hidden = hidden[..., data.columns]
         entries = hidden[..., : data.entries]
@@ -222,9 +230,9 @@ class Trainer:
         net = self.predictor
         widths = net.n_features, self.loss.predictions, net.members
         entries = slice(data.entries)
-        return Task(
-            data.values[:, entries], data.observed[:, entries], *widths, self.policy_generator
-        )
+        placeholder = 0.0 if data.blank is None else data.blank[0].item()
+        table = data.values[:, entries], data.observed[:, entries]
+        return Task(*table, *widths, self.policy_generator, placeholder)
 
 
 def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:
@@ -234,6 +242,22 @@ def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:
         for name, figure in step.items():
             figures[name].append(figure)
     return {name: sum(values) / len(values) for name, values in figures.items()}
+
+
+def _restore_shares(data: TrainingData, classes: int) -> TrainingData:
+    """Row weights that undo balanced batches in the loss, so that probabilities stay honest."""
+    share = torch.bincount(data.target, minlength=classes) / len(data.target)
+    weight = classes * share[data.target]
+    return replace(data, weight=weight if data.weight is None else weight * data.weight)
+
+
+def _check_finite(loss: float, epoch: int) -> None:
+    if not math.isfinite(loss):
+        raise ParameterError(
+            f"the training loss became {loss} in epoch {epoch + 1}",
+            "Training must stay finite",
+            "Lower learning_rate_init, or choose a placeholder closer to 0",
+        )
 
 
 def _check_importance(importance: Tensor, values: Tensor) -> None:

@@ -19,8 +19,8 @@ class TrainingData:
     """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
 
     The first `entries` inputs hold entries of the table, the others are indicators (None: all are
-    entries). `columns` (D,) says which column of the table an input belongs to and `blank` (D,)
-    what it holds where that column is missing; both are needed only to hide entries.
+    entries). `columns` (D,) says which of `n_columns` columns of the table an input belongs to and
+    `blank` (D,) what it holds where that column is missing; they are needed only to hide entries.
     """
 
     values: Tensor
@@ -29,6 +29,7 @@ class TrainingData:
     weight: Tensor | None = None
     entries: int | None = None
     columns: Tensor | None = None
+    n_columns: int = 0
     blank: Tensor | None = None
 
 

@@ -41,6 +41,7 @@ types: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN) benchmarks/step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py
+	$(RUN) -m benchmarks.misleading_columns
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
 
 readme: $(VENV)/.dev

@@ -1,4 +1,4 @@
-"""Is the default worth having? Eight real tables with natural gaps, nobody tuned.
+"""Is the default worth having? Eight real tables with natural gaps, nobody tuned per table.
 
 StratifiedKFold(5, shuffle=True, random_state=7), AUC and log-loss on the held-out fold, each test
 fold scored once. Beside GILClassifier() stand the models people use instead, each as it is out of
@@ -184,7 +184,7 @@ def main() -> None:
         means = runs.groupby("method", sort=False)["auc"].mean().round(4).to_dict()
         content = {
             "command": "python " + " ".join(sys.argv),
-            "protocol": "StratifiedKFold(5, shuffle=True, random_state=7), nobody tuned",
+            "protocol": "StratifiedKFold(5, shuffle=True, random_state=7)",
             "versions": {
                 "python": platform.python_version(),
                 "imputefree": imputefree.__version__,

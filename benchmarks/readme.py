@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+from scipy.stats import wilcoxon
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
@@ -36,32 +37,70 @@ def tables_section() -> str:
     seeds = ", ".join(str(seed) for seed in sorted(runs["seed"].unique()))
     return "\n".join(
         [
-            "Eight real tables with natural gaps (155 to 4,240 rows), five folds, nobody tuned;",
-            "every test fold scored once. One core a fit.",
+            "Eight real tables with natural gaps (155 to 4,240 rows), five folds, nobody tuned per",
+            "table, every test fold scored once, one core a fit. The rivals are as they come; the",
+            "default's settings were chosen by cross-validation over these same eight tables, so",
+            "expect it to be a little less ahead elsewhere.",
             "",
             *lines,
             "",
             f"`{content['command']}`; {content['protocol']}; seeds {seeds}; {versions}.",
             "",
             policy_sentence(runs),
+            "",
+            other_sentence(),
         ]
     )
 
 
 def policy_sentence(runs: pd.DataFrame) -> str:
-    """Does a learned policy help? Paired over tables and folds, from the same runs."""
-    wide = runs.pivot_table(index=["table", "fold"], columns="method", values="auc")
-    parts = []
+    """Does another policy help? Wilcoxon's paired test over the tables, from the same runs."""
+    means = runs.pivot_table(index="table", columns="method", values="auc")
+    parts, better = [], []
     for policy in ("observed", "random", "ddpg", "meta"):
-        difference = wide[f"policy {policy}"] - wide["GILClassifier()"]
-        by_table = difference.groupby("table").mean()
-        wins = int((by_table > 0).sum())
-        parts.append(f"`{policy}` {difference.mean():+.4f} (higher on {wins} of {len(by_table)})")
+        difference = means[f"policy {policy}"] - means["GILClassifier()"]
+        p = wilcoxon(difference).pvalue if difference.any() else 1.0
+        parts.append(f"`{policy}` {difference.mean():+.4f} (p = {p:.2f})")
+        if p < 0.05:
+            better.append(f"`{policy}` {'helps' if difference.mean() > 0 else 'hurts'}")
+    verdict = (
+        "; ".join(better)
+        if better
+        else "no policy differs from `none` beyond chance, learned or not"
+    )
     return (
-        "Against `none`, all else equal, the mean AUC differs by: "
-        + ", ".join(parts)
-        + ". On these tables a learned importance does not change the result beyond chance,"
-        " which is why the default is `none`."
+        "Policies against `none`, all else equal, mean difference in AUC and Wilcoxon's paired test"
+        f" over the tables: {', '.join(parts)}. So on these tables {verdict}. (`observed` equals"
+        " `none` exactly: with the placeholder 0 a gap has no weight gradient anyway.)"
+    )
+
+
+def other_sentence() -> str:
+    """Two tables that had no part in choosing the default."""
+    content = json.loads((HERE / "results" / "other_tables.json").read_text())
+    means = pd.DataFrame(content["runs"]).pivot_table(index="method", columns="table", values="auc")
+    parts = []
+    for table in means:
+        best = means[table].drop("GILClassifier()").idxmax()
+        ours, theirs = means.loc["GILClassifier()", table], means.loc[best, table]
+        parts.append(f"{table} {ours:.4f} (best rival: {best}, {theirs:.4f})")
+    return (
+        f"Tables that had no part in the choice, AUC: {'; '.join(parts)} (`{content['command']}`)."
+    )
+
+
+def made_section() -> str:
+    """The made task: what each policy learns there."""
+    content = json.loads((HERE / "results" / "misleading_columns.json").read_text())
+    runs = pd.DataFrame(content["runs"]).groupby("policy", sort=False).mean(numeric_only=True)
+    parts = []
+    for policy, row in runs.iterrows():
+        given = "" if pd.isna(row.useful) else f", {row.misleading:.2f} against {row.useful:.2f}"
+        parts.append(f"`{policy}` {row.test_loss:.3f}{given}")
+    return (
+        "On a made task (simulated) where twenty of 24 columns mislead in most rows, mean test loss"
+        " over three seeds, and the importance given to misleading against useful columns:"
+        f" {'; '.join(parts)} (`{content['command']}`)."
     )
 
 
@@ -81,7 +120,9 @@ def main() -> int:
     text = README.read_text()
     before, rest = text.split(START)
     _, after = rest.split(END)
-    made = f"{before}{START}\n{tables_section()}\n\n{cost_section()}\n{END}{after}"
+    made = (
+        f"{before}{START}\n{tables_section()}\n\n{made_section()}\n\n{cost_section()}\n{END}{after}"
+    )
     if "--check" in sys.argv:
         return int(made != text)
     README.write_text(made)

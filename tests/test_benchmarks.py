@@ -43,6 +43,22 @@ def test_ddpg_memory_stays_under_its_limit(tmp_path):
     assert json.loads((tmp_path / "out.json").read_text())["peak_gb"] < 1.5
 
 
+def test_misleading_columns(tmp_path):
+    command = [sys.executable, "-m", "benchmarks.misleading_columns", "--seeds", "0"]
+    done = subprocess.run(
+        [*command, "--json", str(tmp_path / "out.json")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=FOLDER.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    runs = {run["policy"]: run for run in json.loads((tmp_path / "out.json").read_text())["runs"]}
+    assert set(runs) == {"none", "random", "ddpg", "meta"}
+    assert 0 <= runs["ddpg"]["misleading"] <= 1
+
+
 def test_default_tables(tmp_path):
     if "IMPUTEFREE_DATA" not in os.environ:
         pytest.skip("needs the real tables: set IMPUTEFREE_DATA to the folder that holds tabular/")

@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from imputefree import GILClassifier, GILRegressor, InputError, ParameterError
 from imputefree.errors import InterruptedWarning, UnseenCategoryWarning
+from imputefree.gil.policies import Policy
 
 rng = np.random.default_rng(0)
 N = 240
@@ -316,3 +317,135 @@ def test_both_estimators_share_their_defaults():
     classifier, regressor = GILClassifier().get_params(), GILRegressor().get_params()
     assert classifier.pop("class_weight") is None
     assert classifier == regressor
+
+
+class TestNothingHalfDone:
+    """A fit that fails leaves the estimator as it was."""
+
+    def test_failed_first_fit_leaves_it_unfitted(self):
+        clf = small(reward="nope")
+        with pytest.raises(ParameterError, match="reward is 'nope'"):
+            clf.fit(FRAME, Y)
+        with pytest.raises(NotFittedError):
+            clf.predict(FRAME)
+
+    def test_failed_refit_keeps_the_old_model(self):
+        clf = small().fit(FRAME, Y)
+        before = clf.predict_proba(FRAME)
+        clf.set_params(categorical_features=["no such column"])
+        with pytest.raises(ParameterError, match="no such column"):
+            clf.fit(FRAME, np.where(Y == "ill", "x", "y"))
+        assert clf.classes_.tolist() == ["ill", "well"]
+        assert np.array_equal(clf.predict_proba(FRAME), before)
+
+    def test_failed_partial_fit_does_not_fix_classes(self):
+        clf = small()
+        with pytest.raises(InputError):
+            clf.partial_fit([[np.inf]], [0], classes=[0, 1, 2])
+        assert clf.fit(FRAME, Y).classes_.tolist() == ["ill", "well"]
+
+    def test_changed_parameters_do_not_change_a_fitted_model(self):
+        clf = small(placeholder=0.0).fit(FRAME, Y)
+        before = clf.predict_proba(FRAME)
+        assert np.array_equal(clf.set_params(placeholder=2.0).predict_proba(FRAME), before)
+
+
+def test_weightless_rows_have_no_say_in_scales_either():
+    X = rng.normal(size=(100, 2))
+    y = X[:, 0]
+    weight = np.append(np.ones(100), 0.0)
+    left = small(GILRegressor).fit(np.vstack([X, [1e9, 1e9]]), np.append(y, 1e9), weight)
+    assert same(left, small(GILRegressor).fit(X, y))
+
+
+@pytest.mark.parametrize("bad", ["foo", 3, {"ill": -1}, {"ill": np.nan}, {"dead": 2}])
+def test_class_weight_is_checked(bad):
+    with pytest.raises(ParameterError, match="class_weight"):
+        small(class_weight=bad).fit(FRAME, Y)
+
+
+@pytest.mark.parametrize("change", [{"n_members": 3}, {"hidden_layer_sizes": (8,)}])
+def test_warm_start_with_another_network_is_refused(change):
+    clf = small(warm_start=True).fit(FRAME, Y)
+    with pytest.raises(ParameterError, match=r"was .* their shape cannot change"):
+        clf.set_params(**change).fit(FRAME, Y)
+
+
+def test_warm_start_goes_on_with_the_policy_unless_another_is_asked_for():
+    clf = small(warm_start=True, policy="meta").fit(FRAME, Y)
+    policy = clf.policy_
+    assert clf.fit(FRAME, Y).policy_ is policy
+    assert type(clf.set_params(policy="random").fit(FRAME, Y).policy_).__name__ == "RandomPolicy"
+
+
+@pytest.mark.parametrize(("policy", "figure"), [("ddpg", "td_error"), ("meta", "importance")])
+def test_policies_learn_in_partial_fits_of_one_batch(policy, figure):
+    clf = small(policy=policy)
+    for start in range(0, 200, 40):
+        clf.partial_fit(FRAME[start : start + 40], Y[start : start + 40], classes=["ill", "well"])
+    assert len(clf.history_[figure]) >= 4
+
+
+def test_contrastive_reward_keeps_probabilities_honest():
+    rare = np.where(np.arange(N) % 12 == 0, "ill", "well")
+    for policy in ("none", "ddpg"):
+        clf = small(policy=policy, reward="contrastive", max_iter=150).fit(FRAME, rare)
+        assert clf.predict_proba(FRAME)[:, 0].mean() < 0.25
+
+
+def test_contrastive_reward_with_a_class_still_to_come():
+    clf = small(policy="ddpg", reward="contrastive")
+    clf.partial_fit(FRAME, np.where(Y == "ill", "a", "b"), classes=["a", "b", "c"])
+    assert clf.predict_proba(FRAME).shape == (N, 3)
+
+
+def test_numbered_frames_are_matched_by_number():
+    X = pd.DataFrame(rng.normal(size=(60, 3)))
+    clf = small().fit(X, X[0] > 0)
+    assert np.array_equal(clf.predict_proba(X[[2, 0, 1]]), clf.predict_proba(X))
+
+
+def test_array_for_a_frame_is_taken_in_order_with_a_warning():
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    clf = small().fit(X, X["a"] > 0)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert np.array_equal(clf.predict_proba(X.to_numpy()), clf.predict_proba(X))
+
+
+def test_training_that_diverges_is_an_error_and_not_nan():
+    with pytest.raises(ParameterError, match=r"loss became .* Lower learning_rate_init"):
+        small(GILRegressor, learning_rate_init=900.0, early_stopping=False, max_iter=40).fit(
+            FRAME, np.arange(N)
+        )
+
+
+def test_later_targets_far_off_the_first_scale_are_refused():
+    reg = small(GILRegressor).partial_fit(FRAME, np.arange(N))
+    with pytest.raises(InputError, match="standard deviations of the first targets"):
+        reg.partial_fit(FRAME, np.arange(N) * 1e30)
+
+
+def test_nothing_but_an_empty_column():
+    X = pd.DataFrame({"a": pd.Series([None] * 20, dtype="category")})
+    with pytest.raises(InputError, match="no column holds a single entry"):
+        small(indicator=False).fit(X, np.arange(20) % 2)
+
+
+def test_extreme_dropout_stays_finite():
+    assert np.isfinite(small(dropout=0.999).fit(FRAME, Y).predict_proba(FRAME)).all()
+
+
+def test_ctrl_c_within_the_first_epoch_keeps_what_was_learned():
+    class Impatient(Policy):
+        steps = 0
+
+        def importance(self, state):
+            self.steps += 1
+            if self.steps > 60:
+                raise KeyboardInterrupt
+
+    X = rng.normal(size=(800, 2))
+    clf = small(policy=Impatient(), batch_size=8, learning_rate_init=0.01)
+    with pytest.warns(InterruptedWarning):
+        clf.fit(X, X[:, 0] > 0)
+    assert clf.score(X, X[:, 0] > 0) > 0.8

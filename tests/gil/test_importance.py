@@ -16,7 +16,6 @@ def double(*shape, seed=0):
 
 
 def network(**options):
-    torch.manual_seed(0)
     net = Predictor(K, D, C, (E, 4), generator=torch.Generator().manual_seed(1), **options)
     return net.double()
 
@@ -50,10 +49,11 @@ def weighted(net, values, observed, target, importance):
 
 
 def batch(placeholder=0.0):
-    values, observed = double(K, B, D), torch.rand(K, B, D) > 0.4
+    g = torch.Generator().manual_seed(0)
+    values, observed = double(K, B, D), torch.rand(K, B, D, generator=g) > 0.4
     values = torch.where(observed, values, torch.tensor(placeholder, dtype=torch.float64))
-    target = torch.randint(0, C, (K, B))
-    importance = torch.rand(K, B, D, dtype=torch.float64)
+    target = torch.randint(0, C, (K, B), generator=g)
+    importance = torch.rand(K, B, D, dtype=torch.float64, generator=g)
     return values, observed, target, importance
 
 
@@ -101,7 +101,7 @@ def test_ordinary_gradient_is_that_of_autograd():
 
 
 def test_without_bias_and_without_members():
-    x, w, a = double(B, D), double(E, D, seed=1).requires_grad_(), torch.rand(B, D).double()
+    x, w, a = double(B, D), double(E, D, seed=1).requires_grad_(), double(B, D, seed=4).sigmoid()
     tap = ImportanceTap()
     out = weighted_linear(x, w, None, tap)
     assert torch.equal(out, x @ w.T)
@@ -117,7 +117,7 @@ def test_without_bias_and_without_members():
 def test_input_gradient_ignores_importance():
     w, bias = double(E, D, seed=1), double(1, E, seed=2)
     gradients = []
-    for a in (None, torch.rand(B, D).double()):
+    for a in (None, double(B, D, seed=4).sigmoid()):
         x, tap = double(B, D).requires_grad_(), ImportanceTap()
         out = weighted_linear(x, w, bias, tap)
         tap.importance = a

@@ -27,13 +27,7 @@ def test_step_cost(tmp_path):
         "ddpg",
         "meta",
     }
-    assert done.returncode == int("OVER" in done.stdout or _slow(done))
-
-
-def _slow(done):
-    """Whether the figure beside the public code's time is under its limit of 50."""
-    line = next(line for line in done.stdout.splitlines() if "public code" in line)
-    return float(line.split("1/")[1].split()[0]) < 50
+    assert done.returncode == int("OVER" in done.stdout)
 
 
 def test_ddpg_memory_stays_under_its_limit(tmp_path):

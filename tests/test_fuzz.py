@@ -107,6 +107,18 @@ MEASURES = [
 ]
 
 
+SETTINGS = st.fixed_dictionaries(
+    {
+        "policy": st.sampled_from(["none", "observed", "random", "ddpg", "meta", "gate"]),
+        "placeholder": st.sampled_from([0.0, 1.0, "learned"]),
+        "indicator": st.booleans(),
+        "numeric_encoding": st.sampled_from(["plain", "rich"]),
+        "linear_path": st.booleans(),
+        "hide": st.sampled_from([0.0, 0.5]),
+    }
+)
+
+
 def outcome(model, data, targets):
     """Draw, fit and predict; the predictions, or None where the input was refused."""
     train, later = data.draw(tables())
@@ -131,7 +143,7 @@ def test_a_classifier_predicts_probabilities_or_refuses_the_input():
     @FEW
     @given(st.data())
     def run(data):
-        model = GILClassifier(**TINY)
+        model = GILClassifier(**TINY, **data.draw(SETTINGS))
         result = outcome(model, data, LABELS)
         outcomes[result is not None] += 1
         if result is None:
@@ -155,7 +167,8 @@ def test_a_regressor_predicts_finite_numbers_or_refuses_the_input():
     @FEW
     @given(st.data())
     def run(data):
-        result = outcome(GILRegressor(**TINY), data, MEASURES)
+        model = GILRegressor(**TINY, **data.draw(SETTINGS))
+        result = outcome(model, data, MEASURES)
         outcomes[result is not None] += 1
         if result is not None:
             later, numbers = result

@@ -425,10 +425,12 @@ def test_later_targets_far_off_the_first_scale_are_refused():
         reg.partial_fit(FRAME, np.arange(N) * 1e30)
 
 
-def test_nothing_but_an_empty_column():
+@pytest.mark.parametrize("indicator", [False, True])
+@pytest.mark.parametrize("policy", ["none", "observed", "ddpg"])
+def test_nothing_but_an_empty_column(indicator, policy):
     X = pd.DataFrame({"a": pd.Series([None] * 20, dtype="category")})
     with pytest.raises(InputError, match="no column holds a single entry"):
-        small(indicator=False).fit(X, np.arange(20) % 2)
+        small(indicator=indicator, policy=policy).fit(X, np.arange(20) % 2)
 
 
 def test_extreme_dropout_stays_finite():

@@ -132,11 +132,11 @@ class GILEstimator(Parameters):
             self.numeric_encoding,
             owner=type(self).__name__,
         ).fit(columns)
-        if not len(self.encoder_.input_names):
+        if not self.encoder_.n_entries:
             raise InputError(
                 "no column holds a single entry",
                 "There must be something to learn from",
-                "Drop empty columns, or use indicator=True",
+                "Check how the table was read",
             )
         self.n_features_in_ = len(columns.names)
         if columns.named:

@@ -12,7 +12,8 @@ import pytest
 
 from imputefree.data import Table, TableEncoder, read_columns
 from imputefree.data.encoding import Category
-from imputefree.errors import InputError, ParameterError, UnseenCategoryWarning
+from imputefree.errors import ParameterError, UnseenCategoryWarning
+from tests.refusals import check_error
 
 NAN = np.nan
 TRAIN = pd.DataFrame(
@@ -50,18 +51,6 @@ def inputs_of(encoder, column):
 def categories(encoder):
     """Names of the columns read as categories."""
     return [plan.name for plan in encoder.plans if isinstance(plan, Category)]
-
-
-def check_error(run, *parts, kind=InputError):
-    """An error of that kind whose sentence holds all the parts, in that order."""
-    with pytest.raises(kind) as caught:
-        run()
-    at = 0
-    for part in parts:
-        assert part in str(caught.value)[at:]
-        at = str(caught.value).index(part, at) + len(part)
-    assert caught.value.rule
-    assert caught.value.remedy
 
 
 def warned_once(run):

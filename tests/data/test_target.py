@@ -18,19 +18,8 @@ from imputefree.data.target import (
     read_target,
     read_weights,
 )
-from imputefree.errors import InputError, InputTypeError
-
-
-def check_error(read, *parts, kind=InputError):
-    """An error of that kind whose sentence holds all the parts, in that order."""
-    with pytest.raises(kind) as caught:
-        read()
-    at = 0
-    for part in parts:
-        assert part in str(caught.value)[at:]
-        at = str(caught.value).index(part, at) + len(part)
-    assert caught.value.rule
-    assert caught.value.remedy
+from imputefree.errors import InputTypeError
+from tests.refusals import check_error
 
 
 def target(y):

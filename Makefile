@@ -40,9 +40,11 @@ types: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(RUN) benchmarks/step_cost.py
+	$(RUN) benchmarks/sequence_step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py
 	$(RUN) -m benchmarks.misleading_columns
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/physionet2012.py
 
 readme: $(VENV)/.dev
 	$(RUN) benchmarks/readme.py

@@ -10,16 +10,13 @@ busy machine. Exits 1 when a ratio is over its limit.
 from __future__ import annotations
 
 import argparse
-import json
-import platform
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import torch
+from interleaved import judge, medians, write
 from torch import nn
 
 from imputefree import GILClassifier
@@ -30,7 +27,7 @@ from imputefree.gil.losses import CrossEntropy
 from imputefree.gil.predictors import Predictor
 from imputefree.gil.rewards import LossReward
 from imputefree.gil.train import Settings, Trainer
-from imputefree.gil.validation import TrainingData
+from imputefree.gil.training_data import TrainingData
 
 ROWS, INPUTS, CLASSES, BATCH, HIDDEN = 2048, 784, 10, 128, (500, 500)
 REFERENCE_SECONDS = 1.6  # CPU-seconds a step of the public TensorFlow code, as METHOD.md reports
@@ -87,44 +84,21 @@ def main() -> int:
     policies |= {"ddpg": DDPG(hidden_sizes=(400, 300), update_every=1), "default": default}
     steps = {"plain": plain_step(data)}
     steps |= {name: gil_step(data, policy) for name, policy in policies.items()}
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for round_ in range(-10, options.rounds):  # ten rounds to warm up
-        for name, step in steps.items():
-            start = time.perf_counter()
-            step()
-            if round_ >= 0:
-                times[name].append(time.perf_counter() - start)
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    ratios = {name: medians[name] / medians["plain"] for name in policies}
-    failed = False
-    for name, ratio in ratios.items():
-        limit = LIMITS.get(name)
-        over = limit is not None and ratio > limit
-        failed |= over
-        shown = f"{name} (policy {default!r})" if name == "default" else name
-        print(
-            f"{shown} {ratio:.2f}x of a plain step"
-            + (f" (limit {limit})" if limit else "")
-            + ("  OVER" if over else "")
-        )
+    seconds = medians(steps, options.rounds, warm_up=10)
+    ratios = {name: seconds[name] / seconds["plain"] for name in policies}
+    failed = judge(ratios, LIMITS, default)
     # Another machine's seconds: told, not judged.
-    faster = REFERENCE_SECONDS / medians["ddpg"]
+    faster = REFERENCE_SECONDS / seconds["ddpg"]
     short = "" if faster >= TARGET_FASTER else "  SHORT of it on this machine"
     print(
         f"ddpg takes 1/{faster:.0f} of the public code's {REFERENCE_SECONDS} s"
         f" (target 1/{TARGET_FASTER}){short}"
     )
-    if options.json:
-        figures = {
-            "command": "python " + " ".join(sys.argv),
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-            "threads": 1,
-            "rounds": options.rounds,
-            "ratios": {name: round(ratio, 3) for name, ratio in ratios.items()},
-            "ddpg_times_below_public_code": round(faster, 1),
-        }
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    figures = {
+        "ratios": {name: round(ratio, 3) for name, ratio in ratios.items()},
+        "ddpg_times_below_public_code": round(faster, 1),
+    }
+    write(options.json, options.rounds, figures)
     return int(failed)
 
 

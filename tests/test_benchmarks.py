@@ -30,6 +30,30 @@ def test_step_cost(tmp_path):
     assert done.returncode == int("OVER" in done.stdout)
 
 
+def test_sequence_step_cost(tmp_path):
+    """Memory has its real limit; costs are judged by the script, over more rounds."""
+    options = ("--rounds", 3, "--memory-steps", 20, "--small-only", "--json", tmp_path / "out.json")
+    done = run("sequence_step_cost.py", *options)
+    assert "x of a plain step (limit 1.15)" in done.stdout
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert max(figures["memory_growth_mb"].values()) < 20
+    assert done.returncode == int("OVER" in done.stdout)
+
+
+def test_physionet2012(tmp_path):
+    if "IMPUTEFREE_DATA" not in os.environ:
+        pytest.skip("needs the real files: set IMPUTEFREE_DATA to the folder with physionet2012/")
+    methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]
+    done = run(
+        *("physionet2012.py", "--stays", 400, "--splits", 0, "--jobs", 1),
+        *("--methods", *methods, "--json", tmp_path / "out.json"),
+    )
+    assert done.returncode == 0, done.stderr
+    runs = {run["method"]: run for run in json.loads((tmp_path / "out.json").read_text())["runs"]}
+    assert set(runs) == set(methods)
+    assert all(0 < run["auroc"] < 1 for run in runs.values())
+
+
 def test_ddpg_memory_stays_under_its_limit(tmp_path):
     """Memory does not depend on who else uses the machine: the real limit, fewer steps."""
     done = run("ddpg_memory.py", "--steps", 8, "--json", tmp_path / "out.json")

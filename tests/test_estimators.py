@@ -290,7 +290,7 @@ def test_ctrl_c_keeps_the_best_model_so_far():
 
 def test_members_are_averaged():
     clf = small(n_members=3).fit(FRAME, Y)
-    each = clf._predict_members(FRAME)
+    each = clf._predict_table(FRAME)
     assert np.allclose(clf.predict_proba(FRAME), each.mean(0))
     assert not torch.allclose(each[0], each[1])
 
@@ -298,7 +298,7 @@ def test_members_are_averaged():
 def test_prediction_in_chunks_is_the_same(monkeypatch):
     clf = small().fit(FRAME, Y)
     whole = clf.predict_proba(FRAME)
-    monkeypatch.setattr("imputefree.base.CHUNK_ENTRIES", 256 * 2 * 7)  # seven rows at a time
+    monkeypatch.setattr("imputefree.gil.validation.CHUNK_ENTRIES", 16 * 2 * 7)  # seven rows at a time
     assert np.allclose(clf.predict_proba(FRAME), whole, atol=1e-6)
 
 

@@ -7,9 +7,16 @@ import inspect
 import numpy as np
 import pytest
 
-from imputefree import GILClassifier, GILRegressor, ParameterError
-from imputefree.parameters import RULES
+from imputefree import (
+    GILClassifier,
+    GILRegressor,
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    ParameterError,
+)
+from imputefree.rules import RULES
 
+ESTIMATORS = (GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor)
 rng = np.random.default_rng(0)
 X = rng.normal(size=(24, 2))
 y = (X[:, 0] > 0).astype(int)
@@ -24,6 +31,10 @@ BAD = {
     "hidden_layer_sizes": [0, (), (8, 0), (8, 1.5), "ab", None, True, (True,), 1.5],
     "activation": NOT_NAMES,
     "linear_path": NOT_FLAGS,
+    "cell": NOT_NAMES,
+    "per_step": NOT_FLAGS,
+    "time_since": NOT_FLAGS,
+    "summary": NOT_FLAGS,
     "dropout": [*NOT_NUMBERS, 1, 1.5],
     "placeholder": ["median", None, np.nan, np.inf, True, np.array([0.0, 1.0])],
     "indicator": NOT_FLAGS,
@@ -50,14 +61,32 @@ BAD = {
 
 def test_every_rule_is_tested_and_is_about_a_parameter():
     assert set(BAD) == set(RULES)
-    for estimator in (GILClassifier, GILRegressor):
-        assert set(RULES) <= set(inspect.signature(estimator).parameters)
+    every = set()
+    for estimator in ESTIMATORS:
+        every |= set(inspect.signature(estimator).parameters)
+    assert set(RULES) <= every
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_parameter_is_explained_and_has_a_rule(estimator):
+    judged_elsewhere = {"policy", "reward", "categorical_features", "class_weight"}
+    for name in inspect.signature(estimator).parameters:
+        assert f"\n    {name} : " in estimator.__doc__
+        assert name in RULES or name in judged_elsewhere
+
+
+def test_series_have_no_linear_path_and_tables_no_cell():
+    assert "linear_path" not in inspect.signature(GILSequenceClassifier).parameters
+    assert "cell" not in inspect.signature(GILRegressor).parameters
 
 
 @pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in BAD.items() for v in values])
 def test_a_bad_value_is_named_with_the_valid_ones(name, value):
     with pytest.raises(ParameterError) as caught:
-        GILClassifier(**(SMALL | {name: value})).fit(X, y)
+        if name in ("cell", "per_step", "time_since", "summary"):
+            GILSequenceClassifier(**(SMALL | {name: value})).fit(X[:, None], y)
+        else:
+            GILClassifier(**(SMALL | {name: value})).fit(X, y)
     assert str(caught.value) == (
         f"{name} is {value!r}. It must be {RULES[name][1]}. Pass {name}= such a value."
     )

@@ -1,7 +1,8 @@
-"""What the estimators share: from a table to trained networks and back to predictions."""
+"""What the estimators share: from what came in to trained networks and back to predictions."""
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Iterator
@@ -15,30 +16,45 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from . import persist
-from .data import Columns, TableEncoder, assign_folds, read_columns
-from .data.target import as_array, read_target, read_weights
+from .data import assign_folds
 from .errors import InputError, InterruptedWarning, ParameterError
+from .examples import Examples
 from .gil import make_policy, make_reward
 from .gil.losses import Loss
 from .gil.policies import Policy
 from .gil.predictors import Predictor
 from .gil.train import Settings, Trainer
-from .gil.validation import TrainingData
-from .parameters import Parameters, check_parameters
+from .gil.training_data import TrainingData
+from .gil.validation import predict_raw
+from .parameters import Parameters
 from .progress import training_progress
-
-CHUNK_ENTRIES = 2**23  # entries of a (K, rows, D) block at prediction: 32 MB in float32
 
 
 class GILEstimator(Parameters):
-    """Fitting, prediction and files; subclasses say what a target is."""
+    """Fitting, prediction and files; subclasses say what comes in and what a target is."""
 
-    encoder_: TableEncoder
+    encoder_: Any
+    layout_: dict[str, Any]  # of series: which columns mean what
     predictor_: Predictor
     policy_: Policy
     _trainer: Trainer | None
+    # What subclasses for tables and for series provide.
+    _encoder_class: Any  # columns or panels -> network inputs
+    _network_class: type[Predictor]
 
-    # Subclasses provide these three.
+    def _new_encoder(self) -> Any:
+        return self._encoder_class(
+            self.categorical_features,
+            self.indicator,
+            self.numeric_encoding,
+            owner=type(self).__name__,
+        )
+
+    def _tensors(self, inputs: Any) -> dict[str, Any]:
+        """Filled values and observed mask, (n, D) each, and whatever else a batch needs."""
+        raise NotImplementedError
+
+    # What targets.py provides.
     def _learn_target(self, target: np.ndarray, classes: Any) -> None:
         """Fix classes or scale, from the first target seen; (n,)."""
         raise NotImplementedError
@@ -47,45 +63,35 @@ class GILEstimator(Parameters):
         """What the network learns, float32 or int64, and strata for the folds; (n,) each."""
         raise NotImplementedError
 
+    def _class_weights(self, target: np.ndarray) -> np.ndarray:
+        """How much each label counts for its class; (n,)."""
+        raise NotImplementedError
+
     def _loss(self) -> Loss:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Train on a table with gaps.
+    def _fit(self, given: Examples) -> None:
+        """Train from the start (or go on, with warm_start) until validation says stop."""
+        self._start(given, going_on=self.warm_start and hasattr(self, "predictor_"))
+        data, strata, given = self._training_data(given)
+        train_rows, held_out = self._split(strata, given.groups, given.held_out)
+        self.predictor_ = copy.deepcopy(self.predictor_)  # should this fit fail, the old one stays
+        trainer = self._new_trainer()
+        with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
+            trainer.run(data, train_rows, held_out, progress=report)
+        self._finish(trainer)
+        self._trainer = None
 
-        Parameters
-        ----------
-        X : (n, columns) DataFrame (pandas or polars), array or list of rows; NaN, None and pd.NA
-            are missing; texts and categories are welcome
-        y : (n,) targets without gaps
-        sample_weight : (n,) how much each row counts; a row of weight 0 is as good as absent
-        groups : (n,) rows of one group are never split between training and validation
-        """
-        with self._all_or_nothing():
-            columns, target, weight, groups = self._read(X, y, sample_weight, groups)
-            self._start(columns, target, going_on=self.warm_start and hasattr(self, "predictor_"))
-            data, strata, kept = self._training_data(columns, target, weight)
-            train_rows, held_out = self._split(strata, None if groups is None else groups[kept])
-            trainer = self._new_trainer()
-            with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
-                trainer.run(data, train_rows, held_out, progress=report)
-            self._finish(trainer)
-            self._trainer = None
-        return self
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _fit_one_epoch(self, given: Examples, classes: Any = None) -> None:
         """One epoch over the rows given, without a validation part; starts or goes on."""
-        with self._all_or_nothing():
-            columns, target, weight, _ = self._read(X, y, sample_weight, None)
-            self._start(columns, target, hasattr(self, "predictor_"), classes)
-            data, _, _ = self._training_data(columns, target, weight)
-            trainer = getattr(self, "_trainer", None) or self._new_trainer()
-            trainer.settings = self._settings()
-            every_row = torch.arange(len(data.values))
-            trainer.run(data, [every_row] * self.predictor_.members, epochs=1)
-            self._finish(trainer)
-            self._trainer = trainer  # keeps Adam's moments for the next call
-        return self
+        self._start(given, hasattr(self, "predictor_"), classes)
+        data, _, _ = self._training_data(given)
+        trainer = getattr(self, "_trainer", None) or self._new_trainer()
+        trainer.settings = self._settings()
+        every_row = torch.arange(data.n_rows)
+        trainer.run(data, [every_row] * self.predictor_.members, epochs=1)
+        self._finish(trainer)
+        self._trainer = trainer  # keeps Adam's moments for the next call
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -98,24 +104,7 @@ class GILEstimator(Parameters):
             self.__dict__.update(before)
             raise
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Columns, np.ndarray, np.ndarray, np.ndarray | None]:
-        """Everything that came in, checked, without the rows of weight 0."""
-        check_parameters(self)
-        columns = read_columns(X)
-        target = read_target(y, columns.n_rows, type(self).__name__)
-        weight = read_weights(sample_weight, columns.n_rows)
-        groups = _read_groups(groups, columns.n_rows)
-        kept = np.flatnonzero(weight)
-        if len(kept) < columns.n_rows:
-            columns, target, weight = columns.rows(kept), target[kept], weight[kept]
-            groups = None if groups is None else groups[kept]
-        return columns, target, weight, groups
-
-    def _start(
-        self, columns: Columns, target: np.ndarray, going_on: bool, classes: Any = None
-    ) -> None:
+    def _start(self, given: Examples, going_on: bool, classes: Any = None) -> None:
         """Learn the encoding and build the networks, unless training goes on."""
         self._rng = np.random.default_rng(
             check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -123,21 +112,17 @@ class GILEstimator(Parameters):
         if going_on:  # that the columns are those of before shows when they are encoded
             _check_same_network(self.predictor_.shape, self._network())
             return
-        self._learn_target(target, classes)
+        self._learn_target(given.target, classes)
         self._trainer = None
         self.__dict__.pop("policy_", None)  # it learned for other networks
-        self.encoder_ = TableEncoder(
-            self.categorical_features,
-            self.indicator,
-            self.numeric_encoding,
-            owner=type(self).__name__,
-        ).fit(columns)
+        self.encoder_ = self._new_encoder().fit(given.inputs)
         if not self.encoder_.n_entries:
             raise InputError(
                 "no column holds a single entry",
                 "There must be something to learn from",
                 "Check how the table was read",
             )
+        columns = given.inputs.columns
         self.n_features_in_ = len(columns.names)
         if columns.named:
             self.feature_names_in_ = np.array(columns.names, dtype=object)
@@ -145,7 +130,7 @@ class GILEstimator(Parameters):
             del self.feature_names_in_
         # What is filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
-        self.predictor_ = Predictor(generator=self._generator(), **self._network())
+        self.predictor_ = self._network_class(generator=self._generator(), **self._network())
         self.predictor_.to(_device(self.device))
 
     def _network(self) -> dict[str, Any]:
@@ -158,60 +143,62 @@ class GILEstimator(Parameters):
             "hidden": [int(size) for size in np.atleast_1d(self.hidden_layer_sizes)],
             "activation": self.activation,
             "dropout": float(self.dropout),
-            "linear_path": bool(self.linear_path),
+            "linear_path": False,
             "learned_placeholder": self.placeholder == "learned",
             "gate_sizes": None if gate_sizes is None else list(gate_sizes),
         }
 
-    def _training_data(
-        self, columns: Columns, target: np.ndarray, weight: np.ndarray
-    ) -> tuple[TrainingData, np.ndarray, np.ndarray]:
-        """Tensors of the rows that count, their strata and their row numbers."""
-        codes, strata = self._encode_target(target)
-        weight = weight * self._class_weights(target)
-        kept = np.flatnonzero(weight)
-        if not len(kept):
-            raise InputError("class_weight gives every row the weight zero", "Some row must count")
-        values, observed = self._inputs(columns)
-        device = values.device
-        rows = torch.as_tensor(kept, device=device)
-        share = weight[kept] / weight[kept].mean()
-        uneven = torch.as_tensor(share, dtype=torch.float32, device=device)
-        blank = torch.full((values.shape[1],), self.placeholder_, device=device)
+    def _training_data(self, given: Examples) -> tuple[TrainingData, np.ndarray, Examples]:
+        """Tensors of the rows that count, their strata, and the rows themselves."""
+        own = self._class_weights(given.target)  # one a label
+        if not given.per_step:
+            given = given.reweighted(own)
+        codes, strata = self._encode_target(given.target)
+        weight = given.label_weights(own)
+        tensors = self._tensors(given.inputs)
+        blank = torch.full((len(self.encoder_.input_columns),), self.placeholder_)
         blank[self.encoder_.n_entries :] = 1.0  # an indicator says "missing"
         data = TrainingData(
-            values[rows],
-            observed[rows],
-            torch.as_tensor(codes[kept], device=device),
-            uneven if np.ptp(share) else None,
-            self.encoder_.n_entries,
-            torch.as_tensor(self.encoder_.input_columns, device=device),
-            self.n_features_in_,
-            blank,
+            target=torch.as_tensor(codes),
+            weight=None if weight is None else torch.as_tensor(weight, dtype=torch.float32),
+            entries=self.encoder_.n_entries,
+            columns=torch.as_tensor(self.encoder_.input_columns),
+            n_columns=self.encoder_.n_columns,
+            blank=blank,
+            per_step=given.per_step,
+            **tensors,
         )
-        return data, strata[kept], kept
-
-    def _class_weights(self, target: np.ndarray) -> np.ndarray:
-        return np.ones(len(target))
+        if given.per_step:
+            strata = np.zeros(given.inputs.n_rows, dtype=int)
+        return data.to(self._placed()), strata, given
 
     def _split(
-        self, strata: np.ndarray, groups: np.ndarray | None
+        self, strata: np.ndarray, groups: np.ndarray | None, chosen: np.ndarray | None = None
     ) -> tuple[list[Tensor], list[Tensor] | None]:
         """Per member the rows to learn from and the rows to be judged on."""
         everything = torch.arange(len(strata))
-        n_folds = min(round(1 / max(self.validation_fraction, 1e-9)), len(strata) // 2)
-        if not self.early_stopping or n_folds < 2:
-            return [everything] * int(self.n_members), None
-        out: list[np.ndarray] = []  # per member True for the rows it holds out
-        while len(out) < self.n_members:  # a new shuffle once every fold had its member
-            folds = assign_folds(n_folds, self._rng, strata, groups)
-            present = np.unique(folds[folds >= 0])
-            if len(present) < 2:  # nothing can be held out and still be learned from
+        if chosen is not None:
+            if not self.early_stopping:
+                raise ParameterError(
+                    "held_out is given and early_stopping is False",
+                    "Held-out rows are for early stopping",
+                    "Leave held_out out, or set early_stopping=True",
+                )
+            out = [chosen] * int(self.n_members)
+        else:
+            n_folds = min(round(1 / max(self.validation_fraction, 1e-9)), len(strata) // 2)
+            if not self.early_stopping or n_folds < 2:
                 return [everything] * int(self.n_members), None
-            out += [folds == fold for fold in present]
-        if self.validation == "shared":
-            out = out[:1] * self.n_members
-        del out[self.n_members :]
+            out = []  # per member True for the rows it holds out
+            while len(out) < self.n_members:  # a new shuffle once every fold had its member
+                folds = assign_folds(n_folds, self._rng, strata, groups)
+                present = np.unique(folds[folds >= 0])
+                if len(present) < 2:  # nothing can be held out and still be learned from
+                    return [everything] * int(self.n_members), None
+                out += [folds == fold for fold in present]
+            if self.validation == "shared":
+                out = out[:1] * self.n_members
+            del out[self.n_members :]
         return [everything[torch.from_numpy(~rows)] for rows in out], [
             everything[torch.from_numpy(rows)] for rows in out
         ]
@@ -254,33 +241,23 @@ class GILEstimator(Parameters):
                 f"Training was interrupted after {trainer.steps} steps; the best weights so far"
                 " are kept.",
                 InterruptedWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _generator(self) -> torch.Generator:
         return torch.Generator().manual_seed(int(self._rng.integers(2**62)))
 
-    def _inputs(self, columns: Columns) -> tuple[Tensor, Tensor]:
-        """Filled values and observed mask on the networks' device; (n, D) each."""
-        table = self.encoder_.transform(columns)
-        device = self.predictor_.encoder.weight.device
-        return (
-            torch.from_numpy(table.filled(self.placeholder_)).to(device),
-            torch.from_numpy(table.observed).to(device),
-        )
+    def _placed(self) -> torch.device:
+        """Where the networks are."""
+        return next(self.predictor_.parameters()).device
 
-    @torch.no_grad()
-    def _predict_members(self, X: Any) -> Tensor:
-        """ŷ of every member; (K, n, O) float64 on the CPU, computed in bounded chunks of rows."""
-        check_is_fitted(self, "predictor_")
-        values, observed = self._inputs(read_columns(X))
-        net, loss = self.predictor_, self._loss()
-        rows = max(CHUNK_ENTRIES // (net.members * max(net.inputs, 256)), 1)
-        parts = [
-            net(v.expand(net.members, -1, -1), m.expand(net.members, -1, -1))[1].cpu().double()
-            for v, m in zip(values.split(rows), observed.split(rows), strict=True)
-        ]
-        return loss.predict(torch.cat(parts, 1))  # in double, so that probabilities sum to 1
+    def _predict_members(self, inputs: Any, per_step: bool = False) -> Tensor:
+        """ŷ of every member; (K, n, O) float64 on the CPU."""
+        tensors = self._tensors(inputs)
+        unknown = torch.empty(0)  # the target
+        data = TrainingData(target=unknown, per_step=per_step, **tensors).to(self._placed())
+        raw = predict_raw(self.predictor_, data)
+        return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file that holds no code (see `imputefree.persist`)."""
@@ -291,13 +268,6 @@ class GILEstimator(Parameters):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model written by `save`; nothing in the file is ever executed."""
         return persist.load(path, cls)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def _check_same_network(fitted: dict[str, Any], asked: dict[str, Any]) -> None:
@@ -314,16 +284,3 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)
-
-
-def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
-    if groups is None:
-        return None
-    array = as_array(groups, "groups")
-    if array.shape != (n_rows,):
-        raise InputError(
-            f"groups has shape {array.shape}",
-            f"It must be one label a row: ({n_rows},)",
-            "Pass the column that says which rows belong together",
-        )
-    return array.astype(str)

@@ -2,28 +2,92 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import compute_sample_weight
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
 
 from .base import GILEstimator
-from .data.target import as_array, read_classes, read_numbers
-from .errors import InputError, ParameterError
-from .gil.losses import CrossEntropy, SquaredError
-from .parameters import CLASS_WEIGHT, PARAMETERS
+from .data import Columns, TableEncoder, read_columns
+from .data.target import read_target
+from .examples import Examples
+from .gil.predictors import Predictor
+from .parameters import TableParameters, document
+from .rules import check_parameters
+from .targets import ClassTarget, NumberTarget
 
-FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
+NETWORK = """Rows go into an ensemble of small multilayer perceptrons that train side by side. A
+missing entry is filled with a placeholder, and, for columns that have gaps in training, marked by
+an indicator."""
+METHOD = {"row": "row", "layer": "first layer", "where": "the layer's output"}
 
 
-class GILClassifier(ClassifierMixin, GILEstimator):
-    __doc__ = (
-        "Classify rows of a table with gaps: NaN in, probabilities out.\n"
-        + PARAMETERS.format(
-            class_weight=CLASS_WEIGHT, fitted="    classes_ : the class labels, sorted\n"
-        )
-        + """
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableEstimator(TableParameters, GILEstimator):
+    """What both estimators for tables share: how a table comes in."""
+
+    _encoder_class = TableEncoder
+    _network_class = Predictor
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, held_out: Any = None
+    ) -> Self:
+        """Train on a table with gaps.
+
+        Parameters
+        ----------
+        X : (n, columns) DataFrame (pandas or polars), array or list of rows; NaN, None and pd.NA
+            are missing; texts and categories are welcome
+        y : (n,) targets without gaps
+        sample_weight : (n,) how much each row counts; a row of weight 0 is as good as absent
+        groups : (n,) rows of one group are never split between training and validation
+        held_out : (n,) True for the rows to validate on, instead of folds drawn from all rows
+        """
+        with self._all_or_nothing():
+            self._fit(self._read(X, y, sample_weight, groups, held_out))
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        with self._all_or_nothing():
+            self._fit_one_epoch(self._read(X, y, sample_weight), classes)
+        return self
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
+    ) -> Examples:
+        check_parameters(self)
+        columns = read_columns(X)
+        target = read_target(y, columns.n_rows, type(self).__name__)
+        return Examples.read(columns, target, sample_weight, groups, held_out)
+
+    def _tensors(self, columns: Columns) -> dict[str, Any]:
+        table = self.encoder_.transform(columns)
+        values = torch.from_numpy(table.filled(self.placeholder_))
+        return {"values": values, "observed": torch.from_numpy(table.observed)}
+
+    def _predict_table(self, X: Any) -> Tensor:
+        check_is_fitted(self, "predictor_")
+        return self._predict_members(read_columns(X))
+
+    def _network(self) -> dict[str, Any]:
+        return super()._network() | {"linear_path": bool(self.linear_path)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GILClassifier(ClassTarget, TableEstimator):
+    """Classify rows of a table with gaps: NaN in, probabilities out.
+    classes_ : the class labels, sorted
+
     Examples
     --------
     >>> import pandas as pd
@@ -33,75 +97,10 @@ class GILClassifier(ClassifierMixin, GILEstimator):
     >>> clf.predict(X.head(4))
     array(['well', 'ill', 'ill', 'well'], dtype='<U4')
     """
-    )
-
-    def __init__(
-        self,
-        policy: Any = "none",
-        reward: Any = "loss",
-        n_members: int = 16,
-        hidden_layer_sizes: Any = (128, 128),
-        activation: str = "relu",
-        linear_path: bool = True,
-        dropout: float = 0.2,
-        placeholder: Any = 0.0,
-        indicator: bool = True,
-        categorical_features: Any = "auto",
-        numeric_encoding: str = "auto",
-        hide: float = 0.1,
-        learning_rate_init: float = 2e-3,
-        learning_rate_decay: float = 1.0,
-        learning_rate_decay_steps: int = 1000,
-        weight_decay: float = 3.0,
-        weight_averaging: float = 0.95,
-        batch_size: int = 128,
-        max_iter: int = 200,
-        early_stopping: bool = True,
-        validation: str = "rotating",
-        validation_fraction: float = 0.125,
-        n_iter_no_change: int = 10,
-        tol: float = 0.0,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-        device: str = "auto",
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            policy=policy,
-            reward=reward,
-            n_members=n_members,
-            hidden_layer_sizes=hidden_layer_sizes,
-            activation=activation,
-            linear_path=linear_path,
-            dropout=dropout,
-            placeholder=placeholder,
-            indicator=indicator,
-            categorical_features=categorical_features,
-            numeric_encoding=numeric_encoding,
-            hide=hide,
-            learning_rate_init=learning_rate_init,
-            learning_rate_decay=learning_rate_decay,
-            learning_rate_decay_steps=learning_rate_decay_steps,
-            weight_decay=weight_decay,
-            weight_averaging=weight_averaging,
-            batch_size=batch_size,
-            max_iter=max_iter,
-            early_stopping=early_stopping,
-            validation=validation,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            warm_start=warm_start,
-            random_state=random_state,
-            device=device,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, the mean over members; (n, columns) -> (n, classes)."""
-        return self._predict_members(X).mean(0).numpy()
+        return self._predict_table(X).mean(0).numpy()
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row; (n, columns) -> (n,)."""
@@ -113,46 +112,12 @@ class GILClassifier(ClassifierMixin, GILEstimator):
         classes there will ever be (default: those of its y)."""
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
-        self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
 
-    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        known = self.classes_.tolist()
-        unknown = [label for label in read_classes(target).tolist() if label not in known]
-        if unknown:
-            raise InputError(
-                f"y holds the class {unknown[0]!r}, which earlier training did not have",
-                f"The classes were fixed as {known}",
-                "Name all classes in the first partial_fit, or fit anew with warm_start=False",
-            )
-        codes = np.searchsorted(self.classes_, target).astype(np.int64)
-        return codes, codes
+@dataclass(kw_only=True, eq=False, repr=False)
+class GILRegressor(NumberTarget, TableEstimator):
+    """Predict a number for rows of a table with gaps: NaN in, prediction out.
+    target_mean_, target_scale_ : how the target was scaled for training
 
-    def _loss(self) -> CrossEntropy:
-        return CrossEntropy(len(self.classes_))
-
-    def _class_weights(self, target: np.ndarray) -> np.ndarray:
-        if self.class_weight is None:
-            return np.ones(len(target))
-        if isinstance(self.class_weight, dict):
-            strange = [label for label in self.class_weight if label not in self.classes_.tolist()]
-            if strange:
-                raise ParameterError(
-                    f"class_weight names {strange[0]!r}, which is no class",
-                    f"Its keys must be among the classes {self.classes_.tolist()}",
-                    "Correct the key, or leave it out",
-                )
-        return compute_sample_weight(self.class_weight, target)
-
-
-class GILRegressor(RegressorMixin, GILEstimator):
-    __doc__ = (
-        "Predict a number for rows of a table with gaps: NaN in, prediction out.\n"
-        + PARAMETERS.format(
-            class_weight="",
-            fitted="    target_mean_, target_scale_ : how the target was scaled for training\n",
-        )
-        + """
     Examples
     --------
     >>> X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 5.0], [np.nan, 1.0]] * 10)
@@ -160,32 +125,15 @@ class GILRegressor(RegressorMixin, GILEstimator):
     >>> reg.predict(X).shape
     (40,)
     """
-    )
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean prediction of the members; (n, columns) -> (n,)."""
-        scaled = self._predict_members(X)[..., 0].mean(0).numpy()
-        return scaled * self.target_scale_ + self.target_mean_
+        return self._unscaled(self._predict_table(X))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One epoch over these rows. The first call fixes columns and scales."""
         return self._partial_fit(X, y, sample_weight)
 
-    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
-        numbers = read_numbers(target)
-        self.target_mean_ = float(numbers.mean())
-        self.target_scale_ = float(numbers.std()) or 1.0
 
-    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        numbers = read_numbers(target)
-        scaled = (numbers - self.target_mean_) / self.target_scale_
-        if np.abs(scaled).max() > FARTHEST:
-            raise InputError(
-                f"y reaches {np.abs(scaled).max():.1e} standard deviations of the first targets",
-                f"Training that goes on keeps the first scale; {FARTHEST:.0e} is the limit",
-                "Fit anew, with targets of one kind",
-            )
-        return scaled.astype(np.float32), np.zeros(len(numbers), dtype=int)
-
-    def _loss(self) -> SquaredError:
-        return SquaredError()
+document(GILClassifier, NETWORK, **METHOD)
+document(GILRegressor, NETWORK, **METHOD)

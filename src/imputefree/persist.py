@@ -21,9 +21,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
-from .data.table import TableEncoder
 from .errors import ModelFileError
-from .gil.predictors import Predictor
 
 FORMAT = 1
 KEY = "imputefree"
@@ -35,6 +33,7 @@ FITTED = (
     "target_scale_",
     "n_features_in_",
     "feature_names_in_",
+    "layout_",
     "history_",
     "n_iter_",
 )
@@ -96,8 +95,8 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     parameters = {k: _unpack_parameter(k, v) for k, v in content["parameters"].items()}
     known = cls._get_param_names()
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
-    model.encoder_ = TableEncoder.from_state(content["encoder"])
-    network = Predictor(generator=torch.Generator().manual_seed(0), **content["network"])
+    model.encoder_ = cls._encoder_class.from_state(content["encoder"])
+    network = cls._network_class(generator=torch.Generator().manual_seed(0), **content["network"])
     network.load_state_dict(weights)
     model.predictor_ = network
     for name in FITTED:

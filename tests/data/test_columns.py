@@ -98,6 +98,42 @@ def test_numpy_numbers_without_gaps(dtype):
     assert array.tolist() == [1.0, 0.0]
 
 
+POLARS_WHOLE = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128]
+POLARS_UNSIGNED = [pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+POLARS_FLOATS = [pl.Float32, pl.Float64]
+
+
+@pytest.mark.parametrize("dtype", POLARS_WHOLE + POLARS_UNSIGNED + POLARS_FLOATS)
+@pytest.mark.parametrize("values", [[1, None, 100], [7, 0, 100], [None, None, None]])
+def test_polars_numbers_with_and_without_nulls(dtype, values):
+    array = only(pl.DataFrame({"x": pl.Series(values, dtype=dtype)}))
+    assert array.dtype == np.float64
+    np.testing.assert_array_equal(array, np.array(values, dtype=np.float64))
+
+
+@pytest.mark.parametrize("dtype", POLARS_FLOATS)
+def test_polars_floats_may_hold_nulls_beside_nan(dtype):
+    array = only(pl.DataFrame({"x": pl.Series([0.1, None, NAN, -2.5], dtype=dtype)}))
+    assert array.dtype == np.float64
+    np.testing.assert_array_equal(
+        array, [np.float32(0.1) if dtype == pl.Float32 else 0.1, NAN, NAN, -2.5]
+    )
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
+@pytest.mark.parametrize("gap", [[], [None]])
+def test_large_polars_numbers_become_the_nearest_float(dtype, gap):
+    values = [2**53 + 1, 2**53 + 3, 2**63 - 1, *gap]
+    array = only(pl.DataFrame({"x": pl.Series(values, dtype=dtype)}))
+    np.testing.assert_array_equal(array, [NAN if v is None else float(v) for v in values])
+
+
+def test_polars_columns_in_pieces_and_slices_read_whole():
+    pieces = pl.concat([pl.DataFrame({"x": [1, None]}), pl.DataFrame({"x": [3]})], rechunk=False)
+    np.testing.assert_array_equal(only(pieces), NUMBERS)
+    np.testing.assert_array_equal(only(pl.DataFrame({"x": [9, 1, None, 3, 9]})[1:4]), NUMBERS)
+
+
 @pytest.mark.parametrize(
     ("X", "declared"),
     [

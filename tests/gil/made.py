@@ -47,7 +47,7 @@ def fit_on_misleading_table(policy, seed: int) -> GILClassifier:
 
 def importance_of(clf: GILClassifier, X: np.ndarray, act=None) -> torch.Tensor:
     """What the trained policy gives to rows of a table; (n, D)."""
-    values, observed = clf._inputs(read_columns(X))
+    values, observed = clf._tensors(read_columns(X)).values()
     net = clf.predictor_
     task = Task(values, observed, net.n_features, 2, 1, torch.Generator())
     with torch.no_grad():

@@ -53,3 +53,48 @@ def test_balanced_batches_when_a_member_lacks_a_class():
     classes = torch.tensor([0, 0, 0, 1, 1])
     batches = Batches([torch.tensor([0, 1, 2])], 4, torch.Generator(), classes, 2)
     assert set(next(batches).flatten().tolist()) <= {0, 1, 2}
+
+
+class TestSeries:
+    lengths = torch.randint(3, 126, (400,), generator=torch.Generator().manual_seed(0))
+
+    def batches(self, members=2, classes=None, seed=0, lengths=None):
+        g = torch.Generator().manual_seed(seed)
+        rows = [torch.arange(400)] * members
+        given = self.lengths if lengths is None else lengths
+        return Batches(rows, 16, g, classes, 0 if classes is None else 2, given)
+
+    def test_an_epoch_still_shows_every_series(self):
+        made = self.batches()
+        for _ in range(3):
+            assert all(set(one.flatten().tolist()) == set(range(400)) for one in epoch(made))
+
+    def test_a_batch_holds_similar_lengths_and_so_do_the_members(self):
+        spread = self.lengths[epoch(self.batches())].float()  # (K, steps, B)
+        assert spread.std(2).mean() < 0.2 * self.lengths.float().std()
+        padding = 1 - spread.sum() / (spread.amax((0, 2)).sum() * spread[:, 0].numel())
+        assert padding < 0.15
+
+    def test_batches_come_in_random_order_and_differ_by_epoch(self):
+        made = self.batches(members=1)
+        first, second = epoch(made)[0], epoch(made)[0]
+        means = self.lengths[first].float().mean(1)
+        order = torch.arange(len(means), dtype=torch.float)
+        assert torch.corrcoef(torch.stack([means, order]))[0, 1].abs() < 0.6
+        assert {frozenset(b.tolist()) for b in first} != {frozenset(b.tolist()) for b in second}
+
+    def test_classes_stay_balanced(self):
+        classes = (torch.arange(400) % 3 == 0).long()
+        made = self.batches(classes=classes)
+        for _ in range(made.steps):
+            assert (classes[next(made)].view(2, 2, -1) == torch.tensor([[[0], [1]]])).all()
+
+    def test_halves_of_a_batch_are_no_shorter_and_longer_half(self):
+        drawn = self.lengths[epoch(self.batches(members=1))[0]].float()
+        ahead = (drawn[:, :8].mean(1) > drawn[:, 8:].mean(1)).float().mean()
+        assert 0.2 < ahead < 0.8
+
+    def test_equal_lengths_are_shuffled_as_a_table_is(self):
+        series = self.batches(lengths=torch.full((400,), 9))
+        table = Batches([torch.arange(400)] * 2, 16, torch.Generator().manual_seed(0))
+        assert torch.equal(epoch(series), epoch(table))

@@ -13,7 +13,7 @@ from imputefree.gil.policies import NoPolicy, ObservedPolicy, Policy
 from imputefree.gil.predictors import Predictor
 from imputefree.gil.rewards import ContrastiveReward, LossReward
 from imputefree.gil.train import Settings, Trainer
-from imputefree.gil.validation import TrainingData
+from imputefree.gil.training_data import TrainingData
 
 ROWS, D, K = 40, 6, 2
 
@@ -120,7 +120,7 @@ def test_hiding_blanks_whole_columns_and_switches_indicators_on():
     assert torch.equal(step.state.values[~hidden], original[..., : D - 2][~hidden])
     assert not step.state.observed[hidden].any()
     for indicator, column in ((D - 2, 0), (D - 1, 1)):
-        assert (step.values[..., indicator][hidden[..., column]] == 1).all()
+        assert (step.batch.values[..., indicator][hidden[..., column]] == 1).all()
 
 
 def test_hidden_entries_use_the_learned_placeholder():

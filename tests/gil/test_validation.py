@@ -6,7 +6,8 @@ import torch
 
 from imputefree.gil.losses import SquaredError
 from imputefree.gil.predictors import Predictor
-from imputefree.gil.validation import Keeper, TrainingData, predict_raw
+from imputefree.gil.training_data import TrainingData
+from imputefree.gil.validation import Keeper, predict_raw
 
 g = torch.Generator().manual_seed(0)
 VALUES, TARGET = torch.randn(20, 3, generator=g), torch.randn(20, generator=g)
@@ -57,8 +58,7 @@ def test_improvement_must_exceed_tol():
 
 def test_predictions_do_not_depend_on_the_chunk(monkeypatch):
     net, _ = keeper([torch.tensor([0]), torch.tensor([1])])
-    rows = torch.arange(20).expand(2, -1)
-    observed = torch.ones(20, 3, dtype=torch.bool)
-    whole = predict_raw(net, VALUES, observed, rows)
+    data = TrainingData(VALUES, torch.ones(20, 3, dtype=torch.bool), TARGET)
+    whole = predict_raw(net, data)
     monkeypatch.setattr("imputefree.gil.validation.CHUNK_ENTRIES", 18)  # three rows at a time
-    assert torch.allclose(predict_raw(net, VALUES, observed, rows), whole, atol=1e-7)
+    assert torch.allclose(predict_raw(net, data), whole, atol=1e-7)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ import pandas as pd
 from scipy import sparse
 
 from ..errors import InputError, InputTypeError
+from .cells import NUMBERS, Place, to_number, to_text
+from .words import counted
 
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 TEXT_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
-NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,23 @@ class Columns:
     declared: list[bool]
     n_rows: int
 
+    @property
+    def columns(self) -> Columns:
+        """Itself; of a panel, the columns of its steps."""
+        return self
+
     def rows(self, kept: np.ndarray) -> Columns:
         """The same table with these rows only."""
         arrays = [array[kept] for array in self.arrays]
         return replace(self, arrays=arrays, n_rows=len(kept))
 
 
-def read_columns(X: Any) -> Columns:
-    """Take any table apart into columns, or raise an InputError that names what is wrong."""
+def read_columns(X: Any, place: Place = None) -> Columns:
+    """Take any table apart into columns, or raise an InputError that names what is wrong.
+
+    `place` words a row in errors where rows have better names than their numbers, for example
+    the steps of series.
+    """
     if sparse.issparse(X):
         raise InputTypeError(
             "X is a sparse matrix",
@@ -63,10 +72,10 @@ def read_columns(X: Any) -> Columns:
         )
     if isinstance(X, pd.DataFrame):
         names, named = _frame_names(X)
-        reader: Callable[[Any, str], tuple[np.ndarray, bool]]
+        reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
         series: Iterable[Any] = (X.iloc[:, j] for j in range(X.shape[1]))
         shape, reader = X.shape, _read_pandas
-    elif type(X).__module__.startswith("polars"):
+    elif is_polars(X):
         if type(X).__name__ != "DataFrame":
             raise InputTypeError(
                 f"X is a polars {type(X).__name__}",
@@ -76,7 +85,7 @@ def read_columns(X: Any) -> Columns:
         names, named = list(X.columns), True
         series, shape, reader = X.get_columns(), X.shape, _read_polars
     else:
-        array = _as_array(X)
+        array = _as_table(X)
         names, named = [str(j) for j in range(array.shape[1])], False
         series = (array[:, j] for j in range(array.shape[1]))
         shape, reader = array.shape, _read_array
@@ -95,11 +104,16 @@ def read_columns(X: Any) -> Columns:
     label = "column {!r}" if named else "column {}"
     arrays, declared = [], []
     for name, one in zip(names, series, strict=True):
-        values, is_category = reader(one, label.format(name))
-        _refuse_infinity(values, label.format(name))
+        values, is_category = reader(one, label.format(name), place)
+        _refuse_infinity(values, label.format(name), place)
         arrays.append(values)
         declared.append(is_category)
     return Columns(names, named, arrays, declared, shape[0])
+
+
+def is_polars(X: Any) -> bool:
+    """Asked by name: polars need not be installed."""
+    return type(X).__module__.startswith("polars")
 
 
 def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
@@ -125,8 +139,8 @@ def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
     return names, True
 
 
-def _as_array(X: Any) -> np.ndarray:
-    """A two-dimensional array out of an array-like, keeping objects as objects."""
+def as_values(X: Any, name: str = "X") -> np.ndarray:
+    """An array of any shape out of an array-like, keeping objects as objects."""
     try:
         if isinstance(X, np.ma.MaskedArray):  # asarray would show what lies under the mask
             masked, X = np.ma.getmaskarray(X), X.data.astype(object)
@@ -137,12 +151,17 @@ def _as_array(X: Any) -> np.ndarray:
             array = np.asarray(X, dtype=object)
     except (ValueError, TypeError, RuntimeError) as error:  # torch raises RuntimeErrors
         raise InputError(
-            f"X cannot be read as a table ({error})",
+            f"{name} cannot be read as a table ({error})",
             "A table is a 2D array, a DataFrame, or a list of rows of equal length",
             "Check that all rows have the same number of values",
         ) from None
     if array.dtype.kind == "c":
-        raise _complex_error("X")
+        raise _complex_error(name)
+    return array
+
+
+def _as_table(X: Any) -> np.ndarray:
+    array = as_values(X)
     if array.ndim != 2:
         raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead",
@@ -152,37 +171,39 @@ def _as_array(X: Any) -> np.ndarray:
     return array
 
 
-def _read_pandas(series: pd.Series, label: str) -> tuple[np.ndarray, bool]:
+def _read_pandas(series: pd.Series, label: str, place: Place) -> tuple[np.ndarray, bool]:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _to_text(np.asarray(series.astype(object)), label), True
+        return to_text(np.asarray(series.astype(object)), label, place), True
     if isinstance(dtype, pd.SparseDtype):
         series = pd.Series(np.asarray(series))
     if pd.api.types.is_complex_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
-        return _read_array(np.asarray(series), label)
+        return _read_array(np.asarray(series), label, place)
     if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan), False
-    return _read_array(np.asarray(series.astype(object)), label)
+    return _read_array(np.asarray(series.astype(object)), label, place)
 
 
-def _read_polars(series: Any, label: str) -> tuple[np.ndarray, bool]:
+def _read_polars(series: Any, label: str, place: Place) -> tuple[np.ndarray, bool]:
     kind = str(series.dtype)
-    if series.dtype.is_numeric() or kind == "Boolean":
+    if series.dtype.is_integer() or series.dtype.is_float():
+        return series.cast(float).to_numpy(), False  # NumPy has no 128-bit integers: cast first
+    if series.dtype.is_decimal() or kind == "Boolean":
         return np.array([np.nan if v is None else v for v in series.to_list()], np.float64), False
     declared = kind.startswith(("Categorical", "Enum"))
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     if declared:
-        return _to_text(values, label), True
-    return _read_array(values, label)
+        return to_text(values, label, place), True
+    return _read_array(values, label, place)
 
 
-def _read_array(values: np.ndarray, label: str) -> tuple[np.ndarray, bool]:
+def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarray, bool]:
     """One NumPy column of any dtype; objects are numbers if all of them are, texts otherwise."""
     if values.dtype.kind in "fiub":
         return np.asarray(values, dtype=np.float64), False
     if values.dtype.kind in "US":
-        return _to_text(values.astype(object), label), False
+        return to_text(values.astype(object), label, place), False
     kind = pd.api.types.infer_dtype(values, skipna=True) if values.dtype == object else "other"
     if values.dtype.kind == "c" or kind == "complex":
         raise _complex_error(label)
@@ -191,9 +212,9 @@ def _read_array(values: np.ndarray, label: str) -> tuple[np.ndarray, bool]:
         kind.startswith("mixed")
         and all(isinstance(value, NUMBERS) for value in values[~pd.isna(values)])
     ):
-        return _to_number(values, label), False
+        return to_number(values, label), False
     if kind in TEXT_KINDS:
-        return _to_text(values, label), False
+        return to_text(values, label, place), False
     raise InputTypeError(
         f"{label} holds {values.dtype if kind == 'other' else kind} values",
         "A value: argument must be a string or a number, or missing",
@@ -209,58 +230,7 @@ def _complex_error(where: str) -> InputTypeError:
     )
 
 
-def _to_number(values: np.ndarray, label: str) -> np.ndarray:
-    """Objects that are all numbers (or missing) as float64."""
-    number = np.full(len(values), np.nan)
-    seen = ~pd.isna(values)
-    try:
-        number[seen] = values[seen].astype(np.float64)
-    except OverflowError:
-        raise InputError(
-            f"{label} holds a whole number too large for a float (above 1e308)",
-            "Values must fit a 64-bit float",
-            "Take logarithms, or divide the column by a constant",
-        ) from None
-    return number
-
-
-def _to_text(values: np.ndarray, label: str) -> np.ndarray:
-    """Categories compare by their text, so that 1, 1.0 and a category 1 mean the same level."""
-    try:
-        codes, levels = pd.factorize(values)
-        texts = np.array([*map(_level_text, levels), None], dtype=object)
-    except TypeError:  # from factorize for what has no hash (lists, dicts), or from _level_text
-        raise _no_value_error(values, label) from None
-    return texts[codes]  # factorize marks missing by -1
-
-
-def _level_text(level: Any) -> str:
-    if isinstance(level, str):
-        return str(level)
-    if isinstance(level, bool | np.bool_ | int | np.integer):
-        return str(int(level))  # True equals 1, as in a column of numbers
-    if isinstance(level, float | np.floating | Decimal):
-        return str(int(level)) if float(level).is_integer() else str(float(level))
-    if isinstance(level, bytes):
-        return level.decode("utf-8", errors="replace")
-    raise TypeError
-
-
-def _no_value_error(values: np.ndarray, label: str) -> InputTypeError:
-    missing = pd.isna(values)
-    row = next(
-        i
-        for i, value in enumerate(values)
-        if not missing[i] and not isinstance(value, (str, bytes, *NUMBERS))
-    )
-    return InputTypeError(
-        f"{label} holds a value of type {type(values[row]).__name__} (first: row {row})",
-        "A value: argument must be a string or a number, or missing",
-        "Take the parts you need out of it into columns of their own",
-    )
-
-
-def _refuse_infinity(values: np.ndarray, label: str) -> None:
+def _refuse_infinity(values: np.ndarray, label: str, place: Place) -> None:
     if values.dtype == object:
         return
     infinite = np.isinf(values)
@@ -270,9 +240,12 @@ def _refuse_infinity(values: np.ndarray, label: str) -> None:
     sign = {(True, False): "+inf", (False, True): "-inf"}.get(
         (bool((values[rows] > 0).any()), bool((values[rows] < 0).any())), "+inf and -inf"
     )
+    if place is None:
+        found = f"{counted(len(rows), 'row')} (first: row {rows[0]})"
+    else:
+        found = f"{counted(len(rows), 'place')} (first: {place(int(rows[0]))})"
     raise InputError(
-        f"{label} holds {sign} (infinity) in {len(rows)} row{'s' * (len(rows) > 1)}"
-        f" (first: row {rows[0]})",
+        f"{label} holds {sign} (infinity) in {found}",
         "Values must be finite or missing (NaN)",
         "Replace infinities with NaN, or drop the rows",
     )

@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import InputError, ParameterError, UnseenCategoryWarning
 from .columns import Columns
 from .encoding import Category, Number, Plan, from_state, to_state
+from .words import listed, shorten
 
 RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs a number
 
@@ -105,6 +106,11 @@ class TableEncoder:
         """How many inputs hold entries of the table; the rest are indicators."""
         return sum(len(plan.inputs) for plan in self.plans)
 
+    @property
+    def n_columns(self) -> int:
+        """How many columns the table has."""
+        return len(self.plans)
+
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
         arrays = self._match(columns)
@@ -159,7 +165,7 @@ class TableEncoder:
                 raise ParameterError(
                     f"categorical_features names {one!r}, which is no column",
                     "It must list column names or positions of the training table",
-                    f"The columns are: {_shorten(columns.names)}",
+                    f"The columns are: {shorten(columns.names)}",
                 )
             flags[int(position)] = True
         return flags
@@ -174,11 +180,7 @@ class TableEncoder:
             if missing or extra:
                 raise InputError(
                     "The feature names should match those that were passed during fit: "
-                    + "; ".join(
-                        f"{what} {_shorten(names)}"
-                        for what, names in (("missing now", missing), ("not in training", extra))
-                        if names
-                    ),
+                    + listed(("missing now", missing), ("not in training", extra)),
                     "Columns must be the same as in training (their order does not matter)",
                     "Rename, add (all NaN is allowed) or drop the columns named above",
                 )
@@ -189,7 +191,7 @@ class TableEncoder:
                 f"X has {len(columns.names)} features, but {self.owner} is expecting"
                 f" {len(expected)} features as input",
                 "A table must have the columns of the training table",
-                f"The training columns were: {_shorten(expected)}",
+                f"The training columns were: {shorten(expected)}",
             )
         if self.named:
             warnings.warn(
@@ -219,14 +221,9 @@ class TableEncoder:
 
 
 def _warn_unseen(unseen: dict[str, list[str]]) -> None:
-    parts = [f"{name!r}: {_shorten(levels)}" for name, levels in unseen.items()]
+    parts = [f"{name!r}: {shorten(levels)}" for name, levels in unseen.items()]
     warnings.warn(
         "Categories that training never saw are treated as missing. " + "; ".join(parts),
         UnseenCategoryWarning,
         stacklevel=2,
     )
-
-
-def _shorten(names: Sequence[Any], limit: int = 6) -> str:
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")

@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError, InputTypeError
+from .columns import is_polars
 
 LARGEST_TARGET = 1e150  # its square still fits a float64
 
@@ -23,9 +24,7 @@ def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
             "A supervised estimator learns from targets",
             "Call fit(X, y)",
         )
-    if isinstance(y, pd.Series | pd.DataFrame) or type(y).__module__.startswith("polars"):
-        y = y.to_numpy()
-    target = as_array(y, "y")
+    target = as_labels(y, "y")
     if target.ndim == 2 and target.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape"
@@ -133,6 +132,13 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
             "Sample weights must contain at least one non-zero number",
         )
     return weight
+
+
+def as_labels(y: Any, name: str) -> np.ndarray:
+    """Labels out of a frame, a column or anything NumPy reads; of any shape."""
+    if isinstance(y, pd.Series | pd.DataFrame) or is_polars(y):
+        y = y.to_numpy()
+    return as_array(y, name)
 
 
 def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+POOL = 32  # batches over which series are sorted by length
+
 
 class Batches:
     """Endless epochs of row numbers, shape (K, B) a step, each member from rows of its own.
@@ -15,7 +17,8 @@ class Batches:
     An epoch shows every row at least once. Members whose rows do not fill it start over with the
     rows they began with. Given `classes` (n,) and their number, batches are balanced instead: they
     hold equally many rows of each class, class after class, an even number of each, as the
-    contrastive reward wants them.
+    contrastive reward wants them. Given `lengths` (n,) of series, a batch holds series of similar
+    length (and so do the batches of all members at one step), which saves padding.
 
     >>> g = torch.Generator().manual_seed(0)
     >>> batches = Batches([torch.arange(5), torch.arange(4)], 2, g)
@@ -30,8 +33,11 @@ class Batches:
         generator: torch.Generator,
         classes: Tensor | None = None,
         n_classes: int = 0,
+        lengths: Tensor | None = None,
     ) -> None:
         self._generator = generator
+        equal = lengths is None or bool((lengths == lengths[0]).all())
+        self._lengths = None if equal else lengths
         self._plan, self._at = torch.empty(0), 0
         if classes is None:
             self._decks = [[member] for member in rows]
@@ -59,6 +65,8 @@ class Batches:
         if self._at == len(self._plan):
             plans = [self._member_plan(decks) for decks in self._decks]
             self._plan, self._at = torch.stack(plans, 1), 0  # (steps, K, B)
+            if self._lengths is not None:  # they come sorted by length
+                self._plan = self._plan[torch.randperm(self.steps, generator=self._generator)]
         self._at += 1
         return self._plan[self._at - 1]
 
@@ -68,5 +76,18 @@ class Batches:
         for deck in decks:
             shuffled = deck[torch.randperm(len(deck), generator=self._generator)]
             wrap = torch.arange(self.steps * share) % len(deck)
-            parts.append(shuffled[wrap].view(self.steps, share))
+            cards = shuffled[wrap]
+            if self._lengths is not None:
+                cards = self._by_length(cards, share)
+            parts.append(cards.view(self.steps, share))
         return torch.cat(parts, 1)
+
+    def _by_length(self, cards: Tensor, share: int) -> Tensor:
+        """Sort by length within pools of some batches, so that batches still differ by epoch."""
+        assert self._lengths is not None
+        pool = torch.arange(len(cards)) // (POOL * share)
+        lengths = self._lengths[cards]
+        cards = cards[(pool * (int(lengths.max()) + 1) + lengths).argsort(stable=True)]
+        # In random order within a batch: the contrastive reward compares its halves.
+        shuffle = torch.rand(self.steps, share, generator=self._generator).argsort(1)
+        return cards.view(self.steps, share).gather(1, shuffle).flatten()

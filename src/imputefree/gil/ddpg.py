@@ -15,6 +15,11 @@ from ..errors import ParameterError
 from .policies import Policy, State, Task, Transition
 from .predictors import MemberLinear, MemberMlp
 
+EXPLORATION = {  # p2 of the mask, p3 of random, their decay a step, their floors
+    "tables": (0.5, 0.4, 0.999, 0.3, 0.2),
+    "series": (0.15, 0.6, 0.95, 0.0, 0.0),
+}
+
 
 class Behaviour:
     """β: per row the actor (probability p1), the observed mask (p2) or a random action (p3).
@@ -163,7 +168,8 @@ class DDPG(Policy):
     batch_size : transitions drawn from the replay per update (and member); 64 as in the DDPG paper
     update_every : steps between updates
     replay_bytes : bound of the replay buffer, all members together
-    mask_probability, random_probability, exploration_decay, mask_floor, random_floor : β above
+    mask_probability, random_probability, exploration_decay, mask_floor, random_floor : β above;
+        None takes `EXPLORATION`, the paper's for tables or for series
     saturation_penalty : weight of the squared logits in the actor's loss (0: as in the paper)
     """
 
@@ -181,11 +187,11 @@ class DDPG(Policy):
         batch_size: int = 64,
         update_every: int = 1,
         replay_bytes: int = 256 * 2**20,
-        mask_probability: float = 0.5,
-        random_probability: float = 0.4,
-        exploration_decay: float = 0.999,
-        mask_floor: float = 0.3,
-        random_floor: float = 0.2,
+        mask_probability: float | None = None,
+        random_probability: float | None = None,
+        exploration_decay: float | None = None,
+        mask_floor: float | None = None,
+        random_floor: float | None = None,
         saturation_penalty: float = 0.003,
     ) -> None:
         self.hidden_sizes = hidden_sizes
@@ -201,8 +207,9 @@ class DDPG(Policy):
 
     def start(self, task: Task) -> None:
         """Build the networks; a policy that goes on with other rows keeps them."""
-        self._check()
+        behaviour = self._behaviour(task.series)
         self.replay: Replay | None = None  # row numbers mean other rows now
+        self._picked: tuple[State, Tensor] | None = None
         shape = (task.members, task.state_size, task.values.shape[1])
         self._generator = task.generator
         if getattr(self, "_shape", None) == shape:
@@ -224,28 +231,33 @@ class DDPG(Policy):
         self._actor_adam = Adam(self.actor.parameters(), self.actor_rate, fused=True)
         self._critic_adam = Adam(self.critic.parameters(), self.critic_rate, fused=True)
         self.steps = 0
-        self.behaviour = Behaviour(
-            self.mask_probability,
-            self.random_probability,
-            self.exploration_decay,
-            self.mask_floor,
-            self.random_floor,
-        )
+        self.behaviour = behaviour
 
-    def _check(self) -> None:
+    def _behaviour(self, series: bool) -> Behaviour:
         if isinstance(self.hidden_sizes, str) and self.hidden_sizes != "auto":
             raise ParameterError(
                 f"hidden_sizes is {self.hidden_sizes!r}",
                 'It must be "auto" or two whole numbers',
                 "Write hidden_sizes=(400, 300) for the paper's",
             )
-        mask, random = self.mask_probability, self.random_probability
+        given = (
+            self.mask_probability,
+            self.random_probability,
+            self.exploration_decay,
+            self.mask_floor,
+            self.random_floor,
+        )
+        usual = EXPLORATION["series" if series else "tables"]
+        mask, random, *others = (
+            own if one is None else one for one, own in zip(given, usual, strict=True)
+        )
         if min(mask, random) < 0 or mask + random > 1:
             raise ParameterError(
                 f"mask_probability is {mask!r} and random_probability {random!r}",
                 "Neither may be negative and their sum at most 1; the rest goes to the actor",
                 "Lower one of them",
             )
+        return Behaviour(mask, random, *others)
 
     @torch.no_grad()
     def importance(self, state: State) -> Tensor:
@@ -257,9 +269,15 @@ class DDPG(Policy):
         state, action, reward = transition.state, transition.importance, transition.reward
         if action is None or reward is None:
             raise TypeError("DDPG learns from its own importance and a reward")
+        next_state = transition.next_state
+        if state.valid is not None:  # series: a batch has too many steps to keep them all
+            places = self._places(state)
+            state, reward = state.at(places), reward.gather(1, places)
+            action = action.gather(1, places[..., None].expand(-1, -1, action.shape[2]))
+            next_state = next_state.at(self._places(next_state))
         if self.replay is None:
             self.replay = Replay(state.task, state.rows.shape[1], self.replay_bytes)
-        self.replay.push(state, action, reward, transition.next_state)
+        self.replay.push(state, action, reward, next_state)
         self.behaviour.step()
         self.steps += 1
         if self.steps % self.update_every:
@@ -271,8 +289,17 @@ class DDPG(Policy):
         self._update_targets(self.tau)
         return {"reward": reward.mean().item(), "td_error": td_error, "q": q}
 
+    def _places(self, state: State) -> Tensor:
+        """Which valid steps of a batch of series are remembered; drawn once a batch."""
+        if self._picked is None or self._picked[0] is not state:
+            assert state.valid is not None
+            valid, size = state.valid.cpu().float(), 2 * self.batch_size
+            drawn = torch.multinomial(valid, size, replacement=True, generator=self._generator)
+            self._picked = state, drawn.to(state.rows.device)
+        return self._picked[1]
+
     def stop(self) -> None:
-        self.replay = None
+        self.replay = self._picked = None
 
     def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
         """r + γ Q'(s', π'(s')); (K, B, 1)."""

@@ -23,17 +23,29 @@ class ImportanceTap:
 
     Attributes
     ----------
-    importance : (..., B, D) in [0, 1], or None for ordinary training
+    importance : (..., B, d) in [0, 1], or None for ordinary training; it covers the first d
+        inputs, the others (indicators) always teach
+    early : whether the importance is known before the forward pass, which recurrent encoders
+        reward with speed
     inputs : (..., B, D), what the encoder saw, set by the forward pass
     delta : (..., B, E), gradient of the loss at the encoder's output, set by the backward pass
     """
 
-    __slots__ = ("delta", "importance", "inputs")
+    __slots__ = ("delta", "early", "importance", "inputs")
     inputs: Tensor
     delta: Tensor
 
     def __init__(self) -> None:
         self.importance: Tensor | None = None
+        self.early = False
+
+    def gradient(self) -> Tensor:
+        """Σ_b Δ_b x_bᵀ, the weight's gradient without importance; (..., E, D)."""
+        return self.delta.mT @ self.inputs
+
+    def along(self, matrix: Tensor) -> Tensor:
+        """Δ_bᵀ M for every row: (..., E, D) -> (..., B, D)."""
+        return self.delta @ matrix
 
 
 class _WeightedLinear(torch.autograd.Function):
@@ -56,7 +68,10 @@ class _WeightedLinear(torch.autograd.Function):
         if ctx.tap is not None:
             ctx.tap.delta = delta
             if ctx.tap.importance is not None:
-                taught = values * ctx.tap.importance  # x ⊙ a
+                importance = ctx.tap.importance
+                if others := values.shape[-1] - importance.shape[-1]:
+                    importance = F.pad(importance, (0, others), value=1.0)
+                taught = values * importance  # x ⊙ a
         for_values = delta @ weight if ctx.needs_input_grad[0] else None
         for_bias = delta.sum(-2, keepdim=True) if ctx.has_bias else None
         return for_values, delta.mT @ taught, for_bias, None  # dE/dW = Δ (x ⊙ a)ᵀ

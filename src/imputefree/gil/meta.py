@@ -26,10 +26,9 @@ def importance_gradient(
 ) -> Tensor:
     """∂E_next/∂a for the rows of one step, exact for a plain gradient step.
 
-    Shapes: `inputs` (K, B, D) and `delta` (K, B, E) in both taps -> (K, B, D).
+    Shapes: `inputs` (K, B, D) and gradients of (K, E, D) in both taps -> (K, B, D).
     """
-    next_gradient = next_step.delta.mT @ next_step.inputs  # G, (K, E, D): unweighted
-    return -learning_rate * step.inputs * (step.delta @ next_gradient)
+    return -learning_rate * step.inputs * step.along(next_step.gradient())  # x · (Δᵀ G)
 
 
 class MetaPolicy(Policy):

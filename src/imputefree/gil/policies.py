@@ -34,9 +34,10 @@ from .noise import switches
 class Task:
     """What a policy may know before training starts.
 
-    values (n, D) and observed (n, D) are the entries of the training table as network inputs;
-    indicators are not among them. features E and outputs O are the widths of ζ and ŷ, members is
-    K, generator the policy's own source of randomness (on the CPU).
+    values (n, D) and observed (n, D) are the entries of the training table as network inputs
+    (of series: one row a step, all series one after the other); indicators are not among them.
+    features E and outputs O are the widths of ζ and ŷ, members is K, generator the policy's own
+    source of randomness (on the CPU).
     """
 
     values: Tensor
@@ -46,6 +47,7 @@ class Task:
     members: int
     generator: torch.Generator
     placeholder: float = 0.0  # what stands for a missing entry in values
+    series: bool = False  # whether rows are steps of series
 
     @property
     def state_size(self) -> int:
@@ -59,7 +61,9 @@ class State:
 
     Shapes: rows (K, B) row numbers in the training table, values (K, B, D) as stored (a learned
     placeholder shows as 0), features (K, B, E), prediction (K, B, O), hidden (K, B, D) entries
-    that training hides from the network in this batch; none carries gradients.
+    that training hides from the network in this batch; none carries gradients. Of series, B counts
+    the steps of all rows, and `valid` (K, B) is False where a step is padding: importance there
+    has no effect. A `blind` policy gets features and predictions of width 0.
     """
 
     task: Task
@@ -68,6 +72,7 @@ class State:
     features: Tensor
     prediction: Tensor
     hidden: Tensor | None = None
+    valid: Tensor | None = None
 
     @cached_property
     def observed(self) -> Tensor:
@@ -80,6 +85,21 @@ class State:
         """The four parts side by side; (K, B, 2D + E + O)."""
         observed = self.observed.to(self.values.dtype)
         return torch.cat([self.values, observed, self.features, self.prediction], -1)
+
+    def at(self, places: Tensor) -> State:
+        """The state at some places of the batch; (K, b) -> a State of (K, b, ·)."""
+
+        def picked(of: Tensor) -> Tensor:
+            return of.gather(1, places[..., None].expand(-1, -1, of.shape[2]))
+
+        return State(
+            self.task,
+            self.rows.gather(1, places),
+            picked(self.values),
+            picked(self.features),
+            picked(self.prediction),
+            None if self.hidden is None else picked(self.hidden),
+        )
 
 
 @dataclass(frozen=True)
@@ -102,6 +122,7 @@ class Policy:
     """Base of all policies; the whole interface."""
 
     wants_reward = False  # True: a second forward pass after each update measures the reward
+    blind = False  # True: decides without features and predictions, which saves series a pass
     gate_sizes: tuple[int, ...] | None = None  # widths of an input gate, for the ablation only
 
     def start(self, task: Task) -> None:
@@ -122,6 +143,8 @@ class Policy:
 class NoPolicy(Policy):
     """`none`: importance 1 everywhere, ordinary training."""
 
+    blind = True
+
     def importance(self, state: State) -> None:
         return None
 
@@ -129,12 +152,16 @@ class NoPolicy(Policy):
 class ObservedPolicy(Policy):
     """`observed`: a = m, the paper's GIL-H. A missing entry teaches the encoder nothing."""
 
+    blind = True
+
     def importance(self, state: State) -> Tensor:
         return state.observed.to(state.values.dtype)
 
 
 class RandomPolicy(Policy):
     """`random`: a fair coin per entry. The control that a learned policy has to beat."""
+
+    blind = True
 
     def start(self, task: Task) -> None:
         self._generator = task.generator

@@ -109,6 +109,7 @@ class Predictor(nn.Module):
 
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
+    n_beside = 0  # what the inference layers get beside the features
 
     def __init__(
         self,
@@ -139,9 +140,8 @@ class Predictor(nn.Module):
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.n_features, self.dropout, self.linear_path = hidden[0], dropout, linear_path
         self.activation = ACTIVATIONS[activation]
-        width = hidden[0] + (outputs if linear_path else 0)
-        self.encoder = MemberLinear(members, inputs, width, generator)
-        sizes = [*hidden, outputs]
+        self.encoder = self._make_encoder(generator)
+        sizes = [hidden[0] + self.n_beside, *hidden[1:], outputs]
         self.layers = nn.ModuleList(
             MemberLinear(members, n_in, n_out, generator) for n_in, n_out in pairwise(sizes)
         )
@@ -154,6 +154,14 @@ class Predictor(nn.Module):
             else None
         )
 
+    def _make_encoder(self, generator: torch.Generator) -> nn.Module:
+        width = self.n_features + (self.outputs if self.linear_path else 0)
+        return MemberLinear(self.members, self.inputs, width, generator)
+
+    def make_tap(self) -> ImportanceTap:
+        """What carries importance into this kind of encoder."""
+        return ImportanceTap()
+
     def encode(
         self, values: Tensor, observed: Tensor | None = None, tap: ImportanceTap | None = None
     ) -> tuple[Tensor, Tensor | None]:
@@ -161,17 +169,21 @@ class Predictor(nn.Module):
 
         Shapes: (K, B, D) -> (K, B, E) and (K, B, O) or None.
         """
+        out = self.encoder(self._filled(values, observed), tap)
+        if not self.linear_path:
+            return self.activation(out), None
+        hidden, straight = out.split([self.n_features, self.outputs], -1)
+        return self.activation(hidden), straight
+
+    def _filled(self, values: Tensor, observed: Tensor | None) -> Tensor:
+        """The learned placeholder where an entry is missing, and the input gate, if there are."""
         if self.placeholder is not None:
             if observed is None:
                 raise ValueError("a learned placeholder needs to know which entries are observed")
             values = torch.where(observed, values, self.placeholder)
         if self.gate is not None:
             values = values * self.gate(values)
-        out = self.encoder(values, tap)
-        if not self.linear_path:
-            return self.activation(out), None
-        hidden, straight = out.split([self.n_features, self.outputs], -1)
-        return self.activation(hidden), straight
+        return values
 
     def infer(
         self,
@@ -192,10 +204,34 @@ class Predictor(nn.Module):
         observed: Tensor | None = None,
         tap: ImportanceTap | None = None,
         generator: torch.Generator | None = None,
+        lengths: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Features and raw output. Dropout acts only when a generator is given."""
+        """Features and raw output. Dropout acts only when a generator is given.
+
+        `lengths` is there for series; a row of a table has none.
+        """
         features, straight = self.encode(values, observed, tap)
         return features, self.infer(features, straight, generator)
+
+    @property
+    def wants_observed(self) -> bool:
+        """Whether a forward pass must be told which entries are observed."""
+        return self.placeholder is not None
+
+    def labelled(self, of_rows: Tensor, lengths: Tensor | None) -> Tensor:
+        """The rows that a label belongs to: all rows of a table."""
+        return of_rows
+
+    def everywhere(
+        self,
+        features: Tensor,
+        raw: Tensor,
+        values: Tensor,
+        observed: Tensor | None,
+        lengths: Tensor | None,
+    ) -> Tensor:
+        """Raw output for every row, given that of the labelled ones; the same for a table."""
+        return raw
 
     def _drop(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
         if generator is None or self.dropout == 0:

@@ -22,7 +22,8 @@ from .noise import denormals_as_zero, switches
 from .policies import Policy, State, Task, Transition
 from .predictors import Predictor
 from .rewards import LossReward
-from .validation import Keeper, TrainingData
+from .training_data import Batch, TrainingData
+from .validation import Keeper
 
 Progress = Callable[[int, dict[str, float]], None]
 
@@ -49,9 +50,8 @@ class Step:
     """One batch between its forward and its backward pass."""
 
     state: State
-    values: Tensor  # (K, B, D), what the network gets: entries, then indicators
-    observed: Tensor | None  # (K, B, D), only where a learned placeholder needs it
-    target: Tensor  # (K, B)
+    batch: Batch  # what the network gets: entries, then indicators
+    target: Tensor  # (K, B), or one a step
     loss: Tensor  # E, with the graph behind it
     tap: ImportanceTap  # where the importance goes in and Δ comes out
 
@@ -107,8 +107,9 @@ class Trainer:
         labels = None
         if self.policy.wants_reward and self.reward.balanced:
             labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
+        lengths = None if data.lengths is None else data.lengths.cpu()
         batches = Batches(
-            train_rows, self.settings.batch_size, self.generator, labels, self.loss.classes
+            train_rows, self.settings.batch_size, self.generator, labels, self.loss.classes, lengths
         )
         keeper = None
         if held_out is not None:
@@ -149,7 +150,7 @@ class Trainer:
         policy.start(task)  # line 1
         step = self._look(task, data, next(batches))  # lines 2-4
         while True:  # line 5
-            importance = self._importance(step.state)  # line 6
+            importance = self._importance(step)  # line 6
             rate = self._update(step, importance)  # lines 7-8
             reward = self._reward(step) if policy.wants_reward else None  # lines 9-10
             next_step = self._look(task, data, next(batches))  # lines 11-13
@@ -160,39 +161,61 @@ class Trainer:
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
-        rows = rows.to(data.values.device)
-        values, target, tap = data.values[rows], data.target[rows], ImportanceTap()
-        observed = data.observed[rows] if self.predictor.placeholder is not None else None
-        hidden = None
+        batch = data.batch(rows, with_observed=self.predictor.wants_observed)
+        target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if self.settings.hide and data.columns is not None:
-            values, observed, hidden = self._hide(data, values, observed)
-        features, raw = self.predictor(values, observed, tap, self.generator)
+            batch, hidden = self._hide(data, batch)
+        entries = batch.values[..., : data.entries]
+        nothing = entries[..., :0]
+        state = State(task, batch.steps, entries, nothing, nothing, hidden, batch.valid)
+        if self.policy.blind:
+            tap.importance, tap.early = self._decide(state), True
+        features, raw = self._forward(batch, tap, self.generator)
         errors = self.loss.errors(raw, target)
-        if data.weight is not None:
-            errors = errors * data.weight[rows]
+        weight = data.weights(batch)
+        if weight is not None:
+            errors = errors * weight
         # A mean over rows, a sum over members: they share no weights, so each sees its own mean.
         loss = errors.sum() / rows.shape[1]
-        entries = values[..., : data.entries]
-        prediction = self.loss.predict(raw.detach())
-        state = State(task, rows, entries, features.detach(), prediction, hidden)
-        return Step(state, values, observed, target, loss, tap)
+        if not self.policy.blind:
+            features = features.detach()
+            prediction = self._every_prediction(batch, features, raw.detach())
+            state = replace(state, features=features, prediction=prediction)
+        return Step(state, batch, target, loss, tap)
 
-    def _hide(
-        self, data: TrainingData, values: Tensor, observed: Tensor | None
-    ) -> tuple[Tensor, Tensor | None, Tensor]:
+    def _forward(
+        self, batch: Batch, tap: ImportanceTap | None, generator: torch.Generator | None
+    ) -> tuple[Tensor, Tensor]:
+        return self.predictor(batch.values, batch.observed, tap, generator, batch.lengths)
+
+    @torch.no_grad()
+    def _every_prediction(self, batch: Batch, features: Tensor, raw: Tensor) -> Tensor:
+        """ŷ of every row, and of every step of series, even where only the last has a label."""
+        inputs = batch.values, batch.observed, batch.lengths
+        return self.loss.predict(self.predictor.everywhere(features, raw, *inputs))
+
+    def _hide(self, data: TrainingData, batch: Batch) -> tuple[Batch, Tensor]:
         """Hide whole columns of single rows at random: the network gets used to gaps."""
         assert data.columns is not None
         assert data.blank is not None
+        values, observed = batch.values, batch.observed
         shape = (*values.shape[:2], data.n_columns)
         hidden = switches(shape, self.settings.hide, self.generator).to(values.device)
         hidden = hidden[..., data.columns]
         entries = hidden[..., : data.entries]
         if observed is not None:
             observed = observed & ~F.pad(entries, (0, values.shape[2] - entries.shape[2]))
-        return torch.where(hidden, data.blank, values), observed, entries
+        gappy, others = values[..., : len(data.columns)], values[..., len(data.columns) :]
+        gappy = torch.where(hidden, data.blank, gappy)
+        values = torch.cat([gappy, others], -1) if others.shape[2] else gappy
+        return replace(batch, values=values, observed=observed), entries
 
-    def _importance(self, state: State) -> Tensor | None:
-        """a = β(s); what the first batch gets is checked, for policies written by users."""
+    def _importance(self, step: Step) -> Tensor | None:
+        """a = β(s); a policy that needs no features has decided before the forward pass."""
+        return step.tap.importance if self.policy.blind else self._decide(step.state)
+
+    def _decide(self, state: State) -> Tensor | None:
+        """What the first batch gets is checked, for policies written by users."""
         importance = self.policy.importance(state)
         if self.steps == 0 and importance is not None:
             _check_importance(importance, state.values)
@@ -204,9 +227,6 @@ class Trainer:
         rate = settings.learning_rate * settings.decay_rate ** (self.steps / settings.decay_steps)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        indicators = step.values.shape[2] - step.state.values.shape[2]
-        if importance is not None and indicators:
-            importance = F.pad(importance, (0, indicators), value=1.0)  # indicators always teach
         step.tap.importance = importance
         self.optimizer.zero_grad()
         step.loss.backward()
@@ -222,9 +242,14 @@ class Trainer:
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:
-        """Per-row reward from ŷ recomputed with the updated weights; (K, B)."""
-        features, raw = self.predictor(step.values, step.observed)
-        return self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
+        """Per-row reward from ŷ recomputed with the updated weights; (K, B).
+
+        The steps of a series that has one label share its reward; (K, B·T).
+        """
+        features, raw = self._forward(step.batch, None, None)
+        features = self.predictor.labelled(features, step.batch.lengths)
+        reward = self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
+        return reward.repeat_interleave(step.state.rows.shape[1] // reward.shape[1], 1)
 
     def _task(self, data: TrainingData) -> Task:
         net = self.predictor
@@ -232,7 +257,8 @@ class Trainer:
         entries = slice(data.entries)
         placeholder = 0.0 if data.blank is None else data.blank[0].item()
         table = data.values[:, entries], data.observed[:, entries]
-        return Task(*table, *widths, self.policy_generator, placeholder)
+        series = data.lengths is not None
+        return Task(*table, *widths, self.policy_generator, placeholder, series)
 
 
 def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:

@@ -1,50 +1,57 @@
-"""Early stopping, member by member: each keeps the weights that did best on its own rows."""
+"""Prediction in bounded memory, and early stopping, member by member: each keeps the weights that
+did best on its own rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from .losses import Loss
 from .predictors import Predictor
+from .training_data import Batch, TrainingData
 
-CHUNK_ENTRIES = 2**22  # entries of a (K, chunk, D) block: 16 MB in float32
+CHUNK_ENTRIES = 2**22  # numbers of a (K, chunk, width) block: 16 MB in float32
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
+@torch.no_grad()
+def predictions(
+    predictor: Predictor, data: TrainingData, rows: Tensor
+) -> Iterator[tuple[slice, Batch, Tensor]]:
+    """Raw outputs for row numbers (K, V), chunk by chunk: which of V, their batch, its output.
 
-    The first `entries` inputs hold entries of the table, the others are indicators (None: all are
-    entries). `columns` (D,) says which of `n_columns` columns of the table an input belongs to and
-    `blank` (D,) what it holds where that column is missing; they are needed only to hide entries.
+    Memory does not grow with V; series should come sorted by length, or padding costs time.
     """
+    width = max(predictor.inputs, predictor.n_features)
+    budget = max(CHUNK_ENTRIES // (len(rows) * width), 1)  # rows, or steps
+    at = 0
+    while at < rows.shape[1]:
+        steps = 1
+        if data.lengths is not None:  # the longest of as many as would fit if it were typical
+            first = int(data.lengths[rows[:, at]].max())
+            likely = rows[:, at : at + max(budget // first, 1)]
+            steps = int(data.lengths[likely].max())
+        part = slice(at, min(at + max(budget // steps, 1), rows.shape[1]))
+        batch = data.batch(rows[:, part], predictor.wants_observed)
+        yield part, batch, predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+        at = part.stop
 
-    values: Tensor
-    observed: Tensor
-    target: Tensor
-    weight: Tensor | None = None
-    entries: int | None = None
-    columns: Tensor | None = None
-    n_columns: int = 0
-    blank: Tensor | None = None
 
-
-def predict_raw(predictor: Predictor, values: Tensor, observed: Tensor, rows: Tensor) -> Tensor:
-    """Raw outputs for row numbers (K, V) of a table, without gradients; -> (K, V, O).
-
-    Chunked over V, so that memory does not grow with the number of rows asked for.
-    """
-    parts = []
-    chunk = max(CHUNK_ENTRIES // (len(rows) * values.shape[1]), 1)
-    with torch.no_grad():
-        for some in rows.split(chunk, dim=1):
-            seen = observed[some] if predictor.placeholder is not None else None
-            parts.append(predictor(values[some], seen)[1])
-    return torch.cat(parts, 1)
+def predict_raw(predictor: Predictor, data: TrainingData) -> Tensor:
+    """Raw outputs of all members for all rows (or series, or steps of series); (K, n, O)."""
+    rows = torch.arange(data.n_rows, device=data.values.device)
+    if data.lengths is not None:
+        rows = data.lengths.argsort(stable=True)
+    out = data.values.new_empty(
+        predictor.members, len(data.values) if data.per_step else len(rows), predictor.outputs
+    )
+    for _, batch, raw in predictions(predictor, data, rows.expand(predictor.members, -1)):
+        places = batch.labelled[0]  # the same for all members
+        if data.per_step and batch.valid is not None:
+            places, raw = places[batch.valid[0]], raw[:, batch.valid[0]]
+        out[:, places] = raw
+    return out
 
 
 class Keeper:
@@ -68,17 +75,17 @@ class Keeper:
     ) -> None:
         self.predictor, self.loss, self.data = predictor, loss, data
         device = data.values.device
+        if data.lengths is not None:  # series of similar length side by side
+            lengths = data.lengths.cpu()
+            held_out = [rows[lengths[rows].argsort(stable=True)] for rows in held_out]
         width = max(len(rows) for rows in held_out)
         # Members may hold out unequal numbers of rows: repeat the first, with weight 0.
         self.rows = torch.stack(
-            [torch.cat([rows, rows[:1].expand(width - len(rows))]) for rows in held_out]
+            [torch.cat([rows[:1].expand(width - len(rows)), rows]) for rows in held_out]
         ).to(device)
-        real = torch.stack([torch.arange(width) < len(rows) for rows in held_out])
-        self.target = data.target[self.rows]
-        weight = real.to(device, data.values.dtype)
-        if data.weight is not None:
-            weight = weight * data.weight[self.rows]
-        self.weight = weight / weight.sum(1, keepdim=True).clamp_min(1e-30)
+        missing = torch.tensor([width - len(rows) for rows in held_out])
+        real = torch.arange(width) >= missing[:, None]
+        self.real = real.to(device, data.values.dtype)
         self.patience, self.tol = patience, tol
         members = len(held_out)
         self.best_loss = torch.full((members,), torch.inf, device=device)
@@ -88,8 +95,17 @@ class Keeper:
 
     def losses(self) -> Tensor:
         """Weighted mean error of each member on its own held-out rows; (K,)."""
-        raw = predict_raw(self.predictor, self.data.values, self.data.observed, self.rows)
-        return (self.loss.errors(raw, self.target) * self.weight).sum(1)
+        total = count = self.real.new_zeros(len(self.rows))
+        for part, batch, raw in predictions(self.predictor, self.data, self.rows):
+            errors = self.loss.errors(raw, self.data.target[batch.labelled])
+            weight = self.real[:, part]
+            if errors.shape != weight.shape:  # a row's steps count as the row does
+                weight = weight.repeat_interleave(errors.shape[1] // weight.shape[1], 1)
+            own = self.data.weights(batch)
+            weight = weight if own is None else weight * own
+            total = total + (errors * weight).sum(1)
+            count = count + weight.sum(1)
+        return total / count.clamp_min(1e-30)
 
     def watch(self, epoch: int) -> tuple[float, bool]:
         """Mean validation loss now, and whether training should go on."""

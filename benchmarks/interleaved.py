@@ -1,0 +1,62 @@
+"""What the cost benchmarks share: interleaved timing, ratios, their limits, and the record.
+
+Absolute times lie on a busy machine; the ratio of medians of steps that took turns does not.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+Step = Callable[[], None]
+
+
+def medians(steps: Mapping[str, Step], rounds: int, warm_up: int) -> dict[str, float]:
+    """Median seconds of each step, all taking turns."""
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for round_ in range(-warm_up, rounds):
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            if round_ >= 0:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def judge(ratios: Mapping[str, float], limits: Mapping[str, float], default: str) -> bool:
+    """Print every ratio with its limit; True if one is over."""
+    failed = False
+    for name, ratio in ratios.items():
+        limit = limits.get(name)
+        over = limit is not None and ratio > limit
+        failed |= over
+        shown = f"{name} (policy {default!r})" if name == "default" else name
+        print(
+            f"{shown} {ratio:.2f}x of a plain step"
+            + (f" (limit {limit})" if limit else "")
+            + ("  OVER" if over else "")
+        )
+    return failed
+
+
+def write(path: Path | None, rounds: int, figures: dict[str, Any]) -> None:
+    """The figures with what they were measured by."""
+    if path is None:
+        return
+    record = {
+        "command": "python " + " ".join(sys.argv),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+        "rounds": rounds,
+        **figures,
+    }
+    path.write_text(json.dumps(record, indent=1) + "\n")

@@ -1,0 +1,131 @@
+"""What each constructor parameter may be; checked at fit, with the rule in the error."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils import check_random_state
+
+from .errors import ParameterError
+from .gil import make_reward
+from .gil.predictors import ACTIVATIONS
+from .gil.recurrent import CELLS
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def _whole(low: int) -> Rule:
+    return (
+        lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= low,
+        f"a whole number, at least {low}",
+    )
+
+
+def _number(low: float, high: float, open_low: bool = False, open_high: bool = False) -> Rule:
+    def holds(value: Any) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            return False
+        number = float(value)
+        above = number > low if open_low else number >= low
+        return above and (number < high if open_high else number <= high)
+
+    span = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    return holds, f"a number in {span}"
+
+
+def _choice(*names: str) -> Rule:
+    return (
+        lambda v: isinstance(v, str) and v in names,
+        "one of " + ", ".join(repr(name) for name in names),
+    )
+
+
+def _is_sizes(value: Any) -> bool:
+    sizes = value if isinstance(value, Sequence) else [value]
+    return len(sizes) > 0 and all(_whole(1)[0](size) for size in sizes)
+
+
+def _is_device(value: Any) -> bool:
+    try:
+        name = "cpu" if isinstance(value, str) and value == "auto" else value
+        return torch.empty(0, device=torch.device(name)).device.type != "meta"
+    except (RuntimeError, TypeError, AssertionError):  # AssertionError: PyTorch without CUDA
+        return False
+
+
+def _is_seed(value: Any) -> bool:
+    try:
+        return check_random_state(value) is not None
+    except ValueError:
+        return False
+
+
+def _is_placeholder(value: Any) -> bool:
+    return (isinstance(value, str) and value == "learned") or _number(-1e6, 1e6)[0](value)
+
+
+def _is_class_weight(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_number(0, 1e300)[0](weight) for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
+FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_ | int), "True or False")
+RULES: dict[str, Rule] = {
+    "n_members": _whole(1),
+    "hidden_layer_sizes": (_is_sizes, "a whole number above 0 or a non-empty tuple of such"),
+    "activation": _choice(*ACTIVATIONS),
+    "linear_path": FLAG,
+    "cell": _choice(*CELLS),
+    "per_step": FLAG,
+    "time_since": FLAG,
+    "summary": FLAG,
+    "dropout": _number(0, 1, open_high=True),
+    "placeholder": (_is_placeholder, 'a number (in scaled units) or "learned"'),
+    "indicator": FLAG,
+    "numeric_encoding": _choice("auto", "rich", "plain"),
+    "hide": _number(0, 0.9),
+    "weight_averaging": _number(0, 1, open_high=True),
+    "learning_rate_init": _number(0, 1e3, open_low=True),
+    "learning_rate_decay": _number(0, 1, open_low=True),
+    "learning_rate_decay_steps": _whole(1),
+    "weight_decay": _number(0, 1e3),
+    "batch_size": _whole(1),
+    "max_iter": _whole(1),
+    "early_stopping": FLAG,
+    "validation": _choice("rotating", "shared"),
+    "validation_fraction": _number(0, 0.5, open_low=True),
+    "n_iter_no_change": _whole(1),
+    "tol": _number(0, 1e3),
+    "warm_start": FLAG,
+    "random_state": (_is_seed, "None, a whole number in [0, 2**32 - 1] or a RandomState"),
+    "device": (_is_device, '"auto" or a torch device of this machine, such as "cpu" or "cuda"'),
+    "verbose": FLAG,
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ParameterError for the first parameter outside its valid values."""
+    for name, (holds, wording) in RULES.items():
+        value = getattr(estimator, name, None)
+        if hasattr(estimator, name) and not holds(value):
+            raise ParameterError(
+                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
+            )
+    if hasattr(estimator, "class_weight"):
+        if not _is_class_weight(estimator.class_weight):
+            raise ParameterError(
+                f"class_weight is {estimator.class_weight!r}",
+                'It must be None, "balanced" or a dict from classes to numbers of at least 0',
+                "Write class_weight={label: weight, …}",
+            )
+    elif make_reward(estimator.reward).balanced:
+        raise ParameterError(
+            f"reward is {estimator.reward!r} for a regressor",
+            "The contrastive reward compares features of different classes",
+            "Use reward='loss'",
+        )

@@ -1,0 +1,81 @@
+"""Series of every format, all holding the same values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import torch
+
+from imputefree.data.panel import Layout, read_panel
+from imputefree.errors import InputError
+from tests import refusals
+
+NAN = np.nan
+LONG = Layout(id="who", time="hour")
+PAIRS = Layout(id="who", time="hour", variable="what", value="value")
+
+
+def check_error(X, *parts, layout=None, kind=InputError, **how):
+    """Reading X raises such an error."""
+    refusals.check_error(lambda: read_panel(X, layout or Layout(), **how), *parts, kind=kind)
+
+
+def made(n=3, width=4, n_columns=2, seed=0):
+    """Series with gaps; shape (n, width, n_columns)."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, width, n_columns))
+    values[rng.random(values.shape) < 0.3] = NAN
+    return values
+
+
+def long_frame(values, names=("hr", "temp")):
+    n, width, _ = values.shape
+    frame = pd.DataFrame(values.reshape(n * width, -1), columns=list(names))
+    frame.insert(0, "who", np.repeat(np.arange(n), width))
+    frame.insert(1, "hour", np.tile(np.arange(width), n))
+    return frame
+
+
+def as_polars(frame):
+    return pl.from_pandas(frame)
+
+
+def as_nested(values):
+    return pd.DataFrame(
+        {name: [pd.Series(one) for one in values[:, :, j]] for j, name in enumerate(["hr", "temp"])}
+    )
+
+
+def matrix(panel):
+    return np.stack(panel.steps.arrays, axis=1)
+
+
+VALUES = made()
+FORMATS = {
+    "array": (VALUES, Layout()),
+    "float32": (VALUES.astype(np.float32), Layout()),
+    "object": (np.where(np.isnan(VALUES), None, VALUES.astype(object)), Layout()),
+    "ndt": (VALUES.transpose(0, 2, 1), Layout(axes="ndt")),
+    "tensor": (torch.from_numpy(VALUES), Layout()),
+    "masked": (np.ma.masked_invalid(VALUES), Layout()),
+    "list": (list(VALUES), Layout()),
+    "tuple": (tuple(VALUES), Layout()),
+    "nested lists": (VALUES.tolist(), Layout()),
+    "list of tensors": (list(torch.from_numpy(VALUES)), Layout()),
+    "list of pandas": ([pd.DataFrame(one, columns=["hr", "temp"]) for one in VALUES], Layout()),
+    "list of polars": ([pl.DataFrame(one, schema=["hr", "temp"]) for one in VALUES], Layout()),
+    "long pandas": (long_frame(VALUES), LONG),
+    "long polars": (as_polars(long_frame(VALUES)), LONG),
+    "without time": (long_frame(VALUES).drop(columns="hour"), Layout(id="who")),
+    "indexed": (long_frame(VALUES).set_index(["who", "hour"]), Layout()),
+    "pairs pandas": (
+        long_frame(VALUES).melt(["who", "hour"], var_name="what"),
+        PAIRS,
+    ),
+    "pairs polars": (
+        as_polars(long_frame(VALUES).melt(["who", "hour"], var_name="what")),
+        PAIRS,
+    ),
+    "nested": (as_nested(VALUES), Layout()),
+}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from imputefree import GILClassifier, GILRegressor
-from imputefree.errors import InputError, UnseenCategoryWarning
+from imputefree.errors import InputError, ParameterError, UnseenCategoryWarning
 
 SMALL = {"n_members": 2, "max_iter": 1, "hidden_layer_sizes": (4,), "random_state": 0}
 FRAME = pd.DataFrame({"a": ["x", "y"] * 12, "b": np.arange(24.0)})
@@ -54,3 +54,19 @@ def test_groups_are_one_label_a_row(shape):
 def test_ragged_groups_are_refused():
     with pytest.raises(InputError, match=r"groups cannot be read as an array .*one value a row"):
         GILClassifier(**SMALL).fit(FRAME, y, groups=[[1], [2, 3]])
+
+
+def test_an_epoch_that_diverges_leaves_the_weights_as_they_were():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = GILRegressor(n_members=1, hidden_layer_sizes=(4,), random_state=0)
+    model.partial_fit(X, X[:, 0])
+    model.set_params(learning_rate_init=999.0, weight_decay=1000.0)
+    for _ in range(50):
+        before = model.predict(X)
+        try:
+            model.partial_fit(X, X[:, 0])
+        except ParameterError:
+            break
+    else:
+        pytest.fail("training did not diverge: the test shows nothing")
+    assert np.array_equal(model.predict(X), before)

@@ -1245,3 +1245,14 @@ def test_labels_of_steps_are_learned():
         random_state=0,
     )
     assert clf.fit(X[:100], y[:100]).score(X[100:], y[100:]) > 0.9
+
+
+def test_a_variable_without_pairs_at_prediction_is_missing():
+    rows = [(p, t, v, float(p + t)) for p in range(8) for t in range(3) for v in ("hr", "lactate")]
+    pairs = pd.DataFrame(rows, columns=["who", "hour", "what", "value"])
+    told = {"id": "who", "time": "hour", "variable": "what", "value": "value"}
+    options = {"n_members": 1, "max_iter": 1, "hidden_layer_sizes": (4,), "random_state": 0}
+    clf = GILSequenceClassifier(**options).fit(pairs, np.arange(8) % 2, **told)
+    without = pairs[(pairs["what"] == "hr") | (pairs["who"] != 3)]
+    gone = pairs[pairs["what"] == "hr"]
+    assert np.allclose(clf.predict_proba(gone)[3], clf.predict_proba(without)[3], atol=1e-6)

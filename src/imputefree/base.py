@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import warnings
 from collections.abc import Iterator
@@ -75,7 +74,6 @@ class GILEstimator(Parameters):
         self._start(given, going_on=self.warm_start and hasattr(self, "predictor_"))
         data, strata, given = self._training_data(given)
         train_rows, held_out = self._split(strata, given.groups, given.held_out)
-        self.predictor_ = copy.deepcopy(self.predictor_)  # should this fit fail, the old one stays
         trainer = self._new_trainer()
         with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
             trainer.run(data, train_rows, held_out, progress=report)
@@ -97,11 +95,18 @@ class GILEstimator(Parameters):
     def _all_or_nothing(self) -> Iterator[None]:
         """A fit that fails leaves the estimator as it was, not half fitted."""
         before = dict(self.__dict__)
+        fitted = list(self.predictor_.parameters()) if "predictor_" in before else []
+        weights = [weight.detach().clone() for weight in fitted]
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
+            with torch.no_grad():  # training that went on has changed them in place
+                for weight, kept in zip(fitted, weights, strict=True):
+                    weight.copy_(kept)
+            if fitted:
+                self._trainer = None  # Adam's moments are of the failed attempt
             raise
 
     def _start(self, given: Examples, going_on: bool, classes: Any = None) -> None:
@@ -115,7 +120,7 @@ class GILEstimator(Parameters):
         self._learn_target(given.target, classes)
         self._trainer = None
         self.__dict__.pop("policy_", None)  # it learned for other networks
-        self.encoder_ = self._new_encoder().fit(given.inputs)
+        self.encoder_ = self._new_encoder().fit(given.learned_from())
         if not self.encoder_.n_entries:
             raise InputError(
                 "no column holds a single entry",

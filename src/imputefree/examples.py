@@ -70,6 +70,12 @@ class Examples:
             self.per_step,
         )
 
+    def learned_from(self) -> Any:
+        """The inputs without rows chosen for validation: scales must not know those."""
+        if self.held_out is None:
+            return self.inputs
+        return self.inputs.rows(np.flatnonzero(~self.held_out))
+
     def reweighted(self, factor: np.ndarray) -> Examples:
         """With weights multiplied (one factor a row), without the rows that then count nothing."""
         weight = self.weight * factor

@@ -59,7 +59,11 @@ class SequenceParameters(Parameters):
 
     n_members: int = 4
     cell: str = "lstm"
-    hidden_layer_sizes: Any = (64,)
+    hidden_layer_sizes: Any = (64, 64)
+    dropout: float = 0.5
+    hide: float = 0.0
+    weight_decay: float = 1.0
+    n_iter_no_change: int = 5
     numeric_encoding: str = "plain"
     time_since: bool = True
     summary: bool = True
@@ -95,8 +99,8 @@ MEANING = {
     step and, where steps are not evenly spaced, the time since the last step.""",
     "summary": """bool
     Give the output layers, beside the last hidden state, seven numbers on what was observed of
-    each column: mean, standard deviation, maximum, minimum, last, last minus first, how many. Importance does
-    not act on them; the paper's network has none.""",
+    each column that changes: mean, standard deviation, maximum, minimum, last, last minus first,
+    how many. Importance does not act on them; the paper's network has none.""",
     "categorical_features": """"auto" or list of names or positions
     "auto" takes text and category columns. A missing category is missing; one never seen in
     training counts as missing, with a warning.""",

@@ -201,7 +201,11 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             }
         elif told:
             given = self._remembered(X, given, table is not None)
-        return read_panel(X, given, lengths=lengths, times=times, static=table)
+        panel = read_panel(X, given, lengths=lengths, times=times, static=table)
+        if told and given.variable and self.encoder_.steps.named:
+            # A variable that nobody measured has no pairs.
+            panel = replace(panel, steps=panel.steps.completed(self.encoder_.steps.names))
+        return panel
 
     def _remembered(self, X: Any, given: Layout, static_table: bool) -> Layout:
         """The layout for a prediction: what is not given is as it was in training."""

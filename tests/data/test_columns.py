@@ -381,3 +381,10 @@ def test_ragged_lists_are_refused(X):
 @pytest.mark.parametrize("X", [pl.Series([1]), pl.LazyFrame({"a": [1]})])
 def test_polars_objects_that_are_no_frames_are_refused(X):
     check_error(X, f"polars {type(X).__name__}", "DataFrame", ".collect()", kind=InputTypeError)
+
+
+def test_completed_adds_columns_of_gaps():
+    columns = read_columns(pd.DataFrame({"b": [1.0, 2.0]})).completed(["a", "b"])
+    assert columns.names == ["b", "a"]
+    assert np.isnan(columns.arrays[1]).all()
+    assert len(columns.arrays[1]) == columns.n_rows == 2

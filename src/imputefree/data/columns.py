@@ -52,6 +52,15 @@ class Columns:
         """Itself; of a panel, the columns of its steps."""
         return self
 
+    def completed(self, names: list[str]) -> Columns:
+        """With a column of gaps for each of the names that it lacks."""
+        lacking = [name for name in names if name not in set(self.names)]
+        gaps = [np.full(self.n_rows, np.nan) for _ in lacking]
+        declared = [*self.declared, *(False for _ in lacking)]
+        return replace(
+            self, names=[*self.names, *lacking], arrays=[*self.arrays, *gaps], declared=declared
+        )
+
     def rows(self, kept: np.ndarray) -> Columns:
         """The same table with these rows only."""
         arrays = [array[kept] for array in self.arrays]

@@ -107,6 +107,11 @@ class TableEncoder:
         return sum(len(plan.inputs) for plan in self.plans)
 
     @property
+    def names(self) -> list[str]:
+        """The columns of the training table."""
+        return [plan.name for plan in self.plans]
+
+    @property
     def n_columns(self) -> int:
         """How many columns the table has."""
         return len(self.plans)

@@ -42,7 +42,7 @@ PLAIN = Layout()
 
 def check_layout(layout: Layout) -> None:
     """Names are texts, each in one role."""
-    if layout.axes not in ("ntd", "ndt"):
+    if not isinstance(layout.axes, str) or layout.axes not in ("ntd", "ndt"):
         raise InputError(
             f"axes is {layout.axes!r}",
             'It must be "ntd" (series, time, columns) or "ndt" (series, columns, time)',

@@ -298,9 +298,7 @@ def test_members_are_averaged():
 def test_prediction_in_chunks_is_the_same(monkeypatch):
     clf = small().fit(FRAME, Y)
     whole = clf.predict_proba(FRAME)
-    monkeypatch.setattr(
-        "imputefree.gil.validation.CHUNK_ENTRIES", 16 * 2 * 7
-    )  # seven rows at a time
+    monkeypatch.setattr("imputefree.gil.validation.CHUNK_ENTRIES", 16 * 2 * 7)  # seven rows
     assert np.allclose(clf.predict_proba(FRAME), whole, atol=1e-6)
 
 

@@ -30,11 +30,7 @@ from . import GILClassifier, GILSequenceClassifier
 from .datasets import icu
 
 SEED, MISSING = 0, 0.6
-COLUMNS: dict[str, Any] = {
-    "id": "patient",
-    "time": "hour",
-    "static": ["age"],
-}  # of the cohort's frame
+COLUMNS: dict[str, Any] = {"id": "patient", "time": "hour", "static": ["age"]}
 STATISTICS = ["last", "mean", "min", "max", "count"]
 
 

@@ -31,11 +31,11 @@ def test_nothing_given():
 
 @pytest.mark.parametrize("inputs", [TABLE, PANEL], ids=["table", "series"])
 def test_rows_of_weight_zero_are_left_out_with_all_that_is_theirs(inputs):
-    found = read([1, 0, 2, 0, 4, 1], list("aabbcc"), [0, 1, 1, 0, 0, 1], inputs)
+    found = read([1, 0, 2, 0, 4, 1], list("aabbcd"), [0, 0, 1, 1, 0, 1], inputs)
     assert found.inputs.n_rows == 4
     assert found.target.tolist() == [0, 2, 4, 5]
     assert (found.weight / found.weight[0]).tolist() == [1, 2, 4, 1]
-    assert found.groups.tolist() == ["a", "b", "c", "c"]
+    assert found.groups.tolist() == ["a", "b", "c", "d"]
     assert found.held_out.tolist() == [False, True, False, True]
     assert found.inputs.columns.arrays[0][0] == inputs.columns.arrays[0][0]
 
@@ -82,17 +82,34 @@ class TestWeights:
     def test_no_step_counts(self):
         found = read(inputs=PANEL, target=STEP_TARGET, per_step=True)
         with pytest.raises(ValueError, match="class_weight gives every step the weight zero"):
-            found.label_weights(np.zeros(13))
+            found.with_weighty_steps(np.zeros(13))
+
+    def test_series_without_a_step_that_counts_are_left_out(self):
+        found = read(inputs=PANEL, target=STEP_TARGET, per_step=True)
+        factor = (STEP_TARGET // 10 != 2).astype(float)  # no step of the third series
+        factor[0] = 0.0
+        kept, own = found.with_weighty_steps(factor)
+        assert kept.inputs.n_rows == 5
+        assert len(kept.target) == len(own) == 10
+        assert own[0] == 0
 
 
 class TestGroups:
-    @pytest.mark.parametrize(
-        "given", [[1, 1, 2, 2, 3, 3], list("aabbcc"), [None, None, 1, 1, 2, 2]]
-    )
+    @pytest.mark.parametrize("given", [[1, 1, 2, 2, 3, 3], list("aabbcc")])
     def test_are_compared_as_texts(self, given):
         groups = read(groups=given).groups
         assert len(set(groups)) == 3
         assert groups[0] == groups[1]
+
+    def test_missing_ones_are_refused(self):
+        check_error(lambda: read(groups=[None, 1, 1, 1, 2, 2]), "groups is missing in 1 rows")
+
+    def test_are_not_split_by_a_given_validation_part(self):
+        check_error(
+            lambda: read(groups=list("aabbcc"), held_out=[0, 1, 0, 0, 0, 0]),
+            "held_out splits group 'a'.",
+            "never split",
+        )
 
     @pytest.mark.parametrize("given", [[1, 2], [[1, 2]] * 6, 3, [[1], [1, 2]]])
     def test_of_another_shape_are_refused(self, given):

@@ -40,7 +40,7 @@ WITH_TABLES = {
     "check_classifiers_one_label_sample_weights",  # TestWeights
     "check_classifiers_regression_target",  # TestLabels
     "check_classifiers_train",  # test_made_tasks_are_learned
-    "check_complex_data",  # data/test_panel.py
+    "check_complex_data",  # data/panel/
     "check_decision_proba_consistency",  # there is no decision_function
     "check_dict_unchanged",  # TestNothingHalfDone
     "check_dont_overwrite_parameters",  # TestNothingHalfDone
@@ -48,7 +48,7 @@ WITH_TABLES = {
     "check_estimator_sparse_array",
     "check_estimator_sparse_matrix",
     "check_estimator_sparse_tag",
-    "check_estimators_dtypes",  # data/test_panel.py
+    "check_estimators_dtypes",  # data/panel/
     "check_estimators_empty_data_messages",  # TestBadSeries
     "check_estimators_fit_returns_self",
     "check_estimators_overwrite_params",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickle
 
@@ -207,7 +208,7 @@ class TestFormats:
 
     def test_other_number_of_columns_is_refused(self, reference):
         check_error(
-            lambda: reference[0].predict([one[:, :2] for one in SERIES]),
+            lambda: reference[0].predict([one[:, :2] for one in SERIES], times=TIMES),
             "X has 2 features, but GILSequenceClassifier is expecting 3 features",
         )
 
@@ -730,7 +731,7 @@ class TestNothingHalfDone:
     def test_input_is_not_changed(self):
         frame, array, copies = long(), padded(), [one.copy() for one in SERIES]
         small().fit(frame, Y, **COLUMNS).predict(frame)
-        small().fit(array, Y, lengths=LENGTHS).predict(array)
+        small().fit(array, Y, lengths=LENGTHS).predict(array, lengths=LENGTHS)
         small(placeholder=3.0).fit(SERIES, Y).predict(SERIES)
         pd.testing.assert_frame_equal(frame, long())
         np.testing.assert_array_equal(array, padded())
@@ -1069,11 +1070,11 @@ class TestScikitLearn:
         assert search.fit(X, Y).best_estimator_.cell == "gru"
         assert search.predict(X).shape == (N,)
 
-    def test_fit_parameters_are_cut_with_the_series(self):
-        scores = cross_val_score(
-            small(max_iter=1), padded(), Y, cv=2, params={"lengths": LENGTHS, "times": WIDE_TIMES}
-        )
-        assert np.isfinite(scores).all()
+    def test_fit_parameters_are_cut_with_the_series_and_missed_at_scoring(self):
+        """scikit-learn hands lengths to fit alone: better an error than padding read as data."""
+        given = {"cv": 2, "params": {"lengths": LENGTHS}, "error_score": "raise"}
+        with pytest.raises(InputError, match="lengths is not given, but in training it was"):
+            cross_val_score(small(max_iter=1), padded(), Y, **given)
 
     def test_clones_forget_what_was_learned(self):
         clf = clone(small(cell="gru", per_step=True, time_since=False).fit(SERIES, STEP_Y))
@@ -1256,3 +1257,65 @@ def test_a_variable_without_pairs_at_prediction_is_missing():
     without = pairs[(pairs["what"] == "hr") | (pairs["who"] != 3)]
     gone = pairs[pairs["what"] == "hr"]
     assert np.allclose(clf.predict_proba(gone)[3], clf.predict_proba(without)[3], atol=1e-6)
+
+
+class TestReview:
+    """Ways to get a silently wrong answer, closed."""
+
+    def test_labels_of_steps_follow_the_rows_of_an_unsorted_frame(self):
+        frame = pd.DataFrame({"who": [1, 1, 2, 2], "hour": [1, 0, 1, 0], "x": [11.0, 10, 21, 20]})
+        lists = [[11.0, 10.0], [21.0, 20.0]]  # as groupby gives them
+        told = {"id": "who", "time": "hour"}
+        models = [
+            small(GILSequenceRegressor, per_step=True).fit(frame, labels, **told).predict(frame)
+            for labels in (lists, np.array(lists), frame["x"].to_numpy())
+        ]
+        assert np.array_equal(models[0], models[1])
+        assert np.array_equal(models[0], models[2])
+
+    def test_lengths_and_times_must_be_told_again(self):
+        clf = small().fit(padded(), Y, lengths=LENGTHS)
+        check_error(lambda: clf.predict(padded()), "lengths is not given, but in training it was")
+        clf = small().fit(SERIES, Y, times=TIMES)
+        check_error(lambda: clf.predict(SERIES), "times is not given, but in training it was")
+
+    @pytest.mark.parametrize("unknown", ["held_out", "groups", "keep", "beside", "foo"])
+    def test_unknown_options_are_refused(self, unknown):
+        clf = small().fit(SERIES, Y)
+        for call in (clf.predict, lambda X, **how: clf.partial_fit(X, Y, **how)):
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{unknown}'"):
+                call(SERIES, **{unknown: None})
+
+    def test_ids_of_predictions(self):
+        frame = pd.DataFrame({"who": ["b", "a", "b", "c"], "hour": [0, 0, 1, 0], "x": 1.0})
+        clf = small().fit(frame, {"a": 0, "b": 1, "c": 0}, id="who", time="hour")
+        assert clf.series_ids(frame).tolist() == ["b", "a", "c"]
+        assert clf.series_ids(frame[::-1]).tolist() == ["c", "b", "a"]
+
+    def test_a_static_table_that_only_counts_its_rows_is_refused(self):
+        frame = pd.DataFrame({"who": [1, 2, 3], "hour": 0, "x": [1.0, 2.0, 3.0]})
+        static = pd.DataFrame({"PatientID": [1, 2, 3, 4], "age": [10, 20, 30, 40]})
+        told = {"id": "who", "time": "hour", "static": static}
+        check_error(lambda: small().fit(frame, [0, 1, 0], **told), "without ids")
+
+    def test_scales_do_not_know_what_is_held_out(self):
+        held_out = np.arange(len(SERIES)) % 4 == 0
+        shifted = [one + 1000 * out for one, out in zip(SERIES, held_out, strict=True)]
+        y = np.arange(len(SERIES), dtype=float) + 1000 * held_out
+        plain = small(GILSequenceRegressor).fit(SERIES, np.arange(len(SERIES)), held_out=held_out)
+        moved = small(GILSequenceRegressor).fit(shifted, y, held_out=held_out)
+        assert plain.encoder_.state() == moved.encoder_.state()
+        assert plain.target_mean_ == moved.target_mean_
+
+    def test_series_of_gaps_alone_are_refused(self):
+        nothing = np.full((6, 3, 2), np.nan)
+        check_error(lambda: small().fit(nothing, [0, 1] * 3), "no column holds a single entry")
+
+    @pytest.mark.parametrize("policy", ["meta", "ddpg"])
+    def test_a_diverged_fit_leaves_the_policy_as_it_was(self, policy):
+        clf = small(policy=policy, warm_start=True).fit(SERIES, Y)
+        clf.set_params(learning_rate_init=999.0, weight_decay=1000.0, max_iter=60)
+        with contextlib.suppress(ParameterError):
+            clf.fit(SERIES, Y)
+        clf.set_params(learning_rate_init=1e-3, weight_decay=0.0, max_iter=1)
+        assert np.isfinite(clf.fit(SERIES, Y).predict_proba(SERIES)).all()

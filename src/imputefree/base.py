@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Iterator
@@ -9,7 +10,9 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 import torch
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -95,6 +98,7 @@ class GILEstimator(Parameters):
     def _all_or_nothing(self) -> Iterator[None]:
         """A fit that fails leaves the estimator as it was, not half fitted."""
         before = dict(self.__dict__)
+        policy = copy.deepcopy(before.get("policy_"))  # it learns in place
         fitted = list(self.predictor_.parameters()) if "predictor_" in before else []
         weights = [weight.detach().clone() for weight in fitted]
         try:
@@ -107,6 +111,8 @@ class GILEstimator(Parameters):
                     weight.copy_(kept)
             if fitted:
                 self._trainer = None  # Adam's moments are of the failed attempt
+            if policy is not None:
+                self.policy_ = policy
             raise
 
     def _start(self, given: Examples, going_on: bool, classes: Any = None) -> None:
@@ -117,11 +123,13 @@ class GILEstimator(Parameters):
         if going_on:  # that the columns are those of before shows when they are encoded
             _check_same_network(self.predictor_.shape, self._network())
             return
-        self._learn_target(given.target, classes)
+        # Classes are known beforehand, a scale is learned: from the rows to learn from alone.
+        target = given.target if is_classifier(self) else given.learned_target()
+        self._learn_target(target, classes)
         self._trainer = None
         self.__dict__.pop("policy_", None)  # it learned for other networks
         self.encoder_ = self._new_encoder().fit(given.learned_from())
-        if not self.encoder_.n_entries:
+        if all(pd.isna(array).all() for array in given.inputs.columns.arrays):
             raise InputError(
                 "no column holds a single entry",
                 "There must be something to learn from",
@@ -156,7 +164,9 @@ class GILEstimator(Parameters):
     def _training_data(self, given: Examples) -> tuple[TrainingData, np.ndarray, Examples]:
         """Tensors of the rows that count, their strata, and the rows themselves."""
         own = self._class_weights(given.target)  # one a label
-        if not given.per_step:
+        if given.per_step:
+            given, own = given.with_weighty_steps(own)
+        else:
             given = given.reweighted(own)
         codes, strata = self._encode_target(given.target)
         weight = given.label_weights(own)

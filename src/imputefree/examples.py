@@ -40,18 +40,37 @@ class Examples:
         """Check everything that comes beside the inputs, and leave out rows of weight 0."""
         n_rows = inputs.n_rows
         weight = read_weights(sample_weight, n_rows)
-        return cls(
-            inputs,
-            target,
-            weight / weight.max(),  # only proportions count: no sum of them overflows
-            _read_groups(groups, n_rows),
-            _read_held_out(held_out, n_rows),
-            per_step,
-        )._counting()
+        return (
+            cls(
+                inputs,
+                target,
+                weight / weight.max(),  # only proportions count: no sum of them overflows
+                _read_groups(groups, n_rows),
+                _read_held_out(held_out, n_rows),
+                per_step,
+            )
+            ._whole_groups()
+            ._counting()
+        )
+
+    def _whole_groups(self) -> Examples:
+        """Itself, if no group is on both sides of a given validation part."""
+        if self.groups is not None and self.held_out is not None:
+            both = np.intersect1d(self.groups[self.held_out], self.groups[~self.held_out])
+            if len(both):
+                more = f" and {len(both) - 1} more" * (len(both) > 1)
+                raise InputError(
+                    f"held_out splits group {str(both[0])!r}{more}",
+                    "Rows of one group are never split between training and validation",
+                    "Hold out whole groups, or leave held_out or groups out",
+                )
+        return self
 
     def _counting(self) -> Examples:
         """The rows of weight above 0: the others are as good as absent."""
-        kept = np.flatnonzero(self.weight)
+        return self._rows(np.flatnonzero(self.weight))
+
+    def _rows(self, kept: np.ndarray) -> Examples:
         if len(kept) == self.inputs.n_rows:
             return self
         held_out = None if self.held_out is None else self.held_out[kept]
@@ -76,6 +95,24 @@ class Examples:
             return self.inputs
         return self.inputs.rows(np.flatnonzero(~self.held_out))
 
+    def learned_target(self) -> np.ndarray:
+        """The labels without those of rows chosen for validation."""
+        if self.held_out is None:
+            return self.target
+        kept = np.flatnonzero(~self.held_out)
+        return self.target[self.inputs.places(kept) if self.per_step else kept]
+
+    def with_weighty_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
+        """Without series none of whose steps counts (one factor a step), and their factors."""
+        lengths = self.inputs.lengths
+        counts = np.add.reduceat(factor, np.cumsum(lengths) - lengths) > 0
+        kept = np.flatnonzero(counts)
+        if not len(kept):
+            raise InputError(
+                "class_weight gives every step the weight zero", "Some step must count"
+            )
+        return self._rows(kept), factor[self.inputs.places(kept)]
+
     def reweighted(self, factor: np.ndarray) -> Examples:
         """With weights multiplied (one factor a row), without the rows that then count nothing."""
         weight = self.weight * factor
@@ -94,10 +131,6 @@ class Examples:
         weight = self.weight
         if self.per_step:
             weight = np.repeat(weight, self.inputs.lengths) * factor
-            if not weight.any():
-                raise InputError(
-                    "class_weight gives every step the weight zero", "Some step must count"
-                )
             # The loss divides by rows: so that a step counts 1 / (mean length) of a row.
             return weight / weight.mean() * (self.inputs.n_rows / len(weight))
         share = weight / weight.mean()
@@ -113,6 +146,13 @@ def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
             f"groups has shape {array.shape}",
             f"It must be one label a row: ({n_rows},)",
             "Pass the column that says which rows belong together",
+        )
+    gaps = np.flatnonzero(pd.isna(array))
+    if len(gaps):
+        raise InputError(
+            f"groups is missing in {len(gaps)} rows (first: row {gaps[0]})",
+            "Every row belongs to a group",
+            "Give rows without one a group of their own, such as their row number",
         )
     return array.astype(str)
 

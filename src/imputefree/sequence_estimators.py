@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 import torch
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +30,7 @@ NETWORK = """Series of unequal length go, step by step, into an ensemble of recu
 missing entry is filled with a placeholder and, for columns that have gaps in training, marked by
 an indicator; the time since each column was last observed is an input too. The hidden state after
 the last step gives the prediction. Padding is never taken for missing values."""
+OPTIONS = ("id", "time", "static", "variable", "value", "lengths", "times", "axes")
 METHOD = {"row": "step", "layer": "cell's input weight", "where": "the gates"}
 
 
@@ -66,8 +68,9 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             - a DataFrame indexed by (series, time)
             - a list of (steps, columns) arrays or frames, one a series
             - an array (series, steps, columns), with `lengths` where it is padded
-        y : one label a series: in the order of the series, a dict or pandas Series by id, or the
-            name of a column of the frame. With `per_step`, one a step, in the form X has.
+        y : one label a series: a dict or pandas Series by id, the name of a column of the frame, or
+            in the order of the series (for frames only if the ids are sorted, so that there is but
+            one order). With `per_step`, one a step, in the form X has.
         sample_weight, groups, held_out : one a series, in any form that y may have: how much it
             counts; series of one group are never split between training and validation; True for
             series to validate on, instead of folds drawn from all
@@ -76,7 +79,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             a series, or indexed by id)
         lengths : (series,) steps that are not padding, for arrays
         times : (steps,) or (series, steps) or a list, when the steps were, for arrays and lists;
-            default 0, 1, 2, …
+            default 0, 1, 2, …, or an index of dates or fractions of pandas members
         axes : "ntd" for arrays of (series, steps, columns), "ndt" for (series, columns, steps)
         """
         how = {
@@ -90,23 +93,32 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             "axes": axes,
         }
         with self._all_or_nothing():
-            self._fit(self._read(X, y, sample_weight, groups, held_out, **how))
+            self._fit(self._read(X, y, sample_weight, how, groups, held_out))
         return self
 
+    def series_ids(self, X: Any, **how: Any) -> np.ndarray:
+        """Which series each prediction belongs to: the ids in the order of `predict`; (series,)."""
+        check_is_fitted(self, "predictor_")
+        return self._panel(X, how).ids
+
     def _partial_fit(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any = None, **how: Any
+        self, X: Any, y: Any, sample_weight: Any, how: Mapping[str, Any], classes: Any = None
     ) -> Self:
         first = not hasattr(self, "predictor_")
         with self._all_or_nothing():
-            given = self._read(X, y, sample_weight, keep=first, **how)
-            self._fit_one_epoch(given, classes)
+            self._fit_one_epoch(self._read(X, y, sample_weight, how, keep=first), classes)
         return self
 
     def _score(
-        self, measure: Callable[..., float], X: Any, y: Any, sample_weight: Any, **how: Any
+        self,
+        measure: Callable[..., float],
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        how: Mapping[str, Any],
     ) -> float:
         check_is_fitted(self, "predictor_")
-        panel = self._panel(X, {"y": y, "sample_weight": sample_weight}, **how)
+        panel = self._panel(X, how, {"y": y, "sample_weight": sample_weight})
         truth, weight = self._labels(y, panel, self._every_step), None
         if sample_weight is not None:
             weight = read_weights(_weights(sample_weight, panel), panel.n_rows)
@@ -127,11 +139,11 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         self,
         X: Any,
         y: Any,
-        sample_weight: Any = None,
+        sample_weight: Any,
+        how: Mapping[str, Any],
         groups: Any = None,
         held_out: Any = None,
         keep: bool = True,
-        **how: Any,
     ) -> Examples:
         check_parameters(self)
         if self.per_step and make_reward(self.reward).balanced:
@@ -146,7 +158,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             "groups": groups,
             "held_out": held_out,
         }
-        panel = self._panel(X, beside, keep, **how)
+        panel = self._panel(X, how, beside, keep)
         labels = self._labels(y, panel, bool(self.per_step))
         if sample_weight is not None:
             sample_weight = _weights(sample_weight, panel)
@@ -168,29 +180,25 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
     def _panel(
         self,
         X: Any,
+        how: Mapping[str, Any],
         beside: Mapping[str, Any] | None = None,
         keep: bool = False,
-        *,
-        id: str | None = None,
-        time: str | None = None,
-        static: Any = None,
-        variable: str | None = None,
-        value: str | None = None,
-        lengths: Any = None,
-        times: Any = None,
-        axes: str | None = None,
     ) -> Panel:
         """Read series. What a fit was told about columns need not be told again."""
-        names, table = _static_names(static)
+        how = _checked_options(how)
+        names, table = _static_names(how["static"])
         told = not keep and hasattr(self, "layout_")
+        lengths, times, axes = how["lengths"], how["times"], how["axes"]
         if axes is None:  # an array comes as it came in training
             axes = self.layout_["axes"] if told and getattr(X, "ndim", 0) == 3 else "ntd"
+        if told:
+            _refuse_forgotten(X, self.layout_, lengths, times)
         given = Layout(
-            id=id,
-            time=time,
+            id=how["id"],
+            time=how["time"],
             static=names,
-            variable=variable,
-            value=value,
+            variable=how["variable"],
+            value=how["value"],
             axes=axes,
             apart=_named_columns(X, beside or {}),
         )
@@ -199,6 +207,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
                 key: list(kept) if isinstance(kept, tuple) else kept
                 for key, kept in asdict(given).items()
             }
+            self.layout_ |= {"lengths": lengths is not None, "times": times is not None}
         elif told:
             given = self._remembered(X, given, table is not None)
         panel = read_panel(X, given, lengths=lengths, times=times, static=table)
@@ -257,7 +266,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
 
     def _predict_series(self, X: Any, **how: Any) -> tuple[Tensor, Panel]:
         check_is_fitted(self, "predictor_")
-        panel = self._panel(X, **how)
+        panel = self._panel(X, how)
         return self._predict_members(panel, self._every_step), panel
 
     def _arranged(self, found: np.ndarray, panel: Panel) -> Any:
@@ -300,9 +309,10 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     def predict_proba(self, X: Any, **how: Any) -> Any:
         """Probability of each class, the mean over members; -> (series, classes).
 
-        Frames need not be explained again (id=, time=, …): what `fit` was told holds. Series are
-        in the order of their first appearance. With `per_step`: one row per row of the frame, or
-        a list of (steps, classes), one a series.
+        Columns need not be explained again (id=, time=, …): what `fit` was told holds. `lengths`
+        and `times` belong to the series at hand and must be given anew. Series are in the order of
+        their first appearance, which `series_ids` tells. With `per_step`: one row per row of the
+        frame, or a list of (steps, classes), one a series.
         """
         members, panel = self._predict_series(X, **how)
         return self._arranged(members.mean(0).numpy(), panel)
@@ -314,13 +324,13 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
         """Share of the series (or steps) whose class is found; X, y and the rest as for `fit`."""
-        return self._score(accuracy_score, X, y, sample_weight, **how)
+        return self._score(accuracy_score, X, y, sample_weight, how)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **how: Any
     ) -> Self:
         """One epoch over these series; see `GILClassifier.partial_fit` and `fit`."""
-        return self._partial_fit(X, y, sample_weight, classes, **how)
+        return self._partial_fit(X, y, sample_weight, how, classes)
 
     def _decided(self, members: Tensor) -> np.ndarray:
         return self.classes_[members.mean(0).numpy().argmax(1)]
@@ -346,23 +356,53 @@ class GILSequenceRegressor(NumberTarget, SequenceEstimator):
     def predict(self, X: Any, **how: Any) -> Any:
         """The mean prediction of the members; -> (series,).
 
-        Frames need not be explained again (id=, time=, …): what `fit` was told holds. Series are
-        in the order of their first appearance. With `per_step`: one number per row of the frame,
-        or a list of (steps,), one a series.
+        Columns need not be explained again (id=, time=, …): what `fit` was told holds. `lengths`
+        and `times` belong to the series at hand and must be given anew. Series are in the order of
+        their first appearance, which `series_ids` tells. With `per_step`: one number per row of
+        the frame, or a list of (steps,), one a series.
         """
         members, panel = self._predict_series(X, **how)
         return self._arranged(self._decided(members), panel)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
         """R² over the series (or steps); X, y and the rest as for `fit`."""
-        return self._score(r2_score, X, y, sample_weight, **how)
+        return self._score(r2_score, X, y, sample_weight, how)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> Self:
         """One epoch over these series. The first call fixes columns and scales."""
-        return self._partial_fit(X, y, sample_weight, **how)
+        return self._partial_fit(X, y, sample_weight, how)
 
     def _decided(self, members: Tensor) -> np.ndarray:
         return self._unscaled(members)
+
+
+def _checked_options(how: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = [name for name in how if name not in OPTIONS]
+    if unknown:
+        raise TypeError(
+            f"unexpected keyword argument {unknown[0]!r}; series are described by"
+            f" {', '.join(OPTIONS)}"
+        )
+    return dict.fromkeys(OPTIONS) | dict(how)
+
+
+def _refuse_forgotten(X: Any, told: Mapping[str, Any], lengths: Any, times: Any) -> None:
+    """Lengths and times belong to the data, so they cannot be remembered; nor be forgotten."""
+    if getattr(X, "columns", None) is not None:
+        return
+    if told.get("lengths") and lengths is None and getattr(X, "ndim", 0) == 3:
+        raise InputError(
+            "lengths is not given, but in training it was",
+            "Padding is never guessed: without lengths it would be read as data",
+            "Pass lengths= for these series (np.full(n, T) if none is padded)",
+        )
+    by_index = isinstance(X, list | tuple) and any(isinstance(one, pd.DataFrame) for one in X[:1])
+    if told.get("times") and times is None and not by_index:
+        raise InputError(
+            "times is not given, but in training it was",
+            "The networks know the time between steps in the unit of training",
+            "Pass times= for these series",
+        )
 
 
 def _names(X: Any) -> list[str]:
@@ -388,6 +428,8 @@ def _static_names(static: Any) -> tuple[tuple[Any, ...], Any]:
     if isinstance(static, str):
         return (static,), None
     rows = (list, tuple, np.ndarray)
+    if isinstance(static, np.ndarray | pd.Index) and static.ndim == 1 and len(static):
+        static = list(static)  # frame.columns[3:5]
     if isinstance(static, list | tuple) and not any(isinstance(one, rows) for one in static):
         return tuple(static), None
     return (), static

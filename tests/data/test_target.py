@@ -129,7 +129,7 @@ def test_infinite_targets_are_refused_with_count_and_row():
 
 
 def test_measurements_are_no_classes():
-    check_error(lambda: classes([0.5, 1.5]), "Unknown label type: continuous", "GILRegressor")
+    check_error(lambda: classes([0.5, 1.5]), "Unknown label type: continuous", "a regressor")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_labels_of_different_kinds_are_named():
 )
 def test_a_regression_target_holds_numbers(y, odd):
     check_error(
-        lambda: numbers(y), f"y holds {odd}", "must be numbers", "GILClass", kind=InputTypeError
+        lambda: numbers(y), f"y holds {odd}", "must be numbers", "a classifier", kind=InputTypeError
     )
 
 

@@ -260,6 +260,47 @@ class TestReplay:
         assert (r <= 0).all()
         assert ((a >= 0) & (a <= 1)).all()
 
+    def test_state_action_reward_and_next_state_belong_together(self):
+        """What comes out of the replay stood at one place of one batch, and of the next one."""
+
+        class Remembering(DDPG):
+            def start(self, task):
+                super().start(task)
+                self.seen = []
+
+            def learn(self, transition):
+                self.seen.append(transition)
+                return super().learn(transition)
+
+        made = trainer(Remembering(batch_size=16))
+        g = torch.Generator().manual_seed(5)
+        steps = made.algorithm_1(data(), Batches(every_row(), 8, g, lengths=data().lengths))
+        for _ in range(6):
+            next(steps)
+        replay, seen = made.policy.replay, made.policy.seen
+
+        def described(transition, k):
+            """(row, reward, importance) of every place of a batch."""
+            parts = [transition.state.rows[k][:, None], transition.reward[k][:, None]]
+            return torch.cat([*parts, transition.importance[k]], 1)
+
+        for slot, transition in enumerate(seen):
+            for k in range(K):
+                action = replay.halves[slot, k, :, H + 2 :].float().abs()
+                parts = [replay.rows[slot, k][:, None], replay.reward[slot, k][:, None], action]
+                known = described(transition, k)
+                for row in torch.cat(parts, 1):
+                    assert ((known - row).abs() < 2e-3).all(1).any()
+        for slot, transition in enumerate(seen[:-1]):  # s' of a place is what the next slot keeps
+            following = transition.next_state
+            kept = replay.halves[slot + 1, :, :, :H].float()
+            for k in range(K):
+                rows = replay.rows[slot + 1, k].long()
+                for i in range(0, 32, 7):
+                    same = following.rows[k] == rows[i]
+                    apart = (following.features[k][same] - kept[k, i]).abs().amax(1)
+                    assert apart.min() < 2e-3
+
     def test_series_explore_by_the_papers_settings_for_series(self):
         policy = self.learned()
         assert policy.behaviour.random == pytest.approx(0.6 * 0.95**12)

@@ -76,7 +76,7 @@ def read_classes(target: np.ndarray) -> np.ndarray:
         raise InputTypeError(
             mixed if len(kinds) > 1 else str(error).strip().rstrip("."),
             "Class labels must be of one kind: texts, whole numbers or booleans",
-            "Use GILRegressor for measurements, or convert y, for example with y.astype(str)",
+            "Use a regressor for measurements, or convert y, for example with y.astype(str)",
         ) from None
 
 
@@ -94,7 +94,7 @@ def read_numbers(target: np.ndarray) -> np.ndarray:
         raise InputTypeError(
             f"y holds {type(odd).__name__} values such as {odd!r}",
             "A regression target must be numbers",
-            "Use GILClassifier for classes, or convert y to numbers",
+            "Use a classifier for classes, or convert y to numbers",
         )
     if np.abs(numbers).max() > LARGEST_TARGET:
         raise InputError(

@@ -104,7 +104,7 @@ class Trainer:
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
         """
         self.interrupted = False
-        labels = None
+        labels, as_given = None, data
         if self.policy.wants_reward and self.reward.balanced:
             labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
         lengths = None if data.lengths is None else data.lengths.cpu()
@@ -119,7 +119,7 @@ class Trainer:
             patience = max(
                 self.settings.patience, math.ceil(self.settings.patience_steps / batches.steps)
             )
-            keeper = Keeper(judged, self.loss, data, held_out, patience, self.settings.tol)
+            keeper = Keeper(judged, self.loss, as_given, held_out, patience, self.settings.tol)
         try:
             steps = self.algorithm_1(data, batches)
             for epoch in range(epochs or self.settings.max_epochs):

@@ -64,7 +64,7 @@ def test_a_column_that_was_not_set_apart_is_refused():
             lambda labels=labels: labels("x", keyed(), "groups"),
             "groups names 'x', which is no column set apart",
             "The columns set apart are: 'died', 'stage'",
-            "Name 'x' in apart",
+            "Pass the labels themselves",
         )
         check_error(lambda labels=labels: labels("x", plain()), "columns set apart are: none")
 

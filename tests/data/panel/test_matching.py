@@ -114,7 +114,7 @@ def test_labels_of_steps_as_one_array_a_series():
     assert step_labels(
         y,
         read_panel(frame(["a", "b", "c"]), Layout(id="who", time="hour", apart=("died", "stage"))),
-    ).tolist() == [1, 2, 3, 4, 5, 6]
+    ).tolist() == [2, 1, 3, 5, 6, 4]  # each in the order of its rows, which is not that of time
     check_error(lambda: step_labels(y, keyed()), "not in sorted order", "indexed by (id, time)")
     check_error(lambda: step_labels(y[:2], plain()), "y has 2 members for 3 series")
     check_error(

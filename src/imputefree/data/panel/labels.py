@@ -10,7 +10,14 @@ import pandas as pd
 from ...errors import InputError
 from ..target import as_array, as_labels
 from ..words import shorten
-from .matching import check_sorted, match_members, match_series, match_steps, series_text
+from .matching import (
+    check_sorted,
+    in_order_of_rows,
+    match_members,
+    match_series,
+    match_steps,
+    series_text,
+)
 from .members import is_nested
 from .panel import Panel
 from .statics import first_known
@@ -73,8 +80,8 @@ def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
     Parameters
     ----------
     y : a column named in `layout.apart`; a pandas Series indexed by (id, time); a list of (T_i,)
-        arrays; a 2D array (N, T), its padding ignored; or a flat array (S,), for long frames in
-        the order of their rows
+        arrays; a 2D array (N, T), its padding ignored; or a flat array (S,); all of them, for long
+        frames, in the order of their rows
 
     Examples
     --------
@@ -106,7 +113,8 @@ def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
                 f"Pass {name} with shape ({panel.n_rows}, {panel.width}), or one array a series",
             )
         check_sorted(panel, name, "a Series indexed by (id, time)")
-        return labels[np.arange(panel.width) < panel.lengths[:, None]]
+        flat = labels[np.arange(panel.width) < panel.lengths[:, None]]
+        return in_order_of_rows(flat, panel)
     n_steps = len(panel.times)
     if labels.shape != (n_steps,):
         found = f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
@@ -136,7 +144,7 @@ def _apart(column: str, panel: Panel, name: str) -> np.ndarray:
     raise InputError(
         f"{name} names {column!r}, which is no column set apart",
         f"The columns set apart are: {shorten(list(panel.apart)) or 'none'}",
-        f"Name {column!r} in apart of the layout, or pass the labels themselves",
+        "Pass the labels themselves",
     )
 
 

@@ -109,7 +109,14 @@ def match_members(members: list[Any], panel: Panel, name: str) -> np.ndarray:
                 remedy,
             )
     check_sorted(panel, name, "a Series indexed by (id, time)")
-    return stack(arrays)
+    return in_order_of_rows(stack(arrays), panel)
+
+
+def in_order_of_rows(labels: np.ndarray, panel: Panel) -> np.ndarray:
+    """Labels that come series by series, each in the order of its rows in X -> by time; (S,)."""
+    by_time = np.empty_like(labels)
+    by_time[np.lexsort((panel.source, panel.series))] = labels
+    return by_time
 
 
 def check_sorted(panel: Panel, name: str, remedy: str) -> None:

@@ -138,9 +138,11 @@ def _order_error(read: Read, layout: Layout, one: int, other: int) -> InputError
             "Sort the steps of each series by time, and merge steps of equal time",
         )
     by = "level=[0, 1]" if layout.id is None else f"[{layout.id!r}, {layout.time!r}]"
-    groupby = "groupby" if isinstance(read.table, pd.DataFrame) else "group_by"  # or polars
+    pandas = isinstance(read.table, pd.DataFrame)
+    groupby, numeric = ("groupby", "numeric_only=True") if pandas else ("group_by", "")  # polars
+    back = ".reset_index()" if pandas and layout.id is not None else ""
     return InputError(
         f"id {read.ids[read.series[one]]!r} has two rows at time {after} (rows {one} and {other})",
         "A series has one row a time stamp",
-        f"Merge them first, for example with X.{groupby}({by}).mean()",
+        f"Merge them first, for example with X.{groupby}({by}).mean({numeric}){back}",
     )

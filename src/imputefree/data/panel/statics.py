@@ -49,7 +49,7 @@ def read_static(static: Any, panel: Panel, layout: Layout) -> Columns:
         if layout.id is not None and layout.id in getattr(static, "columns", ()):
             keys: Any = column(static, layout.id)
             static = select(static, [name for name in names_of(static) if name != layout.id])
-        elif isinstance(static, pd.DataFrame):
+        elif isinstance(static, pd.DataFrame) and not _just_counts(static.index, panel):
             keys = static.index
         else:
             raise InputError(
@@ -73,6 +73,12 @@ def read_static(static: Any, panel: Panel, layout: Layout) -> Columns:
             "Check how the series were selected",
         )
     return columns
+
+
+def _just_counts(index: pd.Index, panel: Panel) -> bool:
+    """A nameless 0, 1, 2, … numbers rows; that it holds some ids too would be chance."""
+    counts = isinstance(index, pd.RangeIndex) and index.name is None and index.start == 0
+    return counts and sorted(map(str, index)) != sorted(map(str, panel.ids))
 
 
 def first_known(

@@ -169,7 +169,7 @@ def run(
     small = max(members // 2, 1)  # a series takes longer than a row
     return [
         table_part(members, epochs, console),
-        series_part(small, epochs, series, console),
+        series_part(small, max(epochs // 2, 1), series, console),
     ]
 
 

@@ -23,7 +23,7 @@ LABELS = {
     "GILSequenceClassifier()": "**`GILSequenceClassifier()`** (policy none)",
     "without recurrence": "`GILClassifier()` on the same summaries",
     "without summary": "ours without the summary path",
-    "without ensemble": "ours with one network",
+    "without ensemble": "ours, one network instead of four",
     "the paper's network": "LSTM-64, one network, no summary, no indicator, no times",
 }
 

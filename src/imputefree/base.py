@@ -53,8 +53,10 @@ class GILEstimator(Parameters):
         )
 
     def _tensors(self, inputs: Any) -> dict[str, Any]:
-        """Filled values and observed mask, (n, D) each, and whatever else a batch needs."""
-        raise NotImplementedError
+        """Filled values and observed mask, (n, D) each; series add their lengths."""
+        table = self.encoder_.transform(inputs)
+        values = torch.from_numpy(table.filled(self.placeholder_))
+        return {"values": values, "observed": torch.from_numpy(table.observed)}
 
     # What targets.py provides.
     def _learn_target(self, target: np.ndarray, classes: Any) -> None:
@@ -273,6 +275,13 @@ class GILEstimator(Parameters):
         data = TrainingData(target=unknown, per_step=per_step, **tensors).to(self._placed())
         raw = predict_raw(self.predictor_, data)
         return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file that holds no code (see `imputefree.persist`)."""

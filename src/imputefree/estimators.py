@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from .base import GILEstimator
-from .data import Columns, TableEncoder, read_columns
+from .data import TableEncoder, read_columns
 from .data.target import read_target
 from .examples import Examples
 from .gil.predictors import Predictor
@@ -63,24 +62,12 @@ class TableEstimator(TableParameters, GILEstimator):
         target = read_target(y, columns.n_rows, type(self).__name__)
         return Examples.read(columns, target, sample_weight, groups, held_out)
 
-    def _tensors(self, columns: Columns) -> dict[str, Any]:
-        table = self.encoder_.transform(columns)
-        values = torch.from_numpy(table.filled(self.placeholder_))
-        return {"values": values, "observed": torch.from_numpy(table.observed)}
-
     def _predict_table(self, X: Any) -> Tensor:
         check_is_fitted(self, "predictor_")
         return self._predict_members(read_columns(X))
 
     def _network(self) -> dict[str, Any]:
         return super()._network() | {"linear_path": bool(self.linear_path)}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

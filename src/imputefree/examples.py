@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .data.panel import first_steps
 from .data.target import as_array, read_weights
 from .errors import InputError
 
@@ -104,8 +105,7 @@ class Examples:
 
     def with_weighty_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
         """Without series none of whose steps counts (one factor a step), and their factors."""
-        lengths = self.inputs.lengths
-        counts = np.add.reduceat(factor, np.cumsum(lengths) - lengths) > 0
+        counts = np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0
         kept = np.flatnonzero(counts)
         if not len(kept):
             raise InputError(

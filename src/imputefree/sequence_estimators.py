@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import torch
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from .base import GILEstimator
-from .data.panel import Layout, Panel, read_panel, series_labels, step_labels
+from .data.panel import Panel, series_labels, step_labels
 from .data.panel_encoder import PanelEncoder
 from .data.target import read_target, read_weights
-from .errors import InputError, ParameterError
+from .errors import ParameterError
 from .examples import Examples
 from .gil import make_reward
 from .gil.sequence_predictor import SequencePredictor
 from .parameters import SequenceParameters, document
 from .rules import check_parameters
+from .series_input import read_series
 from .targets import ClassTarget, NumberTarget
 
 NETWORK = """Series of unequal length go, step by step, into an ensemble of recurrent networks. A
 missing entry is filled with a placeholder and, for columns that have gaps in training, marked by
 an indicator; the time since each column was last observed is an input too. The hidden state after
 the last step gives the prediction. Padding is never taken for missing values."""
-OPTIONS = ("id", "time", "static", "variable", "value", "lengths", "times", "axes")
 METHOD = {"row": "step", "layer": "cell's input weight", "where": "the gates"}
 
 
@@ -185,68 +184,17 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         keep: bool = False,
     ) -> Panel:
         """Read series. What a fit was told about columns need not be told again."""
-        how = _checked_options(how)
-        names, table = _static_names(how["static"])
-        told = not keep and hasattr(self, "layout_")
-        lengths, times, axes = how["lengths"], how["times"], how["axes"]
-        if axes is None:  # an array comes as it came in training
-            axes = self.layout_["axes"] if told and getattr(X, "ndim", 0) == 3 else "ntd"
-        if told:
-            _refuse_forgotten(X, self.layout_, lengths, times)
-        given = Layout(
-            id=how["id"],
-            time=how["time"],
-            static=names,
-            variable=how["variable"],
-            value=how["value"],
-            axes=axes,
-            apart=_named_columns(X, beside or {}),
-        )
+        told = None if keep else getattr(self, "layout_", None)
+        panel, layout = read_series(X, how, beside or {}, told)
         if keep:
-            self.layout_ = {
-                key: list(kept) if isinstance(kept, tuple) else kept
-                for key, kept in asdict(given).items()
-            }
-            self.layout_ |= {"lengths": lengths is not None, "times": times is not None}
-        elif told:
-            given = self._remembered(X, given, table is not None)
-        panel = read_panel(X, given, lengths=lengths, times=times, static=table)
-        if told and given.variable and self.encoder_.steps.named:
+            self.layout_ = layout
+        elif told and layout["variable"] and self.encoder_.steps.named:
             # A variable that nobody measured has no pairs.
             panel = replace(panel, steps=panel.steps.completed(self.encoder_.steps.names))
         return panel
 
-    def _remembered(self, X: Any, given: Layout, static_table: bool) -> Layout:
-        """The layout for a prediction: what is not given is as it was in training."""
-        columns = _names(X)
-        if not columns:  # an array or a list: names of columns mean nothing there
-            return given
-        before = {
-            key: tuple(kept) if isinstance(kept, list) else kept
-            for key, kept in self.layout_.items()
-        }
-        if static_table:
-            before["static"] = ()
-        if before["variable"] not in columns and before["value"] not in columns:
-            before["variable"] = before["value"] = None  # pairs then, one column a variable now
-        told = dict(given.roles)
-        frame: dict[str, Any] = {
-            key: getattr(given, key) if key in told else before[key]
-            for key in ("id", "time", "static", "variable", "value")
-        }
-        indexed = getattr(getattr(X, "index", None), "nlevels", 1) > 1
-        if indexed and "id" not in told and before["id"] not in columns:
-            frame["id"] = frame["time"] = None
-        # Labels may stand in the frame still; they are not looked at.
-        apart = tuple(dict.fromkeys([*given.apart, *(n for n in before["apart"] if n in columns)]))
-        return replace(given, **frame, apart=apart)
-
     def _tensors(self, panel: Panel) -> dict[str, Any]:
-        table = self.encoder_.transform(panel)
-        values = torch.from_numpy(table.filled(self.placeholder_))
-        lengths = torch.from_numpy(np.asarray(panel.lengths, dtype=np.int64))
-        observed = torch.from_numpy(table.observed)
-        return {"values": values, "observed": observed, "lengths": lengths}
+        return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
 
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(
@@ -283,9 +231,6 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
         return tags
 
 
@@ -374,65 +319,6 @@ class GILSequenceRegressor(NumberTarget, SequenceEstimator):
 
     def _decided(self, members: Tensor) -> np.ndarray:
         return self._unscaled(members)
-
-
-def _checked_options(how: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = [name for name in how if name not in OPTIONS]
-    if unknown:
-        raise TypeError(
-            f"unexpected keyword argument {unknown[0]!r}; series are described by"
-            f" {', '.join(OPTIONS)}"
-        )
-    return dict.fromkeys(OPTIONS) | dict(how)
-
-
-def _refuse_forgotten(X: Any, told: Mapping[str, Any], lengths: Any, times: Any) -> None:
-    """Lengths and times belong to the data, so they cannot be remembered; nor be forgotten."""
-    if getattr(X, "columns", None) is not None:
-        return
-    if told.get("lengths") and lengths is None and getattr(X, "ndim", 0) == 3:
-        raise InputError(
-            "lengths is not given, but in training it was",
-            "Padding is never guessed: without lengths it would be read as data",
-            "Pass lengths= for these series (np.full(n, T) if none is padded)",
-        )
-    by_index = isinstance(X, list | tuple) and any(isinstance(one, pd.DataFrame) for one in X[:1])
-    if told.get("times") and times is None and not by_index:
-        raise InputError(
-            "times is not given, but in training it was",
-            "The networks know the time between steps in the unit of training",
-            "Pass times= for these series",
-        )
-
-
-def _names(X: Any) -> list[str]:
-    """Column names of a frame as texts; nothing else has any."""
-    return [str(name) for name in getattr(X, "columns", ())]
-
-
-def _named_columns(X: Any, beside: Mapping[str, Any]) -> tuple[str, ...]:
-    """Which columns of a frame hold labels, weights and the like."""
-    named = {role: one for role, one in beside.items() if isinstance(one, str)}
-    for role, name in named.items():
-        if name not in _names(X):
-            raise InputError(
-                f"{role} is {name!r}, which is no column of X",
-                "A text names a column of the frame",
-                f"Check the spelling of {name!r}, or pass {role} itself",
-            )
-    return tuple(dict.fromkeys(named.values()))
-
-
-def _static_names(static: Any) -> tuple[tuple[Any, ...], Any]:
-    """static= as names of columns and as a table, one of them empty."""
-    if isinstance(static, str):
-        return (static,), None
-    rows = (list, tuple, np.ndarray)
-    if isinstance(static, np.ndarray | pd.Index) and static.ndim == 1 and len(static):
-        static = list(static)  # frame.columns[3:5]
-    if isinstance(static, list | tuple) and not any(isinstance(one, rows) for one in static):
-        return tuple(static), None
-    return (), static
 
 
 def _weights(given: Any, panel: Panel) -> Any:

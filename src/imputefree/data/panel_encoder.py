@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .panel import Panel
+from .panel import Panel, first_steps
 from .table import Table, TableEncoder
 
 LONGEST = 1e300  # keeps differences of any two times finite
@@ -144,7 +144,8 @@ class PanelEncoder:
         first_input = np.searchsorted(
             self.steps.input_columns[: self.steps.n_entries], self._with_time()
         )
-        columns = [_since_observed(panel, observed[:, i]) for i in first_input]
+        starts = _starts(panel)
+        columns = [_since_observed(panel.times, starts, observed[:, i]) for i in first_input]
         if self.uneven:
             columns.append(_since_last_step(panel))
         since = np.empty((len(panel.times), len(columns)), dtype=np.float32)
@@ -190,7 +191,7 @@ def _cut(table: Table, entries: int) -> tuple[Table, Table]:
 
 def _starts(panel: Panel) -> np.ndarray:
     """For each step the number of its series' first step; (S,)."""
-    return np.repeat(np.cumsum(panel.lengths) - panel.lengths, panel.lengths)
+    return np.repeat(first_steps(panel.lengths), panel.lengths)
 
 
 def _within(panel: Panel) -> np.ndarray:
@@ -205,10 +206,10 @@ def _since_last_step(panel: Panel) -> np.ndarray:
     return np.where(_within(panel), np.minimum(gap, LONGEST), 0.0)
 
 
-def _since_observed(panel: Panel, observed: np.ndarray) -> np.ndarray:
+def _since_observed(times: np.ndarray, starts: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """Time since the last observation *before* each step, or since the series began; (S,)."""
     here = np.arange(len(observed))
     last = np.maximum.accumulate(np.where(observed, here, 0))
     before = np.concatenate([[0], last[:-1]])
     with np.errstate(over="ignore"):
-        return panel.times - panel.times[np.maximum(before, _starts(panel))]
+        return times - times[np.maximum(before, starts)]

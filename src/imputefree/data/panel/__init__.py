@@ -2,7 +2,7 @@
 
 from .labels import series_labels, step_labels
 from .layout import Layout
-from .panel import Panel
+from .panel import Panel, first_steps
 from .reading import read_panel
 
-__all__ = ["Layout", "Panel", "read_panel", "series_labels", "step_labels"]
+__all__ = ["Layout", "Panel", "first_steps", "read_panel", "series_labels", "step_labels"]

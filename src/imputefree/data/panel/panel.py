@@ -9,6 +9,11 @@ import numpy as np
 from ..columns import Columns
 
 
+def first_steps(lengths: np.ndarray) -> np.ndarray:
+    """The number of each series' first step; (n,) -> (n,)."""
+    return np.cumsum(lengths) - lengths
+
+
 @dataclass(frozen=True)
 class Panel:
     """Series one after the other, each in the order of time: n series, S steps in all.
@@ -72,9 +77,10 @@ class Panel:
     def places(self, kept: np.ndarray) -> np.ndarray:
         """The numbers of the steps of some series, series after series; kept (k,) -> (steps,)."""
         lengths = self.lengths[kept]
-        first = np.cumsum(self.lengths) - self.lengths
-        ahead = np.cumsum(lengths) - lengths  # steps of the new panel before each series
-        return np.repeat(first[kept] - ahead, lengths) + np.arange(lengths.sum())
+        ahead = first_steps(lengths)  # steps of the new panel before each series
+        return np.repeat(first_steps(self.lengths)[kept] - ahead, lengths) + np.arange(
+            lengths.sum()
+        )
 
     def rows(self, kept: np.ndarray) -> Panel:
         """These series only, in that order; kept (k,) holds their numbers."""

@@ -32,7 +32,7 @@ from .layout import PLAIN, Layout, check_layout
 from .lists import read_list, read_nested
 from .long import read_indexed, read_long
 from .pairs import read_pairs
-from .panel import Panel
+from .panel import Panel, first_steps
 from .rows import Read
 from .statics import read_static
 from .times import given_times
@@ -103,7 +103,7 @@ def _in_order(read: Read, layout: Layout) -> Panel:
     # Rows of arrays and lists are in order by position: a time that goes back is an error there.
     order = np.lexsort(keys) if read.keyed else np.arange(len(read.series))
     lengths = np.bincount(read.series, minlength=len(read.ids))
-    first = np.cumsum(lengths) - lengths
+    first = first_steps(lengths)
     starts, series = None, np.repeat(np.arange(len(lengths)), lengths)
     if read.stamps is None:
         times = (np.arange(len(order)) - first[series]).astype(np.float64)

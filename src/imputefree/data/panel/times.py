@@ -13,6 +13,7 @@ from ..columns import as_values
 from .clock import clock
 from .frames import count_ids
 from .members import is_nested, stack
+from .panel import first_steps
 from .rows import Read
 
 
@@ -20,7 +21,7 @@ def given_times(times: Any, read: Read) -> np.ndarray:
     """times= as one stamp a step; (T,), (N, T) or a list of (T_i,) -> (S,)."""
     lengths = np.bincount(read.series)
     n, width = len(lengths), read.width or int(lengths.max())
-    step = np.arange(len(read.series)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    step = np.arange(len(read.series)) - np.repeat(first_steps(lengths), lengths)
     rule = "times must be (T,) for all series, (N, T), or a list of one (T_i,) a series"
     remedy = "Count the steps of each series, or leave out times: then they are 0, 1, 2, …"
     if is_nested(times):

@@ -1,0 +1,1 @@
+"""Protocols, rivals and results: how methods are compared."""

@@ -1,0 +1,230 @@
+"""Classifiers that need no imputation: what a row lacks is integrated out, exactly.
+
+A generative model of each class gives p(observed entries | class); Bayes' rule does the rest. They
+are the plain rivals that any claim about missing entries has to beat.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.columns import Columns, read_columns
+from ..data.scaling import location
+from ..data.target import read_classes, read_target
+from ..data.words import shorten
+from ..errors import InputError, InputTypeError
+from ..imputers.mixture import check_mixture, choose_components, choose_kind, prepare
+from ..imputers.mixture_model import Background, Mixture
+from ..progress import training_progress
+
+
+class _Marginal(ClassifierMixin, BaseEstimator):
+    """One mixture a class; subclasses name the parameters."""
+
+    n_components: Any = 1
+    kind: str
+    smoothing: float
+    max_iter: int = 1
+    tol: float = 0.0
+    n_members: int = 1
+    random_state: Any = 0
+    verbose: bool = False
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn a mixture a class; X (n, d) frame or array of numbers with gaps, y (n,) labels."""
+        check_mixture(self)
+        columns = read_columns(X)
+        target = read_target(y, columns.n_rows, type(self).__name__)
+        classes = read_classes(target)
+        values = _numbers(columns)
+        observed = ~np.isnan(values)
+        if not observed.any():
+            raise InputError(
+                "no column holds a single entry",
+                "There must be something to learn from",
+                "Check how the table was read",
+            )
+        kind = choose_kind(self.kind, values, observed)
+        center, spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
+        if kind == "gaussian":
+            center, spread = np.array([location(column) for column in values.T]).T
+        values = prepare(values, kind, center, spread)
+        everyone = Background.of(values, observed, kind)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        sources = np.random.default_rng(seed).spawn(len(classes))
+        mixtures: list[Mixture] = []
+        with training_progress(self.verbose, len(classes), type(self).__name__) as report:
+            for number, (label, rng) in enumerate(zip(classes, sources, strict=True)):
+                rows = target == label
+                own, seen = values[rows], observed[rows]
+                model = Mixture(
+                    choose_components(self.n_components, seen),
+                    kind=kind,
+                    smoothing=self.smoothing,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    n_members=self.n_members,
+                    rng=rng,
+                )
+                mixtures.append(model.fit(own, seen, self._background(own, seen, kind, everyone)))
+                if report is not None:
+                    report(number, {"iterations": len(model.history_[0]) - 1})
+        self.kind_, self.classes_, self.mixtures_ = kind, classes, mixtures
+        self.center_, self.spread_ = center, spread
+        self.n_iter_ = max(len(member) - 1 for model in mixtures for member in model.history_)
+        self.class_prior_ = np.array([(target == label).mean() for label in classes])
+        self.n_features_in_ = len(columns.names)
+        if columns.named:
+            self.feature_names_in_ = np.array(columns.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _background(
+        self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
+    ) -> Background:
+        """What the components of a class shrink towards: its own columns, which shrink towards
+        those of all rows. A column that a class never shows says nothing for or against it."""
+        return Background.of(values, observed, kind, self.smoothing, everyone)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log-probability of each class given the observed entries; (n, d) -> (n, classes)."""
+        check_is_fitted(self, "mixtures_")
+        columns = read_columns(X)
+        self._check_columns(columns)
+        values = _numbers(columns)
+        observed = ~np.isnan(values)
+        values = prepare(values, self.kind_, self.center_, self.spread_)
+        joint = np.column_stack([m.log_likelihood(values, observed) for m in self.mixtures_])
+        joint += np.log(self.class_prior_)
+        joint -= joint.max(1, keepdims=True)
+        return joint - np.log(np.exp(joint).sum(1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class given the observed entries; (n, d) -> (n, classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row; (n, d) -> (n,)."""
+        probability = self.predict_log_proba(X)
+        return self.classes_[probability.argmax(1)]
+
+    def _check_columns(self, columns: Columns) -> None:
+        names = list(getattr(self, "feature_names_in_", columns.names))
+        if columns.named and columns.names != names:
+            raise InputError(
+                "The feature names should match those that were passed during fit: they are"
+                f" {shorten(columns.names)}",
+                f"They must be those of training, in that order: {shorten(names)}",
+                "Select them by name before predicting",
+            )
+        if len(columns.names) != self.n_features_in_:
+            raise InputError(
+                f"X has {len(columns.names)} features, but {type(self).__name__} is expecting"
+                f" {self.n_features_in_} features as input",
+                "A table must have the columns of the training table",
+                "Select them before predicting",
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class ObservedNaiveBayes(_Marginal):
+    """Naive Bayes over observed entries: a missing one drops out of the product.
+
+        p(class | observed) ~ p(class) * product over observed j of p(x_j | class)
+
+    Parameters
+    ----------
+    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" where all
+        training entries lie in [0, 1]
+    smoothing : entries that each column of a class is lent from the same column of all rows
+
+    Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (of one component), n_features_in_.
+
+    >>> X = np.array([[1.0, 0.1], [1.2, np.nan], [3.0, 0.2], [np.nan, 5.0], [3.1, 5.2]])
+    >>> model = ObservedNaiveBayes().fit(X, ["low", "low", "high", "high", "high"])
+    >>> model.predict([[1.1, np.nan], [np.nan, 5.1], [np.nan, np.nan]])
+    array(['low', 'high', 'high'], dtype='<U4')
+    """
+
+    def __init__(self, *, kind: str = "auto", smoothing: float = 1.0) -> None:
+        self.kind = kind
+        self.smoothing = smoothing
+
+    def _background(
+        self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
+    ) -> Background:
+        return everyone  # the one component is the class
+
+
+class ClasswiseMixture(_Marginal):
+    """One mixture of independent Bernoullis or Gaussians a class, missing entries integrated out.
+
+        p(class | observed) ~ p(class) * sum over k of w_k * product over observed j of p(x_j | k)
+
+    Parameters
+    ----------
+    n_components : components a class, or "auto": one for every 10 observed entries that a column
+        has in the class, at most 60
+    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" where all
+        training entries lie in [0, 1]
+    smoothing : pseudo-rows that each component sees, drawn from the columns of its class
+    max_iter, tol : EM stops after so many iterations, or when one gains less than tol of
+        log-likelihood an observed entry
+    n_members : mixtures a class, from different random starts, their densities averaged
+    random_state : int, RandomState or None; same seed and threads, same model, bit for bit
+    verbose : show a progress bar on a terminal
+
+    Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (a `Mixture` a class), n_features_in_.
+
+    >>> rng = np.random.default_rng(0)
+    >>> corner = rng.integers(0, 2, (200, 2))  # exclusive or: no single column tells the class
+    >>> X = np.where(rng.random((200, 2)) < 0.1, np.nan, corner)
+    >>> model = ClasswiseMixture(n_components=4, random_state=0).fit(X, corner[:, 0] ^ corner[:, 1])
+    >>> model.predict([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    array([0, 1, 1, 0])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int | str = "auto",
+        kind: str = "auto",
+        smoothing: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        n_members: int = 4,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kind = kind
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_members = n_members
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+def _numbers(columns: Columns) -> np.ndarray:
+    """All columns as (n, d) float64, or an error naming the first that is text."""
+    for name, array in zip(columns.names, columns.arrays, strict=True):
+        if array.dtype == object and any(value is not None for value in array):
+            raise InputTypeError(
+                f"column {name!r} holds text",
+                "This classifier takes numbers",
+                "Encode categories as numbers first, or use GILClassifier, which takes them as"
+                " they are",
+            )
+    gaps = np.full(columns.n_rows, np.nan)
+    return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])

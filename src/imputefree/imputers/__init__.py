@@ -1,0 +1,54 @@
+"""The two-step rivals: fill the gaps first, predict then. One file a method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ParameterError
+from .base import Imputer
+from .carry_forward import CarryForwardImputer
+from .chained import MICEImputer, MissForestImputer
+from .classic import MeanImputer, NeighboursImputer, ZeroImputer
+from .em import EMImputer
+from .series import SeriesImputer
+from .step_by_step import StepByStep
+
+# By name. Those of tables derive from Imputer, those of series from SeriesImputer.
+IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
+    "zero": ZeroImputer,
+    "mean": MeanImputer,
+    "carry_forward": CarryForwardImputer,
+    "knn": NeighboursImputer,
+    "mice": MICEImputer,
+    "missforest": MissForestImputer,
+    "em": EMImputer,
+}
+
+
+def make_imputer(name: str, **options: Any) -> Any:
+    """An imputer by its name, unfitted; options are its constructor's.
+
+    >>> make_imputer("mice", max_iter=5, random_state=0)
+    MICEImputer(max_iter=5, random_state=0)
+    >>> make_imputer("magic")
+    Traceback (most recent call last):
+    imputefree.errors.ParameterError: there is no imputer 'magic'. Known are zero, ...
+    """
+    if not isinstance(name, str) or name not in IMPUTERS:
+        raise ParameterError(
+            f"there is no imputer {name!r}",
+            f"Known are {', '.join(IMPUTERS)}",
+            "Pass one of these names",
+        )
+    known = IMPUTERS[name]._get_param_names()
+    for option in options:
+        if option not in known:
+            raise ParameterError(
+                f"the imputer {name!r} has no option {option!r}",
+                f"Its options are {', '.join(known)}",
+                "Leave it out, or pass one of these",
+            )
+    return IMPUTERS[name](**options)
+
+
+__all__ = ["IMPUTERS", "Imputer", "SeriesImputer", "StepByStep", "make_imputer"]

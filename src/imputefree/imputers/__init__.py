@@ -10,6 +10,9 @@ from .carry_forward import CarryForwardImputer
 from .chained import MICEImputer, MissForestImputer
 from .classic import MeanImputer, NeighboursImputer, ZeroImputer
 from .em import EMImputer
+from .gain import GAIN
+from .miwae import MIWAE
+from .mixture import MixtureImputer
 from .series import SeriesImputer
 from .step_by_step import StepByStep
 
@@ -22,6 +25,9 @@ IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
     "mice": MICEImputer,
     "missforest": MissForestImputer,
     "em": EMImputer,
+    "mixture": MixtureImputer,
+    "gain": GAIN,
+    "miwae": MIWAE,
 }
 
 

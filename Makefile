@@ -16,7 +16,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev,bench]'
 	touch $@
 
 demo: $(VENV)/.core
@@ -45,6 +45,9 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.misleading_columns
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/physionet2012.py
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/table_imputers.py
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/mnist_mixture.py
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/mnist_imputers.py
 
 readme: $(VENV)/.dev
 	$(RUN) benchmarks/readme.py

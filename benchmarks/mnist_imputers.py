@@ -24,17 +24,16 @@ from typing import Any
 import numpy as np
 import sklearn
 import torch
-from sklearn.impute import SimpleImputer
 
 import imputefree
-from imputefree.imputers.gain import GAIN
-from imputefree.imputers.miwae import MIWAE
+from imputefree.imputers import make_imputer
 
 RATE = 0.5
 LIMIT_SECONDS = 1800.0
 METHODS: dict[str, Callable[[int], Any]] = {
-    "mean": lambda seed: SimpleImputer(keep_empty_features=True),
-    "MIWAE": lambda seed: MIWAE(
+    "mean": lambda seed: make_imputer("mean"),
+    "MIWAE": lambda seed: make_imputer(
+        "miwae",
         decoder="bernoulli",
         n_latent=20,
         hidden_layer_sizes=(256, 256),
@@ -46,7 +45,9 @@ METHODS: dict[str, Callable[[int], Any]] = {
         random_state=seed,
         verbose=True,
     ),
-    "GAIN": lambda seed: GAIN(max_steps=2000, check_every=200, random_state=seed, verbose=True),
+    "GAIN": lambda seed: make_imputer(
+        "gain", max_steps=2000, check_every=200, random_state=seed, verbose=True
+    ),
 }
 
 
@@ -57,10 +58,14 @@ def digits(rows: int) -> np.ndarray:
         return file["x_train"][:rows].reshape(-1, 784).astype(np.float32) / 255
 
 
-def one(method: str, x: np.ndarray, missing: np.ndarray, seed: int) -> dict[str, Any]:
+def one(
+    method: str, x: np.ndarray, missing: np.ndarray, seed: int, max_steps: int = 0
+) -> dict[str, Any]:
     """Fit on rows with gaps, fill them, compare with what was there."""
     start = time.perf_counter()
     imputer = METHODS[method](seed)
+    if max_steps and method != "mean":
+        imputer.set_params(max_steps=max_steps)
     imputer.fit(np.where(missing, np.nan, x))
     fitted = time.perf_counter()
     filled = imputer.transform(np.where(missing, np.nan, x))
@@ -82,6 +87,7 @@ def main() -> int:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--rows", type=int, default=60_000, help="fewer for a quick look")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-steps", type=int, default=0, help="fewer for a quick look")
     parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     x = digits(options.rows)
@@ -89,7 +95,7 @@ def main() -> int:
     runs, failed = [], False
     methods = ["mean", *(m for m in options.methods if m != "mean")]  # all are compared with it
     for method in methods:
-        run = one(method, x, missing, options.seed)
+        run = one(method, x, missing, options.seed, options.max_steps)
         run["ratio_to_mean"] = run["mse"] / (runs or [run])[0]["mse"]
         worse = method != "mean" and run["ratio_to_mean"] >= 1
         over = worse or run["seconds"] > LIMIT_SECONDS

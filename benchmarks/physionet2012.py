@@ -15,7 +15,6 @@ import json
 import platform
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -37,6 +36,9 @@ from sklearn.preprocessing import StandardScaler
 
 import imputefree
 from imputefree import GILClassifier, GILSequenceClassifier
+from imputefree.bench.series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
+from imputefree.bench.summaries import summarise, summarise_mask
+from imputefree.data.panel import Panel, read_panel
 from imputefree.datasets.physionet2012 import VARIABLES, Stays, load
 
 PROTOCOL = "stratified 80/10/10, seed = split; chosen on validation, test scored once"
@@ -72,23 +74,19 @@ def gil(
 
 def summaries(stays: Stays) -> np.ndarray:
     """Nine numbers a variable and the statics; NaN where nothing was measured."""
-    values, observed = stays.values, ~np.isnan(stays.values)
-    hour = np.arange(values.shape[1])[None, :, None]
-    last = np.where(observed, hour, -1).max(1)
-    first = np.where(observed, hour, values.shape[1]).min(1)
-    some = observed.any(1)
+    return features(stays, summarise)
 
-    def at(place: np.ndarray) -> np.ndarray:
-        clipped = place.clip(0, values.shape[1] - 1)[:, None]
-        return np.where(some, np.take_along_axis(values, clipped, 1)[:, 0], np.nan)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # variables nobody measured
-        parts = [getattr(np, name)(values, axis=1) for name in ("nanmean", "nanmin", "nanmax")]
-        parts.append(np.nanstd(values, axis=1))
-    parts += [observed.sum(1), at(first), at(last), at(last) - at(first)]
-    parts.append(np.where(some, values.shape[1] - 1 - last, np.nan))
-    return np.concatenate([*parts, stays.static.astype(float).to_numpy()], axis=1)
+def mask_summaries(stays: Stays) -> np.ndarray:
+    """How often, when first and when last each variable was measured, and which statics are known;
+    no value of anything."""
+    return features(stays, summarise_mask)
+
+
+def features(stays: Stays, summary: Callable[[Panel], pd.DataFrame]) -> np.ndarray:
+    statics = stays.static.astype(float).reset_index(drop=True)
+    panel = read_panel(stays.values, static=statics)
+    return summary(panel).drop(columns=["steps", "duration"]).to_numpy()  # the same for all stays
 
 
 def boosted(
@@ -118,16 +116,6 @@ def boosted(
     return np.mean(guesses, axis=0)
 
 
-def mask_summaries(stays: Stays) -> np.ndarray:
-    """How often, when first and when last each variable was measured, and which statics are known;
-    no value of anything."""
-    observed = ~np.isnan(stays.values)
-    hour = np.arange(observed.shape[1])[None, :, None]
-    last = np.where(observed, hour, -1).max(1)
-    first = np.where(observed, hour, observed.shape[1]).min(1)
-    return np.concatenate([observed.mean(1), first, last, stays.static.notna().to_numpy()], axis=1)
-
-
 def mask_only(
     stays: Stays, train: np.ndarray, chosen: np.ndarray, test: np.ndarray, seed: int
 ) -> Scores:
@@ -147,6 +135,20 @@ def without_recurrence(
     held_out = np.arange(len(rows)) >= len(train)
     model = GILClassifier(random_state=seed).fit(X.iloc[rows], y[rows], held_out=held_out)
     return model.predict_proba(X.iloc[test])[:, 1]
+
+
+def rival_network(
+    model: Any, stays: Stays, train: np.ndarray, chosen: np.ndarray, test: np.ndarray, seed: int
+) -> Scores:
+    """A network from PyPOTS, one fit, its epoch chosen on the validation part; the type of unit,
+    a code, as four columns of 0 and 1."""
+    rows = np.concatenate([train, chosen])
+    held_out = np.arange(len(rows)) >= len(train)
+    static = pd.get_dummies(stays.static, columns=["ICUType"], dtype=float)
+    model.set_params(random_state=seed)
+    y = stays.died.to_numpy()
+    model.fit(stays.values[rows], y[rows], static=static.iloc[rows], held_out=held_out)
+    return model.predict_proba(stays.values[test], static=static.iloc[test])[:, 1]
 
 
 PAPER = {  # one plain LSTM on scaled values, as the paper trains it, but narrower than its 1,024
@@ -171,6 +173,9 @@ METHODS: dict[str, Callable[..., Scores]] = {
     "without recurrence": without_recurrence,
     "quick look": lambda *given: gil(*given, n_members=1, max_iter=2),
     "the paper's network": lambda *given: gil(*given, **PAPER),
+    "GRU-D": lambda *given: rival_network(GRUDClassifier(), *given),
+    "BRITS": lambda *given: rival_network(BRITSClassifier(), *given),
+    "SAITS": lambda *given: rival_network(SAITSClassifier(), *given),
     **{
         f"policy {policy}": lambda *given, policy=policy: gil(*given, policy=policy)
         for policy in ("observed", "random", "ddpg", "meta")

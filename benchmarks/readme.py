@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+from readme_rivals import imputers_section, mixture_section, networks_sentence
 from scipy.stats import wilcoxon
 
 HERE = Path(__file__).parent
@@ -197,6 +198,9 @@ def main() -> int:
         tables_section(),
         made_section(),
         series_section(),
+        networks_sentence(),
+        imputers_section(),
+        mixture_section(),
         cost_section(),
         series_cost_section(),
     ]

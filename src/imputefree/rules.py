@@ -18,35 +18,48 @@ from .gil.recurrent import CELLS
 Rule = tuple[Callable[[Any], bool], str]
 
 
-def _whole(low: int) -> Rule:
+def whole(low: int) -> Rule:
+    """A whole number, at least `low`."""
     return (
         lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= low,
         f"a whole number, at least {low}",
     )
 
 
-def _number(low: float, high: float, open_low: bool = False, open_high: bool = False) -> Rule:
+def number(low: float, high: float, open_low: bool = False, open_high: bool = False) -> Rule:
+    """A number between two bounds."""
+
     def holds(value: Any) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        number = float(value)
-        above = number > low if open_low else number >= low
-        return above and (number < high if open_high else number <= high)
+        exact = float(value)
+        above = exact > low if open_low else exact >= low
+        return above and (exact < high if open_high else exact <= high)
 
     span = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
     return holds, f"a number in {span}"
 
 
-def _choice(*names: str) -> Rule:
+def choice(*names: str) -> Rule:
+    """One of these names."""
     return (
         lambda v: isinstance(v, str) and v in names,
         "one of " + ", ".join(repr(name) for name in names),
     )
 
 
+def or_the_word(word: str | None, rule: Rule) -> Rule:
+    """Either this word (or None), or what the rule says."""
+    holds, wording = rule
+    return (
+        lambda v: (v is None if word is None else isinstance(v, str) and v == word) or holds(v),
+        f"{word if word is None else chr(34) + word + chr(34)} or {wording}",
+    )
+
+
 def _is_sizes(value: Any) -> bool:
     sizes = value if isinstance(value, Sequence) else [value]
-    return len(sizes) > 0 and all(_whole(1)[0](size) for size in sizes)
+    return len(sizes) > 0 and all(whole(1)[0](size) for size in sizes)
 
 
 def _is_device(value: Any) -> bool:
@@ -65,42 +78,42 @@ def _is_seed(value: Any) -> bool:
 
 
 def _is_placeholder(value: Any) -> bool:
-    return (isinstance(value, str) and value == "learned") or _number(-1e6, 1e6)[0](value)
+    return (isinstance(value, str) and value == "learned") or number(-1e6, 1e6)[0](value)
 
 
 def _is_class_weight(value: Any) -> bool:
     if isinstance(value, dict):
-        return all(_number(0, 1e300)[0](weight) for weight in value.values())
+        return all(number(0, 1e300)[0](weight) for weight in value.values())
     return value is None or (isinstance(value, str) and value == "balanced")
 
 
 FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_ | int), "True or False")
 RULES: dict[str, Rule] = {
-    "n_members": _whole(1),
+    "n_members": whole(1),
     "hidden_layer_sizes": (_is_sizes, "a whole number above 0 or a non-empty tuple of such"),
-    "activation": _choice(*ACTIVATIONS),
+    "activation": choice(*ACTIVATIONS),
     "linear_path": FLAG,
-    "cell": _choice(*CELLS),
+    "cell": choice(*CELLS),
     "per_step": FLAG,
     "time_since": FLAG,
     "summary": FLAG,
-    "dropout": _number(0, 1, open_high=True),
+    "dropout": number(0, 1, open_high=True),
     "placeholder": (_is_placeholder, 'a number (in scaled units) or "learned"'),
     "indicator": FLAG,
-    "numeric_encoding": _choice("auto", "rich", "plain"),
-    "hide": _number(0, 0.9),
-    "weight_averaging": _number(0, 1, open_high=True),
-    "learning_rate_init": _number(0, 1e3, open_low=True),
-    "learning_rate_decay": _number(0, 1, open_low=True),
-    "learning_rate_decay_steps": _whole(1),
-    "weight_decay": _number(0, 1e3),
-    "batch_size": _whole(1),
-    "max_iter": _whole(1),
+    "numeric_encoding": choice("auto", "rich", "plain"),
+    "hide": number(0, 0.9),
+    "weight_averaging": number(0, 1, open_high=True),
+    "learning_rate_init": number(0, 1e3, open_low=True),
+    "learning_rate_decay": number(0, 1, open_low=True),
+    "learning_rate_decay_steps": whole(1),
+    "weight_decay": number(0, 1e3),
+    "batch_size": whole(1),
+    "max_iter": whole(1),
     "early_stopping": FLAG,
-    "validation": _choice("rotating", "shared"),
-    "validation_fraction": _number(0, 0.5, open_low=True),
-    "n_iter_no_change": _whole(1),
-    "tol": _number(0, 1e3),
+    "validation": choice("rotating", "shared"),
+    "validation_fraction": number(0, 0.5, open_low=True),
+    "n_iter_no_change": whole(1),
+    "tol": number(0, 1e3),
     "warm_start": FLAG,
     "random_state": (_is_seed, "None, a whole number in [0, 2**32 - 1] or a RandomState"),
     "device": (_is_device, '"auto" or a torch device of this machine, such as "cpu" or "cuda"'),
@@ -108,14 +121,22 @@ RULES: dict[str, Rule] = {
 }
 
 
-def check_parameters(estimator: Any) -> None:
-    """Raise a ParameterError for the first parameter outside its valid values."""
-    for name, (holds, wording) in RULES.items():
-        value = getattr(estimator, name, None)
-        if hasattr(estimator, name) and not holds(value):
+def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
+    """Raise a ParameterError for the first parameter of an object outside its valid values.
+
+    Rules of parameters that it does not have are passed over.
+    """
+    for name, (holds, wording) in rules.items():
+        value = getattr(subject, name, None)
+        if hasattr(subject, name) and not holds(value):
             raise ParameterError(
                 f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
             )
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ParameterError for the first parameter outside its valid values."""
+    check_rules(estimator, RULES)
     if hasattr(estimator, "class_weight"):
         if not _is_class_weight(estimator.class_weight):
             raise ParameterError(

@@ -107,7 +107,7 @@ def test_nothing_is_carried_from_one_series_into_the_next():
 def test_errors():
     x, lengths = made()
     fitted = CarryForwardImputer().fit(x, lengths=lengths)
-    check_error(lambda: fitted.transform(x[:, :, :2]), "2 in all", "3 in all")
+    check_error(lambda: fitted.transform(x[:, :, :2]), "X has 2 features", "expecting 3")
     check_error(lambda: fitted.transform(x[0]), "2D array")
     check_error(lambda: fitted.transform(x, lengths=lengths + 10), "lengths holds")
     check_error(lambda: fitted.transform(pd.DataFrame(x[0])), "X is a DataFrame", "groupby")

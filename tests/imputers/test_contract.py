@@ -30,10 +30,12 @@ QUICK = {
     "mixture": {"n_components": 3, "max_iter": 20},
     "gain": {"max_steps": 60, "alpha": 10.0},
     "miwae": {"max_steps": 60, "n_imputation": 20, "hidden_layer_sizes": 16},
-    "gpvae": {"max_iter": 2},
-    "brits": {"max_iter": 2},
+    "gpvae": {"max_iter": 2, "hidden_size": 8},
+    "brits": {"max_iter": 2, "hidden_size": 8},
+    "saits": {"max_iter": 2, "hidden_size": 8},
 }
-RANDOM = {"miwae", "gpvae"}  # draw while they fill: a row alone gets other draws than among many
+EQUAL_LENGTHS = {"gpvae"}  # learn from series of equal length only
+RANDOM = {"miwae"}  # draw while they fill: a row alone gets other draws than among many
 
 
 def make(name, **options):
@@ -217,10 +219,11 @@ def test_polars(name, rows):
 def test_wrong_columns(name):
     imputer = make(name).fit(frame(TRAIN))
     check_error(
-        lambda: imputer.transform(frame(TEST)[["c1", "c0", "c2", "c3", "c4"]]), "'c1', 'c0'"
+        lambda: imputer.transform(frame(TEST)[["c1", "c0", "c2", "c3", "c4"]]),
+        "they are 'c1', 'c0'",
     )
-    check_error(lambda: imputer.transform(frame(TEST).drop(columns="c4")), "4 in all", "5 in all")
-    check_error(lambda: imputer.transform(TEST[:, :3]), "3 in all", "5 in all")
+    check_error(lambda: imputer.transform(frame(TEST).drop(columns="c4")), "in that order")
+    check_error(lambda: imputer.transform(TEST[:, :3]), "X has 3 features", "expecting 5")
 
 
 @every
@@ -315,6 +318,8 @@ def test_errors_are_value_errors():
 
 @every_series
 def test_padding_is_neither_seen_nor_touched(name):
+    if name in EQUAL_LENGTHS:
+        pytest.skip("refuses them; test_gpvae.py")
     x = shaped(name, TRAIN).copy()
     lengths = np.array([4, 2] * (len(x) // 2))
     spoiled = x.copy()

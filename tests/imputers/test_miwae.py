@@ -224,7 +224,7 @@ def test_the_rate_is_chosen_on_hidden_entries():
         ("n_latent", 0, "a whole number, at least 1"),
         ("learning_rate_init", (), "non-empty tuple"),
         ("learning_rate_init", -1.0, "a number in (0, 1000]"),
-        ("hidden_layer_sizes", (0,), "None, a whole number above 0"),
+        ("hidden_layer_sizes", (0,), "None or a whole number above 0"),
         ("validation_fraction", 0, "a number in (0, 0.5]"),
     ],
 )

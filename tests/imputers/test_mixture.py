@@ -150,4 +150,6 @@ def test_more_components_than_rows():
 
 def test_other_columns_are_refused():
     model = MixtureImputer(random_state=0).fit(X)
-    check_error(lambda: model.transform(X[:, :2]), "2 in all", "4 in all", kind=InputError)
+    check_error(
+        lambda: model.transform(X[:, :2]), "X has 2 features", "expecting 4", kind=InputError
+    )

@@ -13,17 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.columns import Columns, read_columns
 from ..data.scaling import location
 from ..data.target import read_classes, read_target
-from ..data.words import shorten
-from ..errors import InputError, InputTypeError
-from ..imputers.mixture import check_mixture, choose_components, choose_kind, prepare
+from ..errors import InputError
+from ..examples import Examples
+from ..imputers.mixture import MIXTURE_RULES, choose_components, choose_kind, prepare
 from ..imputers.mixture_model import Background, Mixture
+from ..numeric_tables import NumericTables
 from ..progress import training_progress
+from ..rules import check_rules
 
 
-class _Marginal(ClassifierMixin, BaseEstimator):
+class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
     """One mixture a class; subclasses name the parameters."""
 
     n_components: Any = 1
@@ -35,13 +36,17 @@ class _Marginal(ClassifierMixin, BaseEstimator):
     random_state: Any = 0
     verbose: bool = False
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn a mixture a class; X (n, d) frame or array of numbers with gaps, y (n,) labels."""
-        check_mixture(self)
-        columns = read_columns(X)
-        target = read_target(y, columns.n_rows, type(self).__name__)
+    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
+        """Learn a mixture a class; X (n, d) frame or array of numbers with gaps, y (n,) labels.
+
+        held_out (n,), rows to choose by, is taken as other rivals take it; as nothing is chosen
+        here, these rows are learned from too.
+        """
+        check_rules(self, MIXTURE_RULES)
+        values, columns = self._read_training(X)
+        target = read_target(y, len(values), type(self).__name__)
         classes = read_classes(target)
-        values = _numbers(columns)
+        Examples.read(columns, target, None, None, held_out)  # refuses what is no mask
         observed = ~np.isnan(values)
         if not observed.any():
             raise InputError(
@@ -77,12 +82,8 @@ class _Marginal(ClassifierMixin, BaseEstimator):
         self.kind_, self.classes_, self.mixtures_ = kind, classes, mixtures
         self.center_, self.spread_ = center, spread
         self.n_iter_ = max(len(member) - 1 for model in mixtures for member in model.history_)
+        self._remember(columns)
         self.class_prior_ = np.array([(target == label).mean() for label in classes])
-        self.n_features_in_ = len(columns.names)
-        if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
     def _background(
@@ -95,9 +96,7 @@ class _Marginal(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log-probability of each class given the observed entries; (n, d) -> (n, classes)."""
         check_is_fitted(self, "mixtures_")
-        columns = read_columns(X)
-        self._check_columns(columns)
-        values = _numbers(columns)
+        values = self._read(X)
         observed = ~np.isnan(values)
         values = prepare(values, self.kind_, self.center_, self.spread_)
         joint = np.column_stack([m.log_likelihood(values, observed) for m in self.mixtures_])
@@ -113,23 +112,6 @@ class _Marginal(ClassifierMixin, BaseEstimator):
         """The most probable class of each row; (n, d) -> (n,)."""
         probability = self.predict_log_proba(X)
         return self.classes_[probability.argmax(1)]
-
-    def _check_columns(self, columns: Columns) -> None:
-        names = list(getattr(self, "feature_names_in_", columns.names))
-        if columns.named and columns.names != names:
-            raise InputError(
-                "The feature names should match those that were passed during fit: they are"
-                f" {shorten(columns.names)}",
-                f"They must be those of training, in that order: {shorten(names)}",
-                "Select them by name before predicting",
-            )
-        if len(columns.names) != self.n_features_in_:
-            raise InputError(
-                f"X has {len(columns.names)} features, but {type(self).__name__} is expecting"
-                f" {self.n_features_in_} features as input",
-                "A table must have the columns of the training table",
-                "Select them before predicting",
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -214,17 +196,3 @@ class ClasswiseMixture(_Marginal):
         self.n_members = n_members
         self.random_state = random_state
         self.verbose = verbose
-
-
-def _numbers(columns: Columns) -> np.ndarray:
-    """All columns as (n, d) float64, or an error naming the first that is text."""
-    for name, array in zip(columns.names, columns.arrays, strict=True):
-        if array.dtype == object and any(value is not None for value in array):
-            raise InputTypeError(
-                f"column {name!r} holds text",
-                "This classifier takes numbers",
-                "Encode categories as numbers first, or use GILClassifier, which takes them as"
-                " they are",
-            )
-    gaps = np.full(columns.n_rows, np.nan)
-    return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])

@@ -6,13 +6,16 @@ from typing import Any
 
 from ..errors import ParameterError
 from .base import Imputer
+from .brits import BRITSImputer
 from .carry_forward import CarryForwardImputer
 from .chained import MICEImputer, MissForestImputer
 from .classic import MeanImputer, NeighboursImputer, ZeroImputer
 from .em import EMImputer
 from .gain import GAIN
+from .gpvae import GPVAEImputer
 from .miwae import MIWAE
 from .mixture import MixtureImputer
+from .saits import SAITSImputer
 from .series import SeriesImputer
 from .step_by_step import StepByStep
 
@@ -28,6 +31,9 @@ IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
     "mixture": MixtureImputer,
     "gain": GAIN,
     "miwae": MIWAE,
+    "brits": BRITSImputer,
+    "gpvae": GPVAEImputer,
+    "saits": SAITSImputer,
 }
 
 

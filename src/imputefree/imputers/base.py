@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.columns import Columns, read_columns
-from ..errors import InputError, InputTypeError, ParameterError
+from ..data.columns import is_polars
+from ..errors import InputError, ParameterError
+from ..numeric_tables import NumericTables
 
 TINY = 1e-12  # a column that varies less has the spread 1
 
 
-class Imputer(TransformerMixin, BaseEstimator):
+class Imputer(NumericTables, TransformerMixin, BaseEstimator):
     """Base of all imputers. Values are scaled to mean 0 and spread 1 before they get to know them.
 
     Subclasses provide
@@ -56,14 +57,8 @@ class Imputer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows; (n, d) frame or array of numbers with gaps."""
-        columns = read_columns(X)
-        values = _numbers(columns)
+        values, columns = self._read_training(X)
         observed = ~np.isnan(values)
-        self.n_features_in_ = values.shape[1]
-        if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         count = np.maximum(observed.sum(0), 1)
         filled = np.where(observed, values, 0.0)
         self.mean_ = filled.sum(0) / count
@@ -71,14 +66,13 @@ class Imputer(TransformerMixin, BaseEstimator):
         spread = np.sqrt((centred**2).sum(0) / count)
         self.spread_ = np.where(spread > TINY * np.maximum(np.abs(self.mean_), 1.0), spread, 1.0)
         self._learn(self._scaled(values, observed), observed, self._rng())
+        self._remember(columns)
         return self
 
     def transform(self, X: Any) -> Any:
         """The same table without gaps: a frame for a frame, an array for an array."""
         check_is_fitted(self, "mean_")
-        columns = read_columns(X)
-        values = _numbers(columns)
-        self._check_columns(columns)
+        values = self._read(X)
         observed = ~np.isnan(values)
         guess = self._fill(self._scaled(values, observed), observed, self._rng())
         if self.scales:
@@ -89,7 +83,7 @@ class Imputer(TransformerMixin, BaseEstimator):
                 "An imputation must be a number",
                 "Scale the columns, or take a simpler imputer such as 'mean'",
             )
-        return _like(X, np.where(observed, values, guess))
+        return like(X, np.where(observed, values, guess))
 
     def _scaled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
         if self.scales:
@@ -108,47 +102,19 @@ class Imputer(TransformerMixin, BaseEstimator):
             ) from None
         return np.random.default_rng(source.randint(np.iinfo(np.int32).max))
 
-    def _check_columns(self, columns: Columns) -> None:
-        names = list(getattr(self, "feature_names_in_", columns.names))
-        if len(columns.names) != self.n_features_in_ or (columns.named and columns.names != names):
-            raise InputError(
-                f"X has the columns {columns.names[:6]}, {len(columns.names)} in all",
-                f"They must be those of training, in that order: {names[:6]},"
-                f" {self.n_features_in_} in all",
-                "Select them by name before transforming",
-            )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
 
-def _numbers(columns: Columns) -> np.ndarray:
-    """All columns as (n, d) float64, or an error naming the first that is text."""
-    for name, array in zip(columns.names, columns.arrays, strict=True):
-        if array.dtype == object and not pd.isna(array).all():
-            raise InputTypeError(
-                f"column {name!r} holds text",
-                "An imputer fills in numbers",
-                "Encode categories as numbers first, or use GILClassifier, which takes them as"
-                " they are",
-            )
-    return np.column_stack(
-        [
-            np.full(columns.n_rows, np.nan) if array.dtype == object else array
-            for array in columns.arrays
-        ]
-    )
-
-
-def _like(X: Any, filled: np.ndarray) -> Any:
+def like(X: Any, filled: np.ndarray) -> Any:
     """Filled values in the form X came in; floats keep their width."""
     if isinstance(X, pd.DataFrame):
         frame = pd.DataFrame(filled, index=X.index, columns=X.columns)
         narrow = {name: dtype for name, dtype in X.dtypes.items() if dtype == np.float32}
         return frame.astype(narrow)
-    if type(X).__module__.startswith("polars"):
+    if is_polars(X):
         # Of a square array polars would otherwise take the rows for columns.
         frame = type(X)(filled, schema=list(X.columns), orient="row")
         single = {name: dtype for name, dtype in X.schema.items() if str(dtype) == "Float32"}

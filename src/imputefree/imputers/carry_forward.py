@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import RULES
+from ..rules import RULES, check_rules
 from .classic import MeanImputer
-from .refusals import check_rules
 from .series import SeriesImputer
 
 

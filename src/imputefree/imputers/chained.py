@@ -14,9 +14,9 @@ from sklearn.impute import IterativeImputer
 from sklearn.linear_model import BayesianRidge
 
 from ..progress import training_progress
-from ..rules import Rule, _whole
+from ..rules import check_rules, or_the_word, whole
 from .classic import COMMON, SklearnImputer
-from .refusals import check_rules, refuse_slow
+from .refusals import refuse_slow
 
 # Seconds on one core, fitted to CPU time on tables of 500 to 5,000 rows and 10 to 150 columns.
 BAYES_ENTRY, BAYES_EACH = 4e-10, 5e-3  # per row and pair of columns; per fit
@@ -83,10 +83,9 @@ class MICEImputer(SklearnImputer):
         self.random_state = random_state
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        whole = _whole(1)
-        nearest: Rule = (lambda v: v is None or whole[0](v), f"None or {whole[1]}")
-        rules = {"max_iter": whole, "n_draws": _whole(0), "n_nearest_features": nearest, **COMMON}
-        check_rules(self, rules)
+        nearest = or_the_word(None, whole(1))
+        rules = {"max_iter": whole(1), "n_draws": whole(0), "n_nearest_features": nearest}
+        check_rules(self, {**rules, **COMMON})
         super()._learn(values, observed, rng)
 
     def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
@@ -163,7 +162,7 @@ class MissForestImputer(SklearnImputer):
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
         names = ("n_estimators", "max_iter", "min_samples_leaf")
-        check_rules(self, {**{name: _whole(1) for name in names}, **COMMON})
+        check_rules(self, {**{name: whole(1) for name in names}, **COMMON})
         super()._learn(values, observed, rng)
 
     def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:

@@ -13,9 +13,9 @@ from sklearn import config_context
 from sklearn.impute import KNNImputer
 
 from ..progress import training_progress
-from ..rules import FLAG, RULES, Rule, _choice, _whole
+from ..rules import FLAG, RULES, Rule, check_rules, choice, whole
 from .base import Imputer
-from .refusals import check_rules, refuse_slow
+from .refusals import refuse_slow
 
 COMMON: dict[str, Rule] = {
     "allow_slow": FLAG,
@@ -128,7 +128,7 @@ class NeighboursImputer(SklearnImputer):
         self.random_state = random_state
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        rules = {"n_neighbors": _whole(1), "weights": _choice("uniform", "distance"), **COMMON}
+        rules = {"n_neighbors": whole(1), "weights": choice("uniform", "distance"), **COMMON}
         check_rules(self, rules)
         super()._learn(values, observed, rng)
 

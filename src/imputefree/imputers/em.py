@@ -9,17 +9,17 @@ import torch
 
 from ..errors import ParameterError
 from ..progress import training_progress
-from ..rules import FLAG, RULES, Rule, _number
+from ..rules import FLAG, RULES, Rule, check_rules, number
 from .base import Imputer
 from .patterns import Patterns
-from .refusals import check_rules, refuse_slow
+from .refusals import refuse_slow
 
 LOG_2PI = float(np.log(2 * np.pi))
 # Seconds a pattern with o observed entries costs an iteration: Cholesky and inverse, then copying.
 CUBIC, SQUARE, EACH = 1.2e-10, 4e-8, 4e-6
 
 EM_RULES: dict[str, Rule] = {
-    "ridge": _number(0, 1e6),
+    "ridge": number(0, 1e6),
     "max_iter": RULES["max_iter"],
     "tol": RULES["tol"],
     "allow_slow": FLAG,

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..rules import RULES, Rule
+from ..rules import RULES, Rule, check_rules
 from .base import TINY, Imputer
 from .training import (
+    COMMON,
     POSITIVE_OR_SEVERAL,
     Outcome,
     best_of,
-    check_parameters,
     dense,
     hide_entries,
     layer_sizes,
@@ -197,7 +197,7 @@ class GAIN(Imputer):
         self.verbose = verbose
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_parameters(self, RULES_OWN)
+        check_rules(self, {**COMMON, **RULES_OWN})
         self._low = np.where(observed, values, np.inf).min(0)
         high = np.where(observed, values, -np.inf).max(0)
         self._known = np.isfinite(self._low)

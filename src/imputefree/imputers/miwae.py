@@ -10,14 +10,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..progress import training_progress
-from ..rules import Rule
+from ..rules import Rule, check_rules
 from .base import Imputer
 from .likelihoods import HALF_LOG_2PI, LIKELIHOODS, Likelihood
 from .training import (
+    COMMON,
     WHOLE,
     Outcome,
     best_of,
-    check_parameters,
     dense,
     hide_entries,
     layer_sizes,
@@ -211,7 +211,7 @@ class MIWAE(Imputer):
         self.verbose = verbose
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_parameters(self, RULES_OWN)
+        check_rules(self, {**COMMON, **RULES_OWN})
         self._known = observed.any(0)
         self._low, self._span = np.zeros(values.shape[1]), np.ones(values.shape[1])
         if self.decoder == "bernoulli":

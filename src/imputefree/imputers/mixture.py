@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ParameterError
+from ..errors import InputError
 from ..progress import training_progress
-from ..rules import FLAG, RULES, Rule, _choice, _number, _whole
+from ..rules import FLAG, RULES, Rule, check_rules, choice, number, or_the_word, whole
 from .base import Imputer
 from .mixture_model import Background, Mixture
 
@@ -18,14 +18,10 @@ __all__ = ["Background", "Mixture", "MixtureImputer"]
 ENTRIES_A_PARAMETER = 10  # observed entries a mean is estimated from, roughly
 MOST_COMPONENTS = 60
 FARTHEST = 1e6  # spreads from the mean; squares of what is farther off would drown the rest
-_COUNT: Rule = (
-    lambda v: (isinstance(v, str) and v == "auto") or _whole(1)[0](v),
-    '"auto" or a whole number, at least 1',
-)
 MIXTURE_RULES: dict[str, Rule] = {
-    "n_components": _COUNT,
-    "kind": _choice("auto", "bernoulli", "gaussian"),
-    "smoothing": _number(0, 1e6, open_low=True),
+    "n_components": or_the_word("auto", whole(1)),
+    "kind": choice("auto", "bernoulli", "gaussian"),
+    "smoothing": number(0, 1e6, open_low=True),
     "max_iter": RULES["max_iter"],
     "tol": RULES["tol"],
     "n_members": RULES["n_members"],
@@ -86,7 +82,7 @@ class MixtureImputer(Imputer):
         self.verbose = verbose
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_mixture(self)
+        check_rules(self, MIXTURE_RULES)
         self.kind_ = choose_kind(self.kind, values, observed)
         self._known = observed.any(0)
         model = Mixture(
@@ -112,15 +108,6 @@ class MixtureImputer(Imputer):
 
     def _prepared(self, values: np.ndarray) -> np.ndarray:
         return prepare(values, self.kind_, self.mean_, self.spread_)
-
-
-def check_mixture(estimator: Any) -> None:
-    """Raise a ParameterError for the first parameter outside its valid values."""
-    for name, (holds, wording) in MIXTURE_RULES.items():
-        if hasattr(estimator, name) and not holds(value := getattr(estimator, name)):
-            raise ParameterError(
-                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
-            )
 
 
 def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray) -> str:

@@ -32,9 +32,9 @@ class Patterns:
 
     >>> patterns = Patterns(np.array([[True, False], [True, True], [True, False]]))
     >>> patterns.sizes
-    array([1, 2])
+    array([2, 1])
     >>> [chunk.rows.tolist() for chunk in patterns.chunks()]
-    [[[0, 2]], [[1]]]
+    [[[1]], [[0, 2]]]
     """
 
     def __init__(self, observed: np.ndarray) -> None:

@@ -1,24 +1,11 @@
-"""What is refused before any work is done: wrong parameters, and tasks that would take hours."""
+"""What is refused before any work is done: tasks that would take hours, or all memory."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..errors import ParameterError
-from ..rules import Rule
 
 SECONDS = 30 * 60  # by estimate, on one core
 BYTES = 4 * 2**30
-
-
-def check_rules(imputer: Any, rules: dict[str, Rule]) -> None:
-    """Raise a ParameterError for the first parameter outside its valid values."""
-    for name, (holds, wording) in rules.items():
-        value = getattr(imputer, name)
-        if not holds(value):
-            raise ParameterError(
-                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
-            )
 
 
 def refuse_slow(

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.columns import is_polars
 from ..data.panel import read_panel
 from ..errors import InputTypeError
-from .base import _like, _numbers
+from ..numeric_tables import numbers
+from .base import like
 
 
 class SeriesImputer(TransformerMixin, BaseEstimator):
@@ -84,7 +85,7 @@ def read_series(X: Any, lengths: Any = None) -> tuple[np.ndarray, np.ndarray, li
         )
     panel = read_panel(X, lengths=lengths)
     names = panel.steps.names if panel.steps.named else None
-    return _numbers(panel.steps), panel.lengths, names
+    return numbers(panel.steps, "an imputer"), panel.lengths, names
 
 
 def like_series(X: Any, values: np.ndarray, lengths: np.ndarray, names: list[str] | None) -> Any:
@@ -109,7 +110,7 @@ def _member(one: Any, values: np.ndarray, names: list[str] | None) -> Any:
     if isinstance(one, pd.DataFrame) or is_polars(one):
         if names is not None:
             values = values[:, [names.index(str(name)) for name in one.columns]]
-        return _like(one, values)
+        return like(one, values)
     shape = np.shape(one)
     return values.reshape(shape).astype(one.dtype if _is_float(one) else np.float64)
 

@@ -24,7 +24,7 @@ from ..errors import InterruptedWarning, ParameterError
 from ..gil.batches import Batches
 from ..gil.noise import denormals_as_zero
 from ..progress import training_progress
-from ..rules import RULES, Rule
+from ..rules import RULES, Rule, or_the_word
 
 CELLS_JUDGED = 400_000  # at most: rows with hidden entries times columns
 ROWS_JUDGED = 2_000  # at most
@@ -229,12 +229,8 @@ POSITIVE_OR_SEVERAL: Rule = (
     ),
     _positive_words + " or a non-empty tuple of such to choose from",
 )
-SIZES: Rule = (
-    lambda v: v is None or RULES["hidden_layer_sizes"][0](v),
-    "None, " + RULES["hidden_layer_sizes"][1],
-)
 COMMON: dict[str, Rule] = {
-    "hidden_layer_sizes": SIZES,
+    "hidden_layer_sizes": or_the_word(None, RULES["hidden_layer_sizes"]),
     "learning_rate_init": POSITIVE_OR_SEVERAL,
     "batch_size": WHOLE,
     "max_steps": WHOLE,
@@ -245,16 +241,6 @@ COMMON: dict[str, Rule] = {
     "random_state": RULES["random_state"],
     "verbose": RULES["verbose"],
 }
-
-
-def check_parameters(imputer: Any, own: dict[str, Rule]) -> None:
-    """Raise a ParameterError for the first parameter outside its valid values."""
-    for name, (holds, wording) in {**COMMON, **own}.items():
-        value = getattr(imputer, name)
-        if not holds(value):
-            raise ParameterError(
-                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
-            )
 
 
 def _check_finite(figures: dict[str, float], what: str, taken: int) -> None:

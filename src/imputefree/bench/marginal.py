@@ -6,6 +6,7 @@ are the plain rivals that any claim about missing entries has to beat.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,13 @@ from ..data.scaling import location
 from ..data.target import read_classes, read_target
 from ..errors import InputError
 from ..examples import Examples
-from ..imputers.mixture import MIXTURE_RULES, choose_components, choose_kind, prepare
+from ..imputers.mixture import (
+    MIXTURE_RULES,
+    MixtureParameters,
+    choose_components,
+    choose_kind,
+    prepare,
+)
 from ..imputers.mixture_model import Background, Mixture
 from ..numeric_tables import NumericTables
 from ..progress import training_progress
@@ -148,7 +155,8 @@ class ObservedNaiveBayes(_Marginal):
         return everyone  # the one component is the class
 
 
-class ClasswiseMixture(_Marginal):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClasswiseMixture(MixtureParameters, _Marginal):
     """One mixture of independent Bernoullis or Gaussians a class, missing entries integrated out.
 
         p(class | observed) ~ p(class) * sum over k of w_k * product over observed j of p(x_j | k)
@@ -175,24 +183,3 @@ class ClasswiseMixture(_Marginal):
     >>> model.predict([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     array([0, 1, 1, 0])
     """
-
-    def __init__(
-        self,
-        *,
-        n_components: int | str = "auto",
-        kind: str = "auto",
-        smoothing: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        n_members: int = 4,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kind = kind
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_members = n_members
-        self.random_state = random_state
-        self.verbose = verbose

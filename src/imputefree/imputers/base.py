@@ -60,10 +60,12 @@ class Imputer(NumericTables, TransformerMixin, BaseEstimator):
         values, columns = self._read_training(X)
         observed = ~np.isnan(values)
         count = np.maximum(observed.sum(0), 1)
-        filled = np.where(observed, values, 0.0)
-        self.mean_ = filled.sum(0) / count
-        centred = np.where(observed, values - self.mean_, 0.0)
-        spread = np.sqrt((centred**2).sum(0) / count)
+        centred = np.where(observed, values, 0.0)  # one copy: tables may be large
+        self.mean_ = centred.sum(0) / count
+        centred -= self.mean_
+        centred *= observed
+        spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
+        del centred
         self.spread_ = np.where(spread > TINY * np.maximum(np.abs(self.mean_), 1.0), spread, 1.0)
         self._learn(self._scaled(values, observed), observed, self._rng())
         self._remember(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .training import (
     COMMON,
     POSITIVE_OR_SEVERAL,
     Outcome,
+    TrainingParameters,
     best_of,
     dense,
     hide_entries,
@@ -98,7 +100,8 @@ def _mean(errors: Tensor, where: Tensor) -> Tensor:
     return (errors * where).sum() / where.sum().clamp(min=1)
 
 
-class GAIN(Imputer):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GAIN(TrainingParameters, Imputer):
     """Generative adversarial imputation nets (Yoon, Jordon & van der Schaar, ICML 2018).
 
     Columns are scaled to [0, 1] by the least and largest training value. With the mask m and
@@ -165,36 +168,9 @@ class GAIN(Imputer):
     (False, True)
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 100.0,
-        hint_rate: float = 0.9,
-        hide: float = 0.2,
-        hidden_layer_sizes: Any = None,
-        learning_rate_init: Any = 1e-3,
-        batch_size: int = 128,
-        max_steps: int = 10_000,
-        check_every: int = 100,
-        n_iter_no_change: int = 15,
-        weight_averaging: float = 0.99,
-        validation_fraction: float = 0.1,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.hint_rate = hint_rate
-        self.hide = hide
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.learning_rate_init = learning_rate_init
-        self.batch_size = batch_size
-        self.max_steps = max_steps
-        self.check_every = check_every
-        self.n_iter_no_change = n_iter_no_change
-        self.weight_averaging = weight_averaging
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    alpha: Any = 100.0
+    hint_rate: float = 0.9
+    hide: float = 0.2
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
         check_rules(self, {**COMMON, **RULES_OWN})

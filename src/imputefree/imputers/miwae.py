@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .training import (
     COMMON,
     WHOLE,
     Outcome,
+    TrainingParameters,
     best_of,
     dense,
     hide_entries,
@@ -115,7 +117,8 @@ def _weighted_mean(model: Autoencoder, x: Tensor, m: Tensor, noise: tuple[Tensor
     return mean / total[:, None]
 
 
-class MIWAE(Imputer):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MIWAE(TrainingParameters, Imputer):
     """Missing data importance-weighted autoencoder (Mattei & Frellsen, ICML 2019).
 
     A latent z ~ N(0, I) is decoded into independent densities of the entries. With K samples from
@@ -177,38 +180,11 @@ class MIWAE(Imputer):
     (False, True)
     """
 
-    def __init__(
-        self,
-        *,
-        decoder: str = "student",
-        n_latent: int = 10,
-        n_importance: int = 20,
-        n_imputation: int = 1000,
-        hidden_layer_sizes: Any = None,
-        learning_rate_init: Any = 1e-3,
-        batch_size: int = 64,
-        max_steps: int = 10_000,
-        check_every: int = 100,
-        n_iter_no_change: int = 15,
-        weight_averaging: float = 0.99,
-        validation_fraction: float = 0.1,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.decoder = decoder
-        self.n_latent = n_latent
-        self.n_importance = n_importance
-        self.n_imputation = n_imputation
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.learning_rate_init = learning_rate_init
-        self.batch_size = batch_size
-        self.max_steps = max_steps
-        self.check_every = check_every
-        self.n_iter_no_change = n_iter_no_change
-        self.weight_averaging = weight_averaging
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    decoder: str = "student"
+    n_latent: int = 10
+    n_importance: int = 20
+    n_imputation: int = 1000
+    batch_size: int = 64
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
         check_rules(self, {**COMMON, **RULES_OWN})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,22 @@ MIXTURE_RULES: dict[str, Rule] = {
 }
 
 
-class MixtureImputer(Imputer):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MixtureParameters:
+    """Parameters of everything made of mixtures; docstrings explain."""
+
+    n_components: int | str = "auto"
+    kind: str = "auto"
+    smoothing: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-5
+    n_members: int = 4
+    random_state: Any = None
+    verbose: bool = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MixtureImputer(MixtureParameters, Imputer):
     """Impute with the posterior mean of a mixture of independent Bernoullis or Gaussians.
 
         E[x_j | observed] = sum_k p(k | observed) mu_kj
@@ -59,27 +75,6 @@ class MixtureImputer(Imputer):
     """
 
     scales = False  # only Gaussians want it: done here, once the kind is known
-
-    def __init__(
-        self,
-        *,
-        n_components: int | str = "auto",
-        kind: str = "auto",
-        smoothing: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        n_members: int = 4,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kind = kind
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_members = n_members
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
         check_rules(self, MIXTURE_RULES)

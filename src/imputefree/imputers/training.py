@@ -44,7 +44,23 @@ class Settings:
     verbose: bool = False
 
 
-def settings_of(imputer: Any) -> Settings:
+@dataclass(kw_only=True, eq=False, repr=False)
+class TrainingParameters:
+    """Parameters that the deep imputers of tables share; their docstrings explain."""
+
+    hidden_layer_sizes: Any = None
+    learning_rate_init: Any = 1e-3
+    batch_size: int = 128
+    max_steps: int = 10_000
+    check_every: int = 100
+    n_iter_no_change: int = 15
+    weight_averaging: float = 0.99
+    validation_fraction: float = 0.1
+    random_state: Any = None
+    verbose: bool = False
+
+
+def settings_of(imputer: TrainingParameters) -> Settings:
     """The settings in an imputer's parameters."""
     return Settings(
         imputer.batch_size,

@@ -2,7 +2,9 @@
 
 StratifiedKFold(5, shuffle=True, random_state=7), AUC and log-loss on the held-out fold, each test
 fold scored once. Beside GILClassifier() stand the models people use instead, each as it is out of
-the box, a mask-only line, and the same GILClassifier with every policy, all else equal.
+the box, a mask-only line, and the same GILClassifier with every policy, all else equal. By name
+also (`--methods`): rivals that choose their settings (imputefree.bench), and imputers before the
+very same network.
 
     IMPUTEFREE_DATA=../shared/data python benchmarks/default_tables.py \
         [--tables T …] [--methods M …] [--seeds 0 1] [--json FILE] [--jobs 2]
@@ -11,9 +13,7 @@ the box, a mask-only line, and the same GILClassifier with every policy, all els
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import sys
 import time
 import warnings
@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import sklearn
 import torch
 from joblib import Parallel, delayed
+from record import record, write
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -40,8 +40,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-import imputefree
 from imputefree import GILClassifier
+from imputefree.bench.methods import make_method
 
 TABLES = {  # name: (target, identifiers and leaks to drop), from the data folder's README
     "horse_colic_uci": (
@@ -60,6 +60,7 @@ TABLES = {  # name: (target, identifiers and leaks to drop), from the data folde
     "labor": ("class", []),
 }
 EIGHT = list(TABLES)[:8]
+PROTOCOL = "StratifiedKFold(5, shuffle=True, random_state=7)"
 
 
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -117,11 +118,30 @@ RIVALS: dict[str, Callable[[int], Any]] = {
     "gradient boosting": lambda seed: boosting(),
     "sklearn MLP": lambda seed: mean_and_indicator(MLPClassifier(max_iter=500, random_state=seed)),
 }
+# With settings chosen by inner validation, and the imputers before our own network.
+STRONG = {
+    "tuned logistic regression": "logistic_regression",
+    "tuned random forest": "random_forest",
+    "tuned HistGradientBoosting": "hist_gradient_boosting",
+    "tuned LightGBM": "lightgbm",
+    "tuned XGBoost": "xgboost",
+    "mean, then our network": "mean+network",
+    "EM, then our network": "em+network",
+    "MICE, then our network": "mice+network",
+    "EM + indicator, then our network": "em+indicator+network",
+}
 POLICIES = ["observed", "random", "ddpg", "meta"]  # the default is "none"
 METHODS = RIVALS | {
+    **{
+        label: lambda seed, name=name: make_method(name, random_state=seed)
+        for label, name in STRONG.items()
+    },
     "GILClassifier()": lambda seed: GILClassifier(random_state=seed),
     **{f"policy {policy}": gil(policy) for policy in POLICIES},
 }
+
+
+USUAL = [method for method in METHODS if method not in STRONG]
 
 
 def one(name: str, method: str, fold: int, seed: int) -> dict[str, Any]:
@@ -163,7 +183,7 @@ def show(runs: pd.DataFrame, tables: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="+", default=EIGHT, choices=list(TABLES))
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--methods", nargs="+", default=USUAL, choices=list(METHODS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--folds", nargs="+", type=int, default=[0, 1, 2, 3, 4])
     parser.add_argument("--jobs", type=int, default=2)
@@ -182,19 +202,8 @@ def main() -> None:
     show(runs, options.tables)
     if options.json:
         means = runs.groupby("method", sort=False)["auc"].mean().round(4).to_dict()
-        content = {
-            "command": "python " + " ".join(sys.argv),
-            "protocol": "StratifiedKFold(5, shuffle=True, random_state=7)",
-            "versions": {
-                "python": platform.python_version(),
-                "imputefree": imputefree.__version__,
-                "torch": torch.__version__,
-                "scikit-learn": sklearn.__version__,
-            },
-            "mean_auc": means,
-            "runs": runs.round(5).to_dict("records"),
-        }
-        options.json.write_text(json.dumps(content) + "\n")
+        figures = {"mean_auc": means, "runs": runs.round(5).to_dict("records")}
+        write(options.json, record(PROTOCOL, "torch scikit-learn", **figures))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ on all 60,000 rows, takes more than 30 minutes.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import resource
 import sys
 import time
@@ -22,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
 import torch
+from record import record, write
 
-import imputefree
 from imputefree.imputers import make_imputer
 
 RATE = 0.5
@@ -108,20 +105,9 @@ def main() -> int:
             flush=True,
         )
     if options.json:
-        content = {
-            "command": "python " + " ".join(sys.argv),
-            "protocol": f"{RATE:.0%} of pixels missing completely at random, MSE over them",
-            "rows": len(x),
-            "threads": torch.get_num_threads(),
-            "versions": {
-                "python": platform.python_version(),
-                "imputefree": imputefree.__version__,
-                "torch": torch.__version__,
-                "scikit-learn": sklearn.__version__,
-            },
-            "runs": runs,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        protocol = f"{RATE:.0%} of pixels missing completely at random, MSE over them"
+        figures = {"rows": len(x), "threads": torch.get_num_threads(), "runs": runs}
+        write(options.json, record(protocol, "torch scikit-learn", **figures))
     return int(failed)
 
 

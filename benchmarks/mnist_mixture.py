@@ -11,24 +11,22 @@ the classifier learns from all training rows and the test is scored once.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 from joblib import Parallel, delayed
+from record import record, write
 from sklearn.model_selection import train_test_split
 
-import imputefree
 from imputefree.bench.marginal import ClasswiseMixture, ObservedNaiveBayes
 
 GOALS = {0.9: 0.835, 0.7: 0.93, 0.5: 0.95}  # accuracy by share of missing pixels, all rows
+PROTOCOL = "chosen on a sixth of the training rows, test scored once"
+RECORDED = ("seed", "rows", "members", "members_to_choose", "jobs")
 LONGEST_FIT = 120.0  # seconds on 2 cores
 
 
@@ -106,29 +104,6 @@ def one(rate: float, options: argparse.Namespace) -> dict[str, Any]:
     return run
 
 
-def record(options: argparse.Namespace, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The figures with what they were measured by."""
-    return {
-        "command": "python " + " ".join(sys.argv),
-        "protocol": "chosen on a sixth of the training rows, test scored once",
-        "seed": options.seed,
-        "rows": options.rows,
-        "members": options.members,
-        "members_to_choose": options.members_to_choose,
-        "jobs": options.jobs,
-        "cores": os.cpu_count(),
-        "threads": os.environ.get("OMP_NUM_THREADS", "all cores"),
-        "versions": {
-            "python": platform.python_version(),
-            "imputefree": imputefree.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-        },
-        "runs": runs,
-    }
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rates", nargs="+", type=float, default=[0.9, 0.7, 0.5])
@@ -146,7 +121,10 @@ def main() -> int:
     for run in work(delayed(one)(rate, options) for rate in options.rates):
         runs.append(run)
         if options.json:  # after each rate: an interrupted run keeps what it has
-            options.json.write_text(json.dumps(record(options, runs), indent=1) + "\n")
+            figures = {name: getattr(options, name) for name in RECORDED}
+            threads = os.environ.get("OMP_NUM_THREADS", "all cores")
+            made = record(PROTOCOL, "numpy scipy scikit-learn", **figures, threads=threads)
+            write(options.json, made | {"runs": runs})
     if options.rows < 60_000:
         return 0  # the goals are for all rows
     missed = [run for run in runs if run["goal"] and run["accuracy"] < run["goal"]]

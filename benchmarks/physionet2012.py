@@ -11,8 +11,6 @@ chosen on validation parts too) and a mask-only line, all on the same splits.
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -23,9 +21,9 @@ from typing import Any
 import lightgbm
 import numpy as np
 import pandas as pd
-import sklearn
 import torch
 from joblib import Parallel, delayed
+from record import record, write
 from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
@@ -34,7 +32,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import imputefree
 from imputefree import GILClassifier, GILSequenceClassifier
 from imputefree.bench.series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
 from imputefree.bench.summaries import summarise, summarise_mask
@@ -251,22 +248,9 @@ def main() -> int:
     runs.sort(key=lambda run: (run["method"], run["split"]))
     show(pd.DataFrame(runs))
     if options.json:
-        content = {
-            "command": "python " + " ".join(sys.argv),
-            "protocol": PROTOCOL,
-            "stays": options.stays,
-            "variables": len(VARIABLES),
-            "versions": {
-                "python": platform.python_version(),
-                "imputefree": imputefree.__version__,
-                "torch": torch.__version__,
-                "lightgbm": lightgbm.__version__,
-                "scikit-learn": sklearn.__version__,
-            },
-            "jobs": options.jobs,
-            "runs": runs,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        figures = {"stays": options.stays, "variables": len(VARIABLES), "jobs": options.jobs}
+        made = record(PROTOCOL, "torch lightgbm scikit-learn", **figures, runs=runs)
+        write(options.json, made)
     return 0
 
 

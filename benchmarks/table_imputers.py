@@ -14,9 +14,7 @@ compared with the ratio in their papers (PAPERS); a ratio more than 15 % above i
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import sys
 import time
 from collections.abc import Callable
@@ -25,11 +23,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import sklearn
-import torch
+from record import record, write
 from sklearn.datasets import load_breast_cancer
 
-import imputefree
 from imputefree.imputers import make_imputer
 
 
@@ -131,18 +127,8 @@ def main() -> int:
             )
     failed = judge(runs)
     if options.json:
-        content = {
-            "command": "python " + " ".join(sys.argv),
-            "protocol": f"{options.rate:.0%} of entries hidden at random, seed = run",
-            "versions": {
-                "python": platform.python_version(),
-                "imputefree": imputefree.__version__,
-                "torch": torch.__version__,
-                "scikit-learn": sklearn.__version__,
-            },
-            "runs": runs,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        protocol = f"{options.rate:.0%} of entries hidden at random, seed = run"
+        write(options.json, record(protocol, "torch scikit-learn", runs=runs))
     return int(failed)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,7 +47,7 @@ class Spy(Imputer):
 def test_without_gaps_it_is_the_estimator_itself_bit_for_bit():
     _, X, y = table()
     plain = GILClassifier(**QUICK).fit(X, y)
-    two_step = ImputeThenPredict("mice", GILClassifier(**QUICK)).fit(X, y)
+    two_step = ImputeThenPredict("mice", GILClassifier(**QUICK), indicator=True).fit(X, y)
     np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
     _, X, y = series()
     plain = GILSequenceClassifier(**QUICK).fit(X, y)
@@ -53,16 +55,19 @@ def test_without_gaps_it_is_the_estimator_itself_bit_for_bit():
     np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
 
 
-@pytest.mark.parametrize("name", ["zero", "mean", "em", "knn"])
-def test_it_is_the_imputer_and_then_the_estimator(name):
+def test_on_rows_without_gaps_only_training_differs():
+    """The mean is what the placeholder 0 stands for, in a column of symmetric numbers."""
     X, _, y = table()
     held_out = np.arange(len(y)) % 5 == 0
-    two_step = ImputeThenPredict(name, GILClassifier(**QUICK)).fit(X, y, held_out=held_out)
-    imputer = make_imputer(name, random_state=0).fit(X[~held_out])
-    plain = GILClassifier(**QUICK).fit(imputer.transform(X), y, held_out=held_out)
-    np.testing.assert_array_equal(
-        two_step.predict_proba(X), plain.predict_proba(imputer.transform(X))
-    )
+    options = QUICK | {"hide": 0.0, "numeric_encoding": "plain"}
+    two_step = ImputeThenPredict("mean", GILClassifier(**options), indicator=True)
+    two_step.fit(X, y, held_out=held_out)
+    encoder = two_step.estimator_.encoder_
+    plain = GILClassifier(**options).fit(X, y, held_out=held_out)
+    assert encoder.input_names == plain.encoder_.input_names
+    assert two_step.estimator_.predictor_.shape == plain.predictor_.shape
+    imputer = make_imputer("mean").fit(X[~held_out])
+    np.testing.assert_array_equal(encoder.filler.imputer.mean_, imputer.mean_)
 
 
 def test_the_imputer_learns_from_rows_that_count_and_are_not_held_out():
@@ -85,8 +90,9 @@ def test_an_indicator_lets_the_network_see_where_gaps_were():
     with_indicator = ImputeThenPredict("mean", network, indicator=True).fit(X[:200], y[:200])
     without = ImputeThenPredict(make_imputer("mixture", random_state=0), network)
     assert with_indicator.score(X[200:], y[200:]) > 0.85
-    assert with_indicator.estimator_.n_features_in_ == 3
-    assert without.fit(X[:200], y[:200]).estimator_.n_features_in_ == 2
+    assert "0 is missing" in with_indicator.encoder_.input_names
+    assert "0 is missing" not in without.fit(X[:200], y[:200]).encoder_.input_names
+    assert without.n_features_in_ == 2
 
 
 def test_frames_with_texts_regression_and_string_labels():
@@ -158,6 +164,48 @@ def test_it_can_be_cloned_and_configured():
     assert clone(model).set_params(imputer__n_neighbors=9).imputer.n_neighbors == 9
 
 
+def test_a_label_a_step_and_pickling():
+    X, _, _ = series()
+    y = [(np.nan_to_num(one[:, 0]) > 0).astype(int) for one in X]
+    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(per_step=True, **QUICK))
+    model.fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    for one, other in zip(model.predict_proba(X), again.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_wrong_labels_are_found_before_anything_is_imputed():
+    Spy.seen = None
+    model = ImputeThenPredict(Spy(), GILClassifier(**QUICK))
+    check_error(lambda: model.fit(X, Y[:-1]), "y", kind=InputError)
+    model = ImputeThenPredict(Spy(), GILClassifier(max_iter=0))
+    check_error(lambda: model.fit(X, Y), "max_iter is 0", kind=ParameterError)
+    assert Spy.seen is None
+
+
+def test_static_categories_and_positions_from_the_end():
+    gappy, _, y = series()
+    static = pd.DataFrame({"code": np.arange(60) % 3 + 1.0})
+    estimator = GILSequenceClassifier(categorical_features=["code"], **QUICK)
+    model = ImputeThenPredict("carry_forward", estimator).fit(gappy, y, static=static)
+    assert "code=2" in model.encoder_.input_names
+    stages = np.column_stack([X, np.arange(120) % 4])
+    estimator = GILClassifier(categorical_features=[-1], **QUICK)
+    model = ImputeThenPredict("mean", estimator, indicator=True).fit(stages, Y)
+    assert "4=3" in model.encoder_.input_names
+
+
+def test_global_randomness_is_left_alone():
+    gappy, _, y = series()
+    static = pd.DataFrame({"age": np.arange(60.0)})
+    before = np.random.get_state()[1].copy(), np.random.get_state()[2]  # noqa: NPY002
+    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(**QUICK))
+    model.fit(gappy, y, static=static)
+    after = np.random.get_state()  # noqa: NPY002
+    assert (after[1] == before[0]).all()
+    assert after[2] == before[1]
+
+
 X, _, Y = table()
 
 
@@ -168,7 +216,6 @@ X, _, Y = table()
         (ImputeThenPredict(LogisticRegression()), "imputer is LogisticRegression()"),
         (ImputeThenPredict("mean", LogisticRegression()), "estimator is LogisticRegression()"),
         (ImputeThenPredict("mean", GILClassifier(policy="ddpg")), "policy is 'ddpg'"),
-        (ImputeThenPredict("mean", GILSequenceClassifier(per_step=True)), "per_step is True"),
         (ImputeThenPredict("carry_forward"), "CarryForwardImputer fills series"),
         (ImputeThenPredict("mean", indicator="yes"), "indicator is 'yes'"),
     ],

@@ -35,7 +35,6 @@ QUICK = {
     "saits": {"max_iter": 2, "hidden_size": 8},
 }
 EQUAL_LENGTHS = {"gpvae"}  # learn from series of equal length only
-RANDOM = {"miwae"}  # draw while they fill: a row alone gets other draws than among many
 
 
 def make(name, **options):
@@ -131,8 +130,6 @@ def test_other_rows_of_the_test_set_do_not_matter(name):
 
 @every
 def test_row_by_row_equals_all_at_once(name):
-    if name in RANDOM:
-        pytest.skip("draws at random while it fills")
     imputer, x = fitted(name), shaped(name, pattern("sparse", 2, 24))
     together = imputer.transform(x)
     alone = np.concatenate([imputer.transform(x[i : i + 1]) for i in range(len(x))])
@@ -193,8 +190,6 @@ def test_frames_keep_index_columns_and_width(name):
 
 @every_table
 def test_a_frame_is_filled_as_its_array(name):
-    if name in RANDOM:
-        pytest.skip("draws at random while it fills")
     filled = make(name).fit(frame(TRAIN)).transform(frame(TEST))
     assert np.array_equal(filled.to_numpy(), fitted(name).transform(TEST))
 

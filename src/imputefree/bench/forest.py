@@ -38,8 +38,8 @@ class Forest:
         forest = cls(model, np.inf)
         if judged_inside:
             guess = model.oob_decision_function_ if task.n_classes else model.oob_prediction_
-            rows = np.flatnonzero(np.isfinite(guess.reshape(len(guess), -1)).all(1))
-            forest.loss = task.loss(guess[rows], rows)
+            rows = np.flatnonzero(_out_of_bag(model, len(guess)))
+            forest.loss = task.loss(guess[rows], rows) if len(rows) else np.inf
         else:
             rows = task.parts[0][1]
             forest.loss = task.loss(forest.predict(task.inputs[rows]), rows)
@@ -48,6 +48,14 @@ class Forest:
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """(n, d) -> (n, classes) or (n,)."""
         return getattr(self.model, "predict_proba", self.model.predict)(inputs)
+
+
+def _out_of_bag(model: Any, n_rows: int) -> np.ndarray:
+    """Rows that some tree did not learn from; of the others a forest says nothing, but 0."""
+    found = np.zeros(n_rows, dtype=bool)
+    for rows in model.estimators_samples_:
+        found |= np.bincount(rows, minlength=n_rows) == 0
+    return found
 
 
 class ForestRival(Rival):

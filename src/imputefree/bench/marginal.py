@@ -46,14 +46,16 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
         """Learn a mixture a class; X (n, d) frame or array of numbers with gaps, y (n,) labels.
 
-        held_out (n,), rows to choose by, is taken as other rivals take it; as nothing is chosen
-        here, these rows are learned from too.
+        held_out (n,) marks rows to choose by, as for other rivals. Nothing is chosen here; they
+        are left out all the same, so that nobody learns from more rows than the others.
         """
         check_rules(self, MIXTURE_RULES)
         values, columns = self._read_training(X)
         target = read_target(y, len(values), type(self).__name__)
+        given = Examples.read(columns, target, None, None, held_out)
+        if given.held_out is not None:
+            values, target = values[~given.held_out], target[~given.held_out]
         classes = read_classes(target)
-        Examples.read(columns, target, None, None, held_out)  # refuses what is no mask
         observed = ~np.isnan(values)
         if not observed.any():
             raise InputError(

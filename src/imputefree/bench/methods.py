@@ -1,8 +1,8 @@
 """All methods by name, ours and the rivals. To add one, write its line here.
 
 A line says how to make the estimator: from the task ("classification" or "regression") and a seed.
-All of them are fitted by `fit(X, y, *, held_out=None)`; those of series take the options of
-`GILSequenceClassifier.fit` too.
+All of them are fitted by `fit(X, y, *, held_out=None)`. Those of series take the options of
+`GILSequenceClassifier.fit` too; "brits", "gru-d" and "saits" only lengths= and static=, numbers.
 """
 
 from __future__ import annotations

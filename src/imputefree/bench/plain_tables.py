@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
 
 from ..data.columns import Columns
-from ..data.encoding import Category, as_texts
+from ..data.encoding import Category
 from ..data.table import TableEncoder
 
 LARGEST = 1e38  # XGBoost computes in float32; to trees it only matters which value is larger
@@ -32,21 +31,6 @@ class PlainTable(TableEncoder):
         """Learn names, kinds, scales and categories from training rows."""
         super().fit(columns)
         return self
-
-    def arranged(self, columns: Columns) -> Columns:
-        """A table with the same columns, as training had them: names, order and kinds."""
-        arrays = []
-        for plan, array in zip(self.plans, self._match(columns), strict=True):
-            if isinstance(plan, Category):
-                array = as_texts(array)
-            elif array.dtype == object:
-                plan.encode(array, np.empty((len(array), 1)), f"column {plan.name!r}")
-                array = np.full(len(array), np.nan)  # text is refused: it holds nothing
-            arrays.append(array)
-        declared = [isinstance(plan, Category) for plan in self.plans]
-        return replace(
-            columns, names=self.names, named=self.named, arrays=arrays, declared=declared
-        )
 
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """What a rival learns from or predicts on; (n, columns) -> (n, inputs) float64."""

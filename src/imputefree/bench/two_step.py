@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.columns import Columns, read_columns
-from ..data.panel import Panel, series_labels
 from ..errors import ParameterError
 from ..estimators import GILClassifier, TableEstimator
-from ..examples import Examples
 from ..imputers import Imputer, SeriesImputer, make_imputer
 from ..rules import FLAG, check_rules
 from ..sequence_estimators import SequenceEstimator
-from ..series_input import read_series
-from .filling import Filler
-from .panels import read_like_training
+from .filling import FilledEncoder
 
 
 def _has_probabilities(self: Any) -> bool:
@@ -29,17 +24,20 @@ def _has_probabilities(self: Any) -> bool:
 
 
 class ImputeThenPredict(BaseEstimator):
-    """Fill the gaps with an imputer, then train one of our networks on what is then complete.
+    """One of our estimators with an imputer in it: its networks see values where gaps were.
 
-    The network, its budget and the rows it is validated on are those of the estimator, so a
-    comparison with that estimator on the gaps themselves differs in nothing but the imputation.
-    Its policy must be "none": nothing is missing any more. The imputer learns from rows that are
-    not held out, and from no label. Without `held_out` it learns from all rows given, also from
-    those that a member of the ensemble keeps for its validation.
+    Everything else is the estimator's own: network, encoding (learned on the rows with their
+    gaps), budget, folds, validation rows. So a comparison with that estimator differs in what
+    stands in a gap, and in nothing else. Its policy must be "none": nothing is missing any more.
+
+    The imputer learns from the rows that scales are learned from: those that are not held out;
+    without `held_out` from all rows, also from those that a member keeps for its validation. It
+    never sees a label. Categories take part in it as 0/1 columns.
 
     Tables: every imputer of tables. Series: imputers of series, and imputers of tables step by
     step, as the paper applies them (a step is a row; steps before and after do not count). Statics
-    are filled by an imputer of tables: the same one, or else the mean.
+    are filled by an imputer of tables: the same one, or else the mean. The summary path of series
+    summarises filled values.
 
     Parameters
     ----------
@@ -47,16 +45,17 @@ class ImputeThenPredict(BaseEstimator):
         the estimator's random_state
     estimator : GILClassifier, GILRegressor, GILSequenceClassifier or GILSequenceRegressor; default
         GILClassifier()
-    indicator : show the network where gaps were, one 0/1 column more for each column with gaps
+    indicator : tell the networks where gaps were, as the estimator itself does. This decides in
+        place of the estimator's own `indicator`
 
     Attributes
     ----------
-    filler_, static_filler_ : the fitted imputers and what they need for categories
-    estimator_ : the trained estimator
+    estimator_ : the trained estimator; `estimator_.encoder_.filler.imputer` is the fitted imputer
     classes_ : the class labels, of classifiers
 
     Examples
     --------
+    >>> import pandas as pd
     >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 10, "sex": ["f", "m", None, "m"] * 10})
     >>> y = ["well", "ill", "ill", "well"] * 10
     >>> network = GILClassifier(random_state=0, max_iter=30, batch_size=8)
@@ -82,65 +81,41 @@ class ImputeThenPredict(BaseEstimator):
     ) -> Self:
         """Learn to impute, impute and train; X, y and the rest as for the estimator's `fit`."""
         network, imputer = self._checked()
-        beside = {"sample_weight": sample_weight, "groups": groups, "held_out": held_out}
-        data, layout = self._read(network, X, how, {"y": y, **beside})
-        if isinstance(data, Panel):
-            y = series_labels(y, data) if y is not None else None
-            beside = {
-                name: None if one is None else series_labels(one, data, name)
-                for name, one in beside.items()
-            }
-        counted = Examples.read(
-            data, np.zeros(data.n_rows), beside["sample_weight"], None, beside["held_out"]
-        )
-        learned = counted.learned_from()
-        steps, lengths, statics = _parts(learned)
-        options = {
-            "indicator": self.indicator,
-            "owner": type(self).__name__,
-            "categorical_features": network.categorical_features,
-        }
-        filler = Filler(imputer, **options).fit(steps, lengths)
-        static_filler = None
-        if statics is not None:
-            fits = isinstance(imputer, Imputer)
-            options["categorical_features"] = "auto"
-            static_filler = Filler(clone(imputer) if fits else make_imputer("mean"), **options).fit(
-                statics
+        if how and isinstance(network, TableEstimator):
+            raise ParameterError(
+                f"there is no option {next(iter(how))!r} for tables",
+                "Options such as id= and static= are for series",
+                "Leave it out, or pass GILSequenceClassifier() as the estimator",
             )
-        frame, named = _filled(data, filler, static_filler)
-        network.fit(frame, y, **beside, **named)
-        self.layout_, self.filler_, self.static_filler_ = layout, filler, static_filler
+        network.set_params(indicator=bool(self.indicator))
+        network._new_encoder = partial(
+            FilledEncoder, network._new_encoder(), imputer, bool(self.indicator)
+        )
+        network.fit(X, y, sample_weight, groups, held_out, **how)
         self.estimator_ = network
         return self
 
     def predict(self, X: Any, **how: Any) -> np.ndarray:
         """A class, or a number, for each row (or series); -> (n,)."""
-        frame, named = self._fill(X, how)
-        return self.estimator_.predict(frame, **named)
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(X, **how)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, **how: Any) -> np.ndarray:
         """Probability of each class; -> (n, classes)."""
-        frame, named = self._fill(X, how)
-        return self.estimator_.predict_proba(frame, **named)
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X, **how)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
         """Accuracy, or R²; X and the rest as for `fit`."""
         check_is_fitted(self, "estimator_")
-        beside = {"y": y, "sample_weight": sample_weight}
-        data = self._read_again(X, how, beside)
-        if isinstance(data, Panel):
-            y = series_labels(y, data)
-            if sample_weight is not None:
-                sample_weight = series_labels(sample_weight, data, "sample_weight")
-        frame, named = _filled(data, self.filler_, self.static_filler_)
-        return self.estimator_.score(frame, y, sample_weight, **named)
+        return self.estimator_.score(X, y, sample_weight, **how)
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """The class labels, sorted."""
-        return self.estimator_.classes_
+    def __getattr__(self, name: str) -> Any:
+        """What a fit finds out is the estimator's: classes_, n_features_in_, n_iter_, …"""
+        if name.endswith("_") and not name.startswith("_") and "estimator_" in self.__dict__:
+            return getattr(self.estimator_, name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def _network(self) -> Any:
         return GILClassifier() if self.estimator is None else self.estimator
@@ -162,12 +137,6 @@ class ImputeThenPredict(BaseEstimator):
                 'It must be "none": after imputation nothing is missing',
                 'Pass policy="none"',
             )
-        if getattr(network, "per_step", False):
-            raise ParameterError(
-                "the estimator's per_step is True",
-                "Here a series has one label",
-                "Pass per_step=False",
-            )
         imputer = self.imputer
         if isinstance(imputer, str):
             imputer = make_imputer(imputer, random_state=network.random_state)
@@ -185,30 +154,6 @@ class ImputeThenPredict(BaseEstimator):
             )
         return clone(network), clone(imputer)
 
-    def _read(
-        self, network: Any, X: Any, how: Any, beside: dict[str, Any]
-    ) -> tuple[Columns | Panel, Any]:
-        if isinstance(network, SequenceEstimator):
-            return read_series(X, how, beside, None)
-        if how:
-            raise ParameterError(
-                f"there is no option {next(iter(how))!r} for tables",
-                "Options such as id= and static= are for series",
-                "Leave it out, or pass GILSequenceClassifier() as the estimator",
-            )
-        return read_columns(X), None
-
-    def _fill(self, X: Any, how: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
-        check_is_fitted(self, "estimator_")
-        return _filled(self._read_again(X, how, {}), self.filler_, self.static_filler_)
-
-    def _read_again(self, X: Any, how: Any, beside: dict[str, Any]) -> Columns | Panel:
-        """Data with the columns of training."""
-        if self.layout_ is None:
-            return self._read(self.estimator_, X, how, beside)[0]
-        statics = None if self.static_filler_ is None else self.static_filler_.encoder
-        return read_like_training(X, how, beside, self.layout_, self.filler_.encoder, statics)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         own = get_tags(self._network())
@@ -216,34 +161,3 @@ class ImputeThenPredict(BaseEstimator):
         tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
         tags.target_tags = own.target_tags
         return tags
-
-
-def _parts(data: Columns | Panel) -> tuple[Columns, np.ndarray | None, Columns | None]:
-    """Rows to fill, which of them are one series, and statics."""
-    if isinstance(data, Panel):
-        return data.steps, data.lengths, data.statics
-    return data, None, None
-
-
-def _filled(
-    data: Columns | Panel, filler: Filler, static_filler: Filler | None
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Data without gaps as a frame, and what the estimator has to be told of it."""
-    steps, lengths, statics = _parts(data)
-    frame = filler.fill(steps, lengths)
-    if not isinstance(data, Panel):
-        return frame, {}
-    of, when = _free("series", frame), _free("time", frame)
-    frame[of] = np.repeat(np.arange(data.n_rows), data.lengths)
-    frame[when] = data.times
-    named: dict[str, Any] = {"id": of, "time": when}
-    if static_filler is not None and statics is not None:
-        named["static"] = static_filler.fill(statics)
-    return frame, named
-
-
-def _free(name: str, frame: pd.DataFrame) -> str:
-    """A name that no column has."""
-    while name in frame:
-        name += "'"
-    return name

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning
 from .columns import Columns
-from .encoding import Category, Number, Plan, from_state, to_state
+from .encoding import Category, Number, Plan, as_texts, from_state, to_state
 from .words import listed, shorten
 
 RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs a number
@@ -137,6 +137,21 @@ class TableEncoder:
         if unseen:
             _warn_unseen(unseen)
         return Table(values, observed)
+
+    def arranged(self, columns: Columns) -> Columns:
+        """A table with the same columns, as training had them: names, order and kinds."""
+        arrays = []
+        for plan, array in zip(self.plans, self._match(columns), strict=True):
+            if isinstance(plan, Category):
+                array = as_texts(array)
+            elif array.dtype == object:
+                plan.encode(array, np.empty((len(array), 1)), f"column {plan.name!r}")
+                array = np.full(len(array), np.nan)  # text is refused: it holds nothing
+            arrays.append(array)
+        declared = [isinstance(plan, Category) for plan in self.plans]
+        return replace(
+            columns, names=self.names, named=self.named, arrays=arrays, declared=declared
+        )
 
     def _with_indicator(self) -> list[int]:
         """Columns that have an indicator."""

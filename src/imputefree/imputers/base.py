@@ -9,19 +9,20 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.columns import is_polars
+from ..all_or_nothing import all_or_nothing
 from ..errors import InputError, ParameterError
 from ..numeric_tables import NumericTables
+from .forms import like
 
-TINY = 1e-12  # a column that varies less has the spread 1
+TINY = 1e-12  # of its largest entry: a column that varies less is constant
+FARTHEST = 1e6  # spreads from the mean
 
 
-class Imputer(NumericTables, TransformerMixin, BaseEstimator):
+class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Base of all imputers. Values are scaled to mean 0 and spread 1 before they get to know them.
 
     Subclasses provide
@@ -57,43 +58,49 @@ class Imputer(NumericTables, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows; (n, d) frame or array of numbers with gaps."""
-        values, columns = self._read_training(X)
-        observed = ~np.isnan(values)
-        count = np.maximum(observed.sum(0), 1)
-        centred = np.where(observed, values, 0.0)  # one copy: tables may be large
-        self.mean_ = centred.sum(0) / count
-        centred -= self.mean_
-        centred *= observed
-        spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
-        del centred
-        self.spread_ = np.where(spread > TINY * np.maximum(np.abs(self.mean_), 1.0), spread, 1.0)
-        self._learn(self._scaled(values, observed), observed, self._rng())
-        self._remember(columns)
+        with all_or_nothing(self):
+            values, columns = self._read_training(X)
+            observed = ~np.isnan(values)
+            self._remember(columns)
+            self.mean_, self.spread_ = _mean_and_spread(values, observed)
+            self._learn(self._scaled(values, observed), observed, self._rng())
         return self
 
     def transform(self, X: Any) -> Any:
         """The same table without gaps: a frame for a frame, an array for an array."""
-        check_is_fitted(self, "mean_")
+        check_is_fitted(self, "n_features_in_")
         values = self._read(X)
-        observed = ~np.isnan(values)
+        gaps = np.isnan(values)
+        rows = np.flatnonzero(gaps.any(1))
+        if len(rows):
+            values[rows] = self._filled(values[rows], ~gaps[rows])
+        return like(X, values, gaps)
+
+    def _filled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Rows that all have a gap, without; (n, d)."""
         guess = self._fill(self._scaled(values, observed), observed, self._rng())
         if self.scales:
-            guess = guess * self.spread_ + self.mean_
+            with np.errstate(over="ignore"):  # told below
+                guess = guess * self.spread_ + self.mean_
         if not np.isfinite(guess[~observed]).all():
             raise InputError(
                 f"{type(self).__name__} diverged: a filled entry is not finite",
                 "An imputation must be a number",
-                "Scale the columns, or take a simpler imputer such as 'mean'",
+                "Scale the columns, or take another imputer",
             )
-        return like(X, np.where(observed, values, guess))
+        return np.where(observed, values, guess)
 
     def _scaled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """What an imputer sees; what is farther off than any sense counts as that far."""
         if self.scales:
-            values = (values - self.mean_) / self.spread_
+            with np.errstate(over="ignore"):
+                values = ((values - self.mean_) / self.spread_).clip(-FARTHEST, FARTHEST)
         return np.where(observed, values, 0.0)
 
     def _rng(self) -> np.random.Generator:
         """A fresh source of randomness; the same for each call where random_state is a number."""
+        if self.random_state is None:
+            return np.random.default_rng()  # leaves NumPy's global generator alone
         try:
             source = check_random_state(self.random_state)
         except ValueError:
@@ -110,16 +117,19 @@ class Imputer(NumericTables, TransformerMixin, BaseEstimator):
         return tags
 
 
-def like(X: Any, filled: np.ndarray) -> Any:
-    """Filled values in the form X came in; floats keep their width."""
-    if isinstance(X, pd.DataFrame):
-        frame = pd.DataFrame(filled, index=X.index, columns=X.columns)
-        narrow = {name: dtype for name, dtype in X.dtypes.items() if dtype == np.float32}
-        return frame.astype(narrow)
-    if is_polars(X):
-        # Of a square array polars would otherwise take the rows for columns.
-        frame = type(X)(filled, schema=list(X.columns), orient="row")
-        single = {name: dtype for name, dtype in X.schema.items() if str(dtype) == "Float32"}
-        return frame.cast(single) if single else frame
-    dtype = getattr(X, "dtype", None)
-    return filled.astype(dtype) if dtype in (np.float32, np.float16) else filled
+def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the observed entries of each column, (d,) each; the spread of a constant is its size.
+
+    Columns are divided by a power of two first, which is exact: squares of huge and tiny values
+    neither overflow nor vanish.
+    """
+    centred = np.where(observed, values, 0.0)  # one copy, changed in place: tables may be large
+    exponent = np.frexp(np.maximum(centred.max(0, initial=0.0), -centred.min(0, initial=0.0)))[1]
+    unit = np.ldexp(1.0, np.clip(exponent, -1000, 1000))
+    centred /= unit
+    count = np.maximum(observed.sum(0), 1)
+    mean = centred.sum(0) / count
+    centred -= mean
+    centred *= observed
+    spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
+    return mean * unit, np.where(spread > TINY, spread, 1.0) * unit

@@ -52,7 +52,8 @@ class MICEImputer(SklearnImputer):
     Parameters
     ----------
     max_iter : int, rounds
-    n_draws : int, fill with the average of so many draws instead of the means; 1 is one draw
+    n_draws : int, fill with the average of so many draws instead of the means; 1 is one draw. What
+        a row gets then depends on its place among the rows
     n_nearest_features : int or None, regress on so many columns only, drawn by correlation
     allow_slow, verbose : bool
     random_state : int, RandomState or None

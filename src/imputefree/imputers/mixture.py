@@ -78,7 +78,8 @@ class MixtureImputer(MixtureParameters, Imputer):
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
         check_rules(self, MIXTURE_RULES)
-        self.kind_ = choose_kind(self.kind, values, observed)
+        names = getattr(self, "feature_names_in_", range(values.shape[1]))
+        self.kind_ = choose_kind(self.kind, values, observed, names)
         self._known = observed.any(0)
         model = Mixture(
             choose_components(self.n_components, observed),
@@ -105,7 +106,7 @@ class MixtureImputer(MixtureParameters, Imputer):
         return prepare(values, self.kind_, self.mean_, self.spread_)
 
 
-def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray) -> str:
+def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray, names: Any = None) -> str:
     """What "auto" means for these entries, and whether "bernoulli" can be; (n, d) -> name.
 
     >>> choose_kind("auto", np.array([[0.0, 7.0]]), np.array([[True, False]]))
@@ -118,8 +119,9 @@ def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray) -> str:
         return "gaussian" if outside.any() else "bernoulli"
     if outside.any():
         row, column = np.argwhere(outside)[0]
+        name = column if names is None else f"{names[column]!r}"
         raise InputError(
-            f"kind is 'bernoulli' and column {column} holds {values[row, column]:g} (row {row})",
+            f"kind is 'bernoulli' and column {name} holds {values[row, column]:g} (row {row})",
             "A Bernoulli model takes numbers in [0, 1]",
             "Divide by the largest value, or use kind='gaussian'",
         )

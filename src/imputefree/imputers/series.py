@@ -9,11 +9,12 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..all_or_nothing import all_or_nothing
 from ..data.columns import is_polars
 from ..data.panel import read_panel
 from ..errors import InputTypeError
 from ..numeric_tables import numbers
-from .base import like
+from .forms import like
 
 
 class SeriesImputer(TransformerMixin, BaseEstimator):
@@ -43,9 +44,10 @@ class SeriesImputer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
         """Learn from series: (N, T, D) with optional lengths (N,), or a list of (T_i, D)."""
-        values, counts, names = read_series(X, lengths)
-        self._learn(_table(values, names), counts)
-        self.n_features_in_ = values.shape[1]
+        with all_or_nothing(self):
+            values, counts, names = read_series(X, lengths)
+            self._learn(_table(values, names), counts)
+            self.n_features_in_ = values.shape[1]
         return self
 
     def transform(self, X: Any, *, lengths: Any = None) -> Any:
@@ -110,7 +112,7 @@ def _member(one: Any, values: np.ndarray, names: list[str] | None) -> Any:
     if isinstance(one, pd.DataFrame) or is_polars(one):
         if names is not None:
             values = values[:, [names.index(str(name)) for name in one.columns]]
-        return like(one, values)
+        return like(one, values, np.asarray(pd.isna(np.asarray(one, dtype=object))))
     shape = np.shape(one)
     return values.reshape(shape).astype(one.dtype if _is_float(one) else np.float64)
 

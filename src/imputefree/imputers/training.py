@@ -79,6 +79,7 @@ class Outcome:
     module: nn.Module
     error: float
     history: dict[str, list[float]]
+    interrupted: bool = False
 
 
 def hide_entries(observed: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -151,7 +152,7 @@ def train(
     checks = math.ceil(most / settings.check_every)
     best, best_error, best_at = copy.deepcopy(judged.state_dict()), math.inf, 0
     history: dict[str, list[float]] = defaultdict(list)
-    taken = 0
+    taken, interrupted = 0, False
     with training_progress(settings.verbose, checks, what) as report:
         try:
             for check in range(checks):
@@ -179,13 +180,16 @@ def train(
                 if check - best_at >= settings.patience:
                     break
         except KeyboardInterrupt:
+            if not history:
+                raise  # nothing to keep
+            interrupted = True
             warnings.warn(
                 f"{what} was interrupted after {taken} steps; the best weights so far are kept",
                 InterruptedWarning,
                 stacklevel=2,
             )
     module.load_state_dict(best)
-    return Outcome(module, best_error, dict(history))
+    return Outcome(module, best_error, dict(history), interrupted)
 
 
 @torch.no_grad()
@@ -205,7 +209,11 @@ def best_of(run: Callable[..., Outcome], *grids: Any) -> tuple[tuple[float, ...]
     ((2.0, 3.0), 6.0)
     """
     several = [[float(v) for v in np.atleast_1d(grid)] for grid in grids]
-    outcomes = [(values, run(*values)) for values in product(*several)]
+    outcomes = []
+    for values in product(*several):
+        outcomes.append((values, run(*values)))
+        if outcomes[-1][1].interrupted:
+            break
     return min(outcomes, key=lambda pair: pair[1].error)
 
 

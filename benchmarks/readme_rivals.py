@@ -27,7 +27,7 @@ def imputers_section() -> str:
     runs = pd.DataFrame(tables["runs"])
     wide = runs.pivot_table(index="method", columns="table", values="rmse")
     wide = wide.sort_values(str(wide.columns[0]))
-    names = {"breast": "breast cancer, 569 × 30", "crime": "communities and crime, 1,993 × 100"}
+    names = {"breast": "RMSE, breast cancer", "crime": "RMSE, communities and crime"}
     lines = [
         "| imputer | " + " | ".join(names.get(str(one), str(one)) for one in wide) + " |",
         "|---|" + "---:|" * wide.shape[1],

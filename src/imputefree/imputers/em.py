@@ -117,7 +117,8 @@ class EMImputer(Imputer):
                 mu, sigma = _maximise(z, weight, mu, sigma, n, self.ridge)
         self._mu, self._sigma = mu, sigma
         self.location_ = self.mean_ + self.spread_ * mu
-        self.covariance_ = sigma * np.outer(self.spread_, self.spread_)
+        with np.errstate(over="ignore"):  # of columns in huge units it may not be a number
+            self.covariance_ = sigma * np.outer(self.spread_, self.spread_)
 
     def _fill(
         self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator

@@ -27,6 +27,7 @@ class Study:
     groups : rows of one patient share a value (n,), or None
     splits : how it is split
     notes : what a reader of a table of results has to know, a sentence each
+    columns : names of the d columns where X is an array, or None
 
     >>> study = Study("toy", np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([0, 1]),
     ...               citation="made up here", licence="none needed", simulated=True)
@@ -46,6 +47,7 @@ class Study:
     groups: np.ndarray | None = None
     splits: Splits = field(default_factory=Splits)
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
 
     @property
     def kind(self) -> str:
@@ -89,8 +91,12 @@ class Study:
         """The same study with these rows (numbers or a mask) only, in this order."""
         rows = np.arange(len(self.y))[np.asarray(rows)]
         static = None if self.static is None else self.static.iloc[rows]
+        splits = self.splits
+        if splits.test_rows is not None:  # row numbers: those of the rows that are left
+            splits = replace(splits, test_rows=np.flatnonzero(np.isin(rows, splits.test_rows)))
         return replace(
             self,
+            splits=splits,
             X=_rows(self.X, rows),
             y=self.y[rows],
             static=static,

@@ -44,6 +44,10 @@ class ModelFileError(ImputefreeError):
     """A model file that is truncated, foreign, tampered with or from a newer version."""
 
 
+class DownloadError(ImputefreeError):
+    """A public file that could not be fetched, or is not the known one."""
+
+
 class UnseenCategoryWarning(UserWarning):
     """Categories at prediction time that training never saw; they count as missing."""
 

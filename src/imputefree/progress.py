@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 
 from .gil.train import Progress as Report
 
@@ -33,3 +42,44 @@ def training_progress(wanted: bool, epochs: int, what: str) -> Iterator[Report |
             bar.update(job, completed=epoch + 1, figures=shown)
 
         yield report
+
+
+@contextmanager
+def step_progress(wanted: bool, steps: int, what: str) -> Iterator[Callable[[str], None]]:
+    """Gives a function to call with the name of each step as it begins."""
+    if not wanted or not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task(what, total=steps)
+        begun = 0
+
+        def report(step: str) -> None:
+            nonlocal begun
+            bar.update(job, completed=begun, description=f"{what}: {step}")
+            begun += 1
+
+        yield report
+
+
+@contextmanager
+def byte_progress(wanted: bool, what: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Gives a function to call with the bytes so far and in all, or None when nobody is looking."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(job, completed=done, total=total)

@@ -1,5 +1,81 @@
-"""Studies to learn from: `icu`, simulated, and `physionet2012`, read from files of your own."""
+"""Studies to learn from: public data read from files, and simulated cohorts.
 
-from . import icu, physionet2012
+    load("mnist", rate=0.9)               from root=, IMPUTEFREE_DATA or the user's cache
+    load("table:hepatitis")               a real table with natural gaps
+    load("table:patients.csv", target="outcome")    a file of your own
+    load("icu", seed=0)                   simulated, needs no file
 
-__all__ = ["icu", "physionet2012"]
+Nothing is downloaded by an import or a load; `imputefree data get NAME` is the one thing that does.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from ..data.words import shorten
+from ..errors import ParameterError
+from . import icu, mimic3_files, physionet2012
+from .files import Root
+from .splits import Split, Splits
+from .study import Study
+
+__all__ = ["LOADERS", "Split", "Splits", "Study", "icu", "load", "physionet2012"]
+
+# name: the module in this folder and its function (root, **options) -> Study; imported when asked.
+LOADERS = {
+    "mnist": ("mnist", "study"),
+    "physionet2012": ("physionet2012", "study"),
+    "mimic3": ("mimic3", "load"),  # its files are found by `mimic3_files`
+    "ophthalmic": ("ophthalmic", "study"),
+    "ophthalmic-simulated": ("ophthalmic_simulated", "study"),
+    "icu": ("icu_study", "study"),
+    "table": ("tables", "study"),
+}
+
+
+def load(name: str, root: Root = None, **options: Any) -> Study:
+    """A study by its name.
+
+    Parameters
+    ----------
+    name : one of `LOADERS`; tables by "table:NAME" or "table:FILE.csv"
+    root : the folder with its files, or the one above; then IMPUTEFREE_DATA and the cache are tried
+    options : those of the study; see `study` in its module
+
+    >>> load("icu", n_series=40, seed=0).X[0].shape[1]
+    14
+    >>> load("moon")
+    Traceback (most recent call last):
+    imputefree.errors.ParameterError: there is no study 'moon'. Studies are 'mnist', ...
+    """
+    kind, _, rest = str(name).partition(":")
+    if kind not in LOADERS or (kind == "table") != bool(rest):
+        known = [one for one in LOADERS if one != "table"]
+        raise ParameterError(
+            f"there is no study {name!r}",
+            f"Studies are {shorten(known, limit=20)} and 'table:NAME' or 'table:FILE.csv'",
+            "Name one of them",
+        )
+    module, function = LOADERS[kind]
+    if rest:
+        options["name"] = rest
+    if kind == "mimic3" and options.get("dsn") is None:
+        root = mimic3_files.home(root)
+    read = getattr(import_module(f".{module}", __name__), function)
+    return _call(name, read, {"root": root, **options})
+
+
+def _call(name: str, read: Any, options: dict[str, Any]) -> Study:
+    """An option that the study does not have is the caller's mistake, told with those it has."""
+    has = signature(read).parameters
+    unknown = [one for one in options if one not in has]
+    if unknown:
+        raise ParameterError(
+            f"{name!r} has no option {unknown[0]!r}",
+            f"Its options are {shorten([one for one in has if one != 'name'], limit=20)}",
+            "Correct the option's name, or leave it out",
+        )
+    study: Study = read(**options)
+    return study

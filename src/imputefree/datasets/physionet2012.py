@@ -1,70 +1,33 @@
 """PhysioNet/CinC Challenge 2012: 12,000 stays in intensive care, 48 hours each, who died?
 
 Real, public data (ODC-By), read from the challenge's own files, which this package does not bring:
-`set-{a,b,c}.tar.gz` and `Outcomes-{a,b,c}.txt` in a folder `physionet2012` of the folder named by
-the environment variable IMPUTEFREE_DATA, or wherever `load(folder)` is told.
+`set-{a,b,c}.tar.gz` (or folders `set-{a,b,c}`) and `Outcomes-{a,b,c}.txt`.
 
 A stay becomes 48 hourly steps of 37 variables: the mean of an hour's measurements, NaN for an hour
-without any (about 80 % of the grid). Age, sex, height, type of unit and the weight at admission
-are static. In these files -1 means unknown, and no variable can be negative, so negative values
-are gaps. Lines without a variable's name (2,403 in set-c) say nothing and are left out.
+without any (about 80 % of the grid). Or it stays what it was, a step whenever something was
+measured. Age, sex, height, type of unit and the weight at admission are static. In these files -1
+means unknown, and no variable can be negative, so negative values are gaps. Lines without a
+variable's name (2,403 in set-c) say nothing and are left out. Twelve stays hold no measurement.
 """
 
 from __future__ import annotations
 
-import io
 import os
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError
+from ..errors import ParameterError
+from .files import Root, find
+from .physionet2012_files import STATICS, VARIABLES, read_events, read_outcomes
+from .study import Study
 
 HOURS = 48
-STATICS = ["Age", "Gender", "Height", "ICUType", "Weight"]
-VARIABLES = [
-    "ALP",
-    "ALT",
-    "AST",
-    "Albumin",
-    "BUN",
-    "Bilirubin",
-    "Cholesterol",
-    "Creatinine",
-    "DiasABP",
-    "FiO2",
-    "GCS",
-    "Glucose",
-    "HCO3",
-    "HCT",
-    "HR",
-    "K",
-    "Lactate",
-    "MAP",
-    "MechVent",
-    "Mg",
-    "NIDiasABP",
-    "NIMAP",
-    "NISysABP",
-    "Na",
-    "PaCO2",
-    "PaO2",
-    "Platelets",
-    "RespRate",
-    "SaO2",
-    "SysABP",
-    "Temp",
-    "TroponinI",
-    "TroponinT",
-    "Urine",
-    "WBC",
-    "Weight",
-    "pH",
-]
+FORMS = ("hourly", "raw")
 
 
 @dataclass(frozen=True)
@@ -77,76 +40,115 @@ class Stays:
 
 
 def load(folder: str | os.PathLike[str] | None = None, sets: Sequence[str] = "abc") -> Stays:
-    """Read the challenge's files; `sets` names the thirds to read, 4,000 stays each.
+    """Read the challenge's files onto the hourly grid; `sets` names the thirds to read.
 
     >>> stays = load("nowhere")
     Traceback (most recent call last):
-    imputefree.errors.InputError: nowhere/Outcomes-a.txt does not exist. PhysioNet 2012 is read ...
+    imputefree.errors.InputError: the folder nowhere does not exist. PhysioNet 2012 is looked ...
     """
-    root = Path(folder) if folder is not None else _folder()
-    outcomes = pd.concat([pd.read_csv(_file(root, f"Outcomes-{one}.txt")) for one in sets])
-    died = outcomes.set_index("RecordID")["In-hospital_death"].astype(np.int64)
-    events = pd.concat([_events(_file(root, f"set-{one}.tar.gz")) for one in sets])
-    events = events[events["value"] >= 0].reset_index(drop=True)
+    measured, static, died = _read(folder, sets)
+    return Stays(_hourly(measured, died.index), static, died)
+
+
+def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") -> Study:
+    """The challenge as a study; y is 1 where the patient died in hospital.
+
+    Parameters
+    ----------
+    root : the folder with the files, or the one above
+    form : "hourly": X (n, 48, 37), NaN for an hour without a measurement; "raw": a list of n frames
+        (T_i, 37), a row whenever something was measured, and times in hours
+    sets : the thirds to read, 4,000 stays each
+    """
+    if form not in FORMS:
+        raise ParameterError(
+            f"form is {form!r}", "It must be 'hourly' or 'raw'", "Pass form= one of these"
+        )
+    measured, static, died = _read(root, sets)
+    empty = len(died) - measured["stay"].nunique()
+    notes = [f"Sets {', '.join(sets)}; {empty} stays hold no measurement at all."]
+    X: Any
+    times = None
+    if form == "hourly":
+        X = _hourly(measured, died.index)
+        notes.append("Hourly means on a grid of 48 steps.")
+    else:
+        X, times = _raw(measured, died.index)
+        notes.append("A step whenever something was measured; an empty stay has one empty step.")
+    return Study(
+        "physionet2012",
+        X,
+        died.to_numpy(),
+        citation="Silva et al. 2012, Predicting in-hospital mortality of ICU patients:"
+        " the PhysioNet/Computing in Cardiology Challenge 2012",
+        licence="Open Data Commons Attribution (ODC-By)",
+        simulated=False,
+        static=static.reset_index(drop=True),
+        times=times,
+        groups=None,  # a stay a patient
+        notes=tuple(notes),
+        columns=tuple(VARIABLES),
+    )
+
+
+def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Measurements (stay, minute, variable, value), statics and outcomes of all stays asked for."""
+    if not sets or any(one not in "abc" or one == "" for one in sets) or len(set(sets)) < len(sets):
+        raise ParameterError(
+            f"sets is {sets!r}", "It must hold letters of 'abc', each once", "Pass sets='abc'"
+        )
+    home = find(
+        "PhysioNet 2012",
+        "physionet2012",
+        [(f"Outcomes-{one}.txt",) for one in sets]
+        + [(f"set-{one}.tar.gz", f"set-{one}") for one in sets],
+        root=root,
+        how="Run `imputefree data get physionet2012`",
+    )
+    died = pd.concat([read_outcomes(home / f"Outcomes-{one}.txt") for one in sets])
+    events = pd.concat([read_events(home, f"set-{one}") for one in sets])
+    events = events[(events["value"] >= 0) & events["stay"].isin(died.index)]
+    events = events.reset_index(drop=True)
     # The lines at 00:00 describe the patient; a weight there is the one at admission.
     described = events[(events["minute"] == 0) & events["variable"].isin(STATICS)]
     described = described.drop_duplicates(["stay", "variable"])
+    described = described.astype({"variable": str})
     static = described.pivot(index="stay", columns="variable", values="value")
-    static = static.reindex(index=died.index, columns=STATICS)
+    static = static.reindex(index=died.index, columns=STATICS).rename_axis(columns=None)
     static["ICUType"] = static["ICUType"].astype("Int64").astype("category")  # a code, no number
     measured = events.drop(index=described.index)
-    return Stays(_hourly(measured, died.index), static.rename_axis(columns=None), died)
+    return measured[measured["variable"].isin(VARIABLES)], static, died
 
 
 def _hourly(events: pd.DataFrame, stays: pd.Index) -> np.ndarray:
     """Mean of each variable in each hour; (n, 48, 37)."""
     stay = stays.get_indexer(pd.Index(events["stay"]))
-    column = pd.Index(VARIABLES).get_indexer(pd.Index(events["variable"]))
     hour = np.minimum(events["minute"].to_numpy() // 60, HOURS - 1)  # 48:00 ends the last hour
-    known = (stay >= 0) & (column >= 0)
-    place = ((stay * HOURS + hour) * len(VARIABLES) + column)[known]
-    size = len(stays) * HOURS * len(VARIABLES)
-    total = np.bincount(place, weights=events["value"].to_numpy()[known], minlength=size)
+    return _means(stay * HOURS + hour, events, len(stays) * HOURS).reshape(len(stays), HOURS, -1)
+
+
+def _raw(events: pd.DataFrame, stays: pd.Index) -> tuple[list[pd.DataFrame], list[np.ndarray]]:
+    """A frame (T_i, 37) a stay, a row for each minute with a measurement, and its hours (T_i,)."""
+    stay = stays.get_indexer(pd.Index(events["stay"]))
+    longest = 60 * HOURS + 1
+    moment = stay * longest + events["minute"].to_numpy()
+    empty = np.setdiff1d(np.arange(len(stays)), stay) * longest  # a series has at least one step
+    moments = np.unique(np.concatenate([moment, empty]))
+    values = _means(np.searchsorted(moments, moment), events, len(moments))
+    hours = moments % longest / 60
+    ends = np.searchsorted(moments // longest, np.arange(len(stays) + 1))
+    frame = pd.DataFrame(values, columns=VARIABLES)
+    spans = list(pairwise(ends))
+    frames = [frame.iloc[a:b].reset_index(drop=True) for a, b in spans]
+    return frames, [hours[a:b] for a, b in spans]
+
+
+def _means(row: np.ndarray, events: pd.DataFrame, n_rows: int) -> np.ndarray:
+    """(n_rows, 37): mean of the events of each row and variable, NaN where there is none."""
+    column = pd.Index(VARIABLES).get_indexer(events["variable"].cat.categories)
+    place = row * len(VARIABLES) + column[events["variable"].cat.codes]
+    size = n_rows * len(VARIABLES)
+    total = np.bincount(place, weights=events["value"].to_numpy(), minlength=size)
     count = np.bincount(place, minlength=size)
     mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-    return mean.reshape(len(stays), HOURS, len(VARIABLES))
-
-
-def _events(archive: Path) -> pd.DataFrame:
-    """Every measurement in an archive of one text file a stay: stay, minute, variable, value."""
-    with tarfile.open(archive) as tar:
-        files = [tar.extractfile(member) for member in tar if member.name.endswith(".txt")]
-        texts = [file.read().partition(b"\n")[2].strip() for file in files if file is not None]
-    lines = pd.read_csv(
-        io.BytesIO(b"\n".join(texts)),
-        names=["time", "variable", "value"],
-        dtype={"time": str, "variable": str, "value": float},
-    )
-    # Every file begins with its RecordID: the lines up to the next one are that stay's.
-    begins = lines["variable"] == "RecordID"
-    lines["stay"] = lines["value"].where(begins).ffill().astype("int64")
-    clock = lines["time"].str
-    lines["minute"] = 60 * clock[:2].astype("int64") + clock[3:5].astype("int64")
-    return lines.loc[~begins & lines["variable"].notna(), ["stay", "minute", "variable", "value"]]
-
-
-def _folder() -> Path:
-    root = os.environ.get("IMPUTEFREE_DATA")
-    if not root:
-        raise InputError(
-            "nobody said where PhysioNet 2012 is",
-            "It is read from files of your own: this package brings none",
-            "Set IMPUTEFREE_DATA to the folder that holds physionet2012/, or call load(folder)",
-        )
-    return Path(root) / "physionet2012"
-
-
-def _file(root: Path, name: str) -> Path:
-    path = root / name
-    if not path.exists():
-        raise InputError(
-            f"{path} does not exist",
-            "PhysioNet 2012 is read from set-{a,b,c}.tar.gz and Outcomes-{a,b,c}.txt",
-            "Get them from the challenge's page on physionet.org, or correct the folder",
-        )
-    return path
+    return mean.reshape(n_rows, len(VARIABLES))

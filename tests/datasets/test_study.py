@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from imputefree.datasets.study import Study
+
+WHOSE = {"citation": "made up here", "licence": "none needed", "simulated": True}
+
+
+def test_padding_is_not_missing():
+    X = np.full((2, 3, 1), np.nan)
+    X[0, 0] = X[1, 1] = 1.0
+    padded = Study("s", X, np.array([0, 1]), lengths=np.array([1, 2]), **WHOSE)
+    listed = Study("s", [pd.DataFrame(X[0, :1]), pd.DataFrame(X[1, :2])], np.array([0, 1]), **WHOSE)
+    assert padded.kind == listed.kind == "series"
+    assert padded.missing_rate == listed.missing_rate == 1 / 3
+    np.testing.assert_array_equal(padded.observed, listed.observed)
+
+
+def test_take_keeps_everything_of_a_row_together():
+    static = pd.DataFrame({"age": [30, 40, 50]})
+    X = [pd.DataFrame({"x": np.full(k, float(k))}) for k in (1, 2, 3)]
+    times = [np.arange(k) for k in (1, 2, 3)]
+    study = Study(
+        "s",
+        X,
+        np.array([0.5, 1.5, 2.5]),
+        static=static,
+        times=times,
+        groups=np.array([7, 8, 9]),
+        **WHOSE,
+    )
+    part = study.take([2, 0])
+    assert [len(one) for one in part.X] == [3, 1]
+    assert part.static["age"].tolist() == [50, 30]
+    assert part.groups.tolist() == [9, 7]
+    assert part.y.tolist() == [2.5, 0.5]
+    assert set(part.options) == {"static", "times"}
+    assert len(part.options["times"][0]) == 3
+    assert study.take(np.array([False, True, False])).y.tolist() == [1.5]
+    assert study.task == "regression"
+
+
+def test_texts_and_categories_count_as_observed():
+    X = pd.DataFrame({"a": ["x", None], "b": pd.array([1, None], dtype="Int64")})
+    study = Study("t", X, np.array(["u", "v"]), **WHOSE)
+    assert study.kind == "table"
+    assert study.missing_rate == 0.5
+    assert study.task == "classification"

@@ -16,7 +16,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(PIP) --editable '.[dev,bench]'
+	$(PIP) --editable '.[dev,bench,data]'
 	touch $@
 
 demo: $(VENV)/.core
@@ -43,6 +43,7 @@ bench: $(VENV)/.dev
 	$(RUN) benchmarks/sequence_step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py
 	$(RUN) -m benchmarks.misleading_columns
+	$(RUN) benchmarks/mimic3_memory.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/physionet2012.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/table_imputers.py

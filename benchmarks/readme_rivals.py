@@ -38,7 +38,7 @@ def imputers_section() -> str:
     ]
     pixels = ", ".join(f"{run['method']} {run['mse']:.4f}" for run in digits["runs"])
     times = ", ".join(
-        f"{run['method']} {run['seconds'] / 60:.0f} minutes" for run in digits["runs"][1:]
+        f"{run['method']} {run['seconds'] / 60:.1f} minutes" for run in digits["runs"][1:]
     )
     return "\n".join(
         [

@@ -11,7 +11,6 @@ on all 60,000 rows, takes more than 30 minutes.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import sys
 import time
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 from record import record, write
 
+from imputefree.datasets import load
 from imputefree.imputers import make_imputer
 
 RATE = 0.5
@@ -50,9 +50,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
 
 def digits(rows: int) -> np.ndarray:
     """The first rows of MNIST's training part, (rows, 784) float32 in [0, 1]."""
-    folder = Path(os.environ.get("IMPUTEFREE_DATA", "../shared/data"))
-    with np.load(folder / "mnist" / "mnist.npz") as file:
-        return file["x_train"][:rows].reshape(-1, 784).astype(np.float32) / 255
+    return load("mnist", rate=0).X[:60_000][:rows]
 
 
 def one(

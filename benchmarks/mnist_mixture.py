@@ -23,6 +23,7 @@ from record import record, write
 from sklearn.model_selection import train_test_split
 
 from imputefree.bench.marginal import ClasswiseMixture, ObservedNaiveBayes
+from imputefree.datasets import load
 
 GOALS = {0.9: 0.835, 0.7: 0.93, 0.5: 0.95}  # accuracy by share of missing pixels, all rows
 PROTOCOL = "chosen on a sixth of the training rows, test scored once"
@@ -30,13 +31,11 @@ RECORDED = ("seed", "rows", "members", "members_to_choose", "jobs")
 LONGEST_FIT = 120.0  # seconds on 2 cores
 
 
-def load(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def images(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Training and test images (n, 784) in [0, 1] and their digits; few rows for a quick look."""
-    with np.load(Path(os.environ["IMPUTEFREE_DATA"]) / "mnist" / "mnist.npz") as file:
-        train, test = file["x_train"][:rows], file["x_test"][:rows]
-        digits = file["y_train"][:rows], file["y_test"][:rows]
-    scaled = (x.reshape(len(x), -1).astype(np.float32) / np.float32(255) for x in (train, test))
-    return (*scaled, *digits)
+    digits = load("mnist", rate=0)
+    train, test = digits.X[:60_000][:rows], digits.X[60_000:][:rows]
+    return train, test, digits.y[:60_000][:rows], digits.y[60_000:][:rows]
 
 
 def hide(images: np.ndarray, rate: float, rng: np.random.Generator) -> np.ndarray:
@@ -72,7 +71,7 @@ def choose(
 
 def one(rate: float, options: argparse.Namespace) -> dict[str, Any]:
     """Choose, fit and score at one rate of missing pixels."""
-    train, test, y, y_test = load(options.rows)
+    train, test, y, y_test = images(options.rows)
     rng = np.random.default_rng([options.seed, round(1000 * rate)])
     X, X_test = hide(train, rate, rng), hide(test, rate, rng)
     grid = {"n_components": options.components, "smoothing": options.smoothing}

@@ -14,7 +14,6 @@ compared with the ratio in their papers (PAPERS); a ratio more than 15 % above i
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -22,18 +21,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from record import record, write
 from sklearn.datasets import load_breast_cancer
 
+from imputefree.datasets import load
 from imputefree.imputers import make_imputer
 
 
 def crime() -> np.ndarray:
     """Communities and crime: 1,994 rows; the numeric columns without gaps of their own."""
-    folder = Path(os.environ.get("IMPUTEFREE_DATA", "../shared/data"))
-    frame = pd.read_csv(folder / "tabular" / "communities_crime.csv").iloc[:, 5:]
-    frame = frame.select_dtypes("number")
+    frame = load("table:communities_crime").X.select_dtypes("number")
     return frame.loc[:, frame.notna().all()].to_numpy(dtype=float)
 
 

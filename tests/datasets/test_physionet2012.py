@@ -52,6 +52,10 @@ def pack(folder, texts, name="set-a"):
             tar.addfile(info, io.BytesIO(content))
 
 
+def read(folder=None, sets="abc"):
+    return load("physionet2012", folder, sets=sets)
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("IMPUTEFREE_DATA", str(tmp_path / "none"))
@@ -62,9 +66,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_hours_statics_and_outcomes(folder):
-    stays = study.load(folder, "a")
-    assert stays.died.to_dict() == {12: 1, 11: 0}
-    second, first = stays.values  # in the order of the outcomes
+    stays = read(folder, "a")
+    assert stays.y.tolist() == [1, 0]
+    second, first = stays.X  # in the order of the outcomes
     assert first[0, HR] == pytest.approx((70 + 90 + 94) / 3)  # the mean of an hour
     assert first[1, HR] == 100
     assert first[47, HR] == 60  # 48:00 belongs to the last hour
@@ -74,14 +78,14 @@ def test_hours_statics_and_outcomes(folder):
     assert weight[6] == 81
     assert np.isfinite(weight).sum() == 1  # at admission it is static
     assert np.isnan(second).all()  # a line without a name says nothing
-    assert stays.static.loc[11, "Weight"] == 80.5
-    assert stays.static.loc[[11, 12], "Gender"].isna().tolist() == [True, False]
+    assert stays.static.loc[1, "Weight"] == 80.5
+    assert stays.static["Gender"].isna().tolist() == [False, True]
     assert stays.static["ICUType"].tolist() == [1, 4]
 
 
 def test_the_study_on_the_hourly_grid(folder):
     hourly = load("physionet2012", folder, sets="a")
-    np.testing.assert_array_equal(hourly.X, study.load(folder, "a").values)
+    assert hourly.X.shape == (2, 48, 37)
     assert hourly.y.tolist() == [1, 0]
     assert hourly.columns == tuple(study.VARIABLES)
     assert "1 stays hold no measurement at all." in hourly.notes[0]
@@ -126,20 +130,20 @@ def test_both_forms_can_be_learned_from(folder):
 
 def test_files_that_are_not_there(folder):
     check_error(
-        lambda: study.load(folder),
+        lambda: read(folder),
         f"{folder} has no Outcomes-b.txt, Outcomes-c.txt, set-b.tar.gz, set-c.tar.gz",
         "PhysioNet 2012 needs Outcomes-a.txt",
         "set-a.tar.gz (or set-a)",
         "Run `imputefree data get physionet2012`",
     )
     (folder / "Outcomes-a.txt").unlink()
-    check_error(lambda: study.load(folder, "a"), f"{folder} has no Outcomes-a.txt")
-    check_error(study.load, "PhysioNet 2012 is not in", "the user's cache")
+    check_error(lambda: read(folder, "a"), f"{folder} has no Outcomes-a.txt")
+    check_error(read, "PhysioNet 2012 is not in", "the user's cache")
 
 
 def test_options_that_cannot_be():
     for sets in ("", "abd", "aa", ["a", ""]):
-        check_error(lambda s=sets: study.load(None, s), "sets is", "'abc'", kind=ParameterError)
+        check_error(lambda s=sets: read(None, s), "sets is", "'abc'", kind=ParameterError)
     check_error(lambda: load("physionet2012", form="x"), "form is 'x'", kind=ParameterError)
 
 
@@ -148,7 +152,7 @@ def test_a_truncated_archive(folder, size):
     path = folder / "set-a.tar.gz"
     path.write_bytes(path.read_bytes()[:size])
     check_error(
-        lambda: study.load(folder, "a"), f"{path} is truncated or corrupted (", "Fetch it anew"
+        lambda: read(folder, "a"), f"{path} is truncated or corrupted (", "Fetch it anew"
     )
 
 
@@ -165,12 +169,12 @@ def test_a_truncated_archive(folder, size):
 )
 def test_garbage_in_a_stay_is_named(folder, text):
     pack(folder, {"12.txt": SECOND, "11.txt": text})
-    check_error(lambda: study.load(folder, "a"), "set-a/11.txt in", "cannot be read", "hh:mm")
+    check_error(lambda: read(folder, "a"), "set-a/11.txt in", "cannot be read", "hh:mm")
 
 
 def test_an_archive_without_stays(folder):
     pack(folder, {"readme.md": "nothing"})
-    check_error(lambda: study.load(folder, "a"), "holds no stay")
+    check_error(lambda: read(folder, "a"), "holds no stay")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ def test_an_archive_without_stays(folder):
 )
 def test_outcomes_that_cannot_be(folder, text, part):
     (folder / "Outcomes-a.txt").write_text(text)
-    check_error(lambda: study.load(folder, "a"), "Outcomes-a.txt", part)
+    check_error(lambda: read(folder, "a"), "Outcomes-a.txt", part)
 
 
 def test_the_real_files():

@@ -12,9 +12,7 @@ variable's name (2,403 in set-c) say nothing and are left out. Twelve stays hold
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -28,26 +26,6 @@ from .study import Study
 
 HOURS = 48
 FORMS = ("hourly", "raw")
-
-
-@dataclass(frozen=True)
-class Stays:
-    """values (n, 48, 37), NaN = gap; static, one row a stay, and died, 0 or 1; both by RecordID."""
-
-    values: np.ndarray
-    static: pd.DataFrame
-    died: pd.Series
-
-
-def load(folder: str | os.PathLike[str] | None = None, sets: Sequence[str] = "abc") -> Stays:
-    """Read the challenge's files onto the hourly grid; `sets` names the thirds to read.
-
-    >>> stays = load("nowhere")
-    Traceback (most recent call last):
-    imputefree.errors.InputError: the folder nowhere does not exist. PhysioNet 2012 is looked ...
-    """
-    measured, static, died = _read(folder, sets)
-    return Stays(_hourly(measured, died.index), static, died)
 
 
 def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") -> Study:

@@ -151,9 +151,7 @@ def test_options_that_cannot_be():
 def test_a_truncated_archive(folder, size):
     path = folder / "set-a.tar.gz"
     path.write_bytes(path.read_bytes()[:size])
-    check_error(
-        lambda: read(folder, "a"), f"{path} is truncated or corrupted (", "Fetch it anew"
-    )
+    check_error(lambda: read(folder, "a"), f"{path} is truncated or corrupted (", "Fetch it anew")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..data.words import shorten
 from ..errors import ParameterError
-from . import icu, mimic3_files, physionet2012
+from . import icu, physionet2012
 from .files import Root
 from .splits import Split, Splits
 from .study import Study
@@ -27,7 +27,7 @@ __all__ = ["LOADERS", "Split", "Splits", "Study", "icu", "load", "physionet2012"
 LOADERS = {
     "mnist": ("mnist", "study"),
     "physionet2012": ("physionet2012", "study"),
-    "mimic3": ("mimic3", "load"),  # its files are found by `mimic3_files`
+    "mimic3": ("mimic3", "load"),
     "ophthalmic": ("ophthalmic", "study"),
     "ophthalmic-simulated": ("ophthalmic_simulated", "study"),
     "icu": ("icu_study", "study"),
@@ -61,8 +61,6 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
     module, function = LOADERS[kind]
     if rest:
         options["name"] = rest
-    if kind == "mimic3" and options.get("dsn") is None:
-        root = mimic3_files.home(root)
     read = getattr(import_module(f".{module}", __name__), function)
     return _call(name, read, {"root": root, **options})
 

@@ -78,6 +78,8 @@ def find(
         for layout in layouts:
             if not _lacking(place.path, layout):
                 return place.path
+        if place.why == "root" and _partly([place], layouts):
+            break  # half of what was asked for: no other copy is meant
     part = _partly(looked, layouts)
     fact = f"{what} is not in {_worded(looked[:: len(folders) + 1])}"
     if part:

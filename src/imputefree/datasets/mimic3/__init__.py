@@ -8,12 +8,12 @@ began, items.py what is measured.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 
 from ...errors import InputError, ParameterError
 from ...progress import step_progress
+from ..mimic3_files import home
 from ..splits import Splits
 from ..study import Study
 from .cohort import Cohort, build
@@ -53,8 +53,8 @@ def load(
 ) -> Study:
     """The septic-shock study.
 
-    root : folder of MIMIC-III's csv or csv.gz files. If None: `mimic3`, or else `mimic3_demo`, in
-        the folder named by IMPUTEFREE_DATA
+    root : folder of MIMIC-III's csv or csv.gz files, or the one above it. If None: `mimic3`, or
+        else `mimic3_demo`, in the folder named by IMPUTEFREE_DATA or in the user's cache
     dsn, schema : a PostgreSQL database instead
     form : "variable": a list of n frames (T_i, 14), as long as they are; "fixed": an array
         (n, 8, 14): a shorter series is padded by its last row again and again, a longer one ends
@@ -66,7 +66,7 @@ def load(
 
     >>> load("nowhere")
     Traceback (most recent call last):
-    imputefree.errors.InputError: nowhere does not exist. MIMIC-III is read from a folder of its ...
+    imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
     """
     if form not in ("variable", "fixed"):
         raise ParameterError(
@@ -89,7 +89,7 @@ def open_source(
 ) -> Source:
     """A folder of files, or a database."""
     if dsn is None:
-        return Folder(_folder() if root is None else root, memory_limit)
+        return Folder(home(root), memory_limit)
     if root is not None:
         raise ParameterError(
             "root and dsn are both given",
@@ -134,15 +134,3 @@ def _fixed(cohort: Cohort) -> np.ndarray:
 def _steps(cohort: Cohort) -> str:
     steps = zip(cohort.counts["step"], cohort.counts["patients"], strict=True)
     return "; ".join(f"{step}, {patients:,}" for step, patients in steps)
-
-
-def _folder() -> Path:
-    root = os.environ.get("IMPUTEFREE_DATA")
-    if not root:
-        raise InputError(
-            "nobody said where MIMIC-III is",
-            "It is read from files or a database of your own: this package brings none",
-            "Pass root= or dsn=, or set IMPUTEFREE_DATA to the folder that holds mimic3/",
-        )
-    whole, demo = Path(root) / "mimic3", Path(root) / "mimic3_demo"
-    return demo if demo.is_dir() and not whole.is_dir() else whole

@@ -10,12 +10,12 @@ from imputefree.errors import ParameterError
 from tests.refusals import check_error
 
 
-@pytest.mark.parametrize("name", ["moon", "table", "table:", "icu:1", "", None])
+@pytest.mark.parametrize("name", ["moon", "table", "table:", "series", "icu:1", "", None])
 def test_an_unknown_name_lists_the_known_ones(name):
     check_error(
         lambda: load(name),
         f"there is no study {name!r}. Studies are 'mnist', 'physionet2012', 'mimic3'",
-        "'icu' and 'table:NAME' or 'table:FILE.csv'",
+        "'icu' and 'table:NAME', 'table:FILE.csv' or 'series:FILE.csv'",
         kind=ParameterError,
     )
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from imputefree.datasets.series_csv import series_study
+from imputefree.datasets import load
+from imputefree.errors import ParameterError
 from tests.refusals import check_error
 
 TEXT = "stay,hour,hr,lab,died\nb,2,80,,1\na,1,70,1.5,0\nb,1,,2.5,1\na,0,60,,\n"
@@ -16,12 +17,12 @@ def path(tmp_path):
 
 
 def test_series_in_the_order_of_the_file_steps_in_the_order_of_time(path):
-    study = series_study(path, "stay", "hour", "died")
+    study = load(f"series:{path}", id="stay", time="hour", target="died")
     assert study.y.tolist() == [1, 0]  # b comes first
     assert [one["lab"].fillna(-1).tolist() for one in study.X] == [[2.5, -1], [-1, 1.5]]
     assert [one.tolist() for one in study.times] == [[1, 2], [0, 1]]
     assert list(study.X[0].columns) == ["hr", "lab"]
-    bare = series_study(path, "stay", drop=["died"])
+    bare = load(f"series:{path}", id="stay", drop=["died"])
     assert bare.times is None
     assert bare.X[0]["hour"].tolist() == [2, 1]
     assert bare.y.tolist() == [0, 0]
@@ -41,4 +42,12 @@ def test_series_in_the_order_of_the_file_steps_in_the_order_of_time(path):
 )
 def test_files_that_are_no_series(path, text, part):
     path.write_text(text)
-    check_error(lambda: series_study(path, "stay", "hour", "died"), part)
+    check_error(lambda: load(f"series:{path}", id="stay", time="hour", target="died"), part)
+
+
+def test_what_is_needed_cannot_be_dropped(path):
+    check_error(
+        lambda: load(f"series:{path}", id="stay", drop=["stay"]),
+        "column 'stay' is needed and to be dropped",
+        kind=ParameterError,
+    )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from imputefree.datasets.splits import Splits
-from imputefree.errors import InputError
+from imputefree.errors import InputError, ParameterError
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -56,3 +56,8 @@ def test_numbers_are_spread_over_the_parts():
     y = np.random.default_rng(0).exponential(size=2000)
     split = Splits(test=0.2).of(y)
     assert abs(y[split.test].mean() - y.mean()) < 0.1
+
+
+def test_a_seed_is_a_whole_number():
+    with pytest.raises(ParameterError, match="seed is -1"):
+        Splits().of(np.arange(10) % 2, seed=-1)

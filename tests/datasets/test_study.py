@@ -48,3 +48,9 @@ def test_texts_and_categories_count_as_observed():
     assert study.kind == "table"
     assert study.missing_rate == 0.5
     assert study.task == "classification"
+
+
+def test_no_row_at_all_and_comparison():
+    study = Study("t", np.ones((2, 1)), np.array([0, 1]), **WHOSE)
+    assert study.take([]).X.shape == (0, 1)
+    assert study != study.take([0])

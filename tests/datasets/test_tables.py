@@ -126,7 +126,7 @@ def test_which_numbers_are_classes(tmp_path):
         (b"a,outcome\n1,2\n3,4,5,6\n", "is no CSV text ("),
         (b"a,b\n1,2\n", "has no column 'outcome'. Its columns are 'a', 'b'."),
         (b"outcome\n1\n2\n", "has no column beside the target"),
-        (b"a;outcome\n1;2\n", "has no column 'outcome'. Its columns are 'a;outcome'."),
+        (b"a;outcome\n1;2\n", "seems to have semicolons between its columns"),
         (b"a,outcome\n1,\n2,\n", "is empty in all rows"),
     ],
 )
@@ -166,3 +166,35 @@ def test_files_and_options_that_are_not_there(tmp_path, monkeypatch):
     )
     with pytest.raises(InputError, match="has no column 'colour'"):
         load(f"table:{path}", target="outcome", drop=["colour"])
+
+
+def test_a_known_table_of_another_length_is_refused(tmp_path):
+    (tmp_path / "tabular").mkdir()
+    path = write(tmp_path / "tabular", "Class,AGE\nLIVE,30\nDIE,\n", "hepatitis.csv")
+    check_error(
+        lambda: load("table:hepatitis", root=tmp_path),
+        f"{path} has 2 rows. The table 'hepatitis' has 155. Replace the file",
+    )
+    assert load(f"table:{path}", target="Class").X.shape == (2, 1)
+
+
+def test_an_infinite_label_and_a_dropped_target(tmp_path):
+    path = write(tmp_path, "x,y\n1,1\n2,inf\n")
+    check_error(lambda: load(f"table:{path}", target="y"), "'y'", "holds an infinite number")
+    check_error(
+        lambda: load(f"table:{path}", target="y", drop=["y"]),
+        "column 'y' is needed and to be dropped",
+        kind=ParameterError,
+    )
+
+
+def test_a_leak_may_be_named_as_the_target():
+    root = real("tabular")
+    assert load("table:titanic3", root=root, target="boat").task == "classification"
+
+
+def test_words_for_missing_are_told_of(tmp_path):
+    path = write(tmp_path, "x,y\n1,0\nNA,1\n")
+    study = load(f"table:{path}", target="y")
+    assert study.missing_rate == 0.5
+    assert study.notes == ("In column 'x' 'NA' (1 row) was taken for a gap.",)

@@ -18,7 +18,6 @@ from ..datasets.describe import describe
 from ..datasets.describe_picture import draw
 from ..datasets.describe_table import show
 from ..datasets.download import Report, get, home_of
-from ..datasets.series_csv import series_study
 from ..datasets.sources import SOURCES, File
 from ..datasets.study import Study
 from ..datasets.tables import KNOWN
@@ -104,6 +103,7 @@ def describe_command(
         typer.echo("The picture needs matplotlib: pip install 'imputefree[bench]'.", err=True)
         return
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
+    path = path if path.suffix else path.with_suffix(".png")
     with step_progress(True, 1, name) as report:
         report("drawing")
         draw(found, path)
@@ -130,11 +130,12 @@ def _study(
                 "A file of series has a column that says whose a row is, and may have one for when",
                 "Pass --id COLUMN with a CSV file",
             )
-        return series_study(Path(name), id, time, target, drop)
-    if file:
+        options |= {"id": id} | ({"time": time} if time else {})
+        name = f"series:{name}"
+    elif file:
         name = f"table:{name}"
-    if name.startswith("table:"):
-        options |= {"target": target, "drop": drop}
+    if name.startswith(("table:", "series:")):
+        options |= ({"target": target} if target else {}) | ({"drop": drop} if drop else {})
     elif target or drop:
         raise ParameterError(
             f"--target and --drop were given for {escape(name)!r}",

@@ -3,6 +3,7 @@
     load("mnist", rate=0.9)               from root=, IMPUTEFREE_DATA or the user's cache
     load("table:hepatitis")               a real table with natural gaps
     load("table:patients.csv", target="outcome")    a file of your own
+    load("series:stays.csv", id="stay", time="hour", target="died")    series of your own
     load("icu", seed=0)                   simulated, needs no file
 
 Nothing is downloaded by an import or a load; `imputefree data get NAME` is the one thing that does.
@@ -32,7 +33,9 @@ LOADERS = {
     "ophthalmic-simulated": ("ophthalmic_simulated", "study"),
     "icu": ("icu_study", "study"),
     "table": ("tables", "study"),
+    "series": ("series_csv", "study"),
 }
+FILES = ("table", "series")  # their names go on after a colon
 
 
 def load(name: str, root: Root = None, **options: Any) -> Study:
@@ -40,7 +43,8 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
 
     Parameters
     ----------
-    name : one of `LOADERS`; tables by "table:NAME" or "table:FILE.csv"
+    name : one of `LOADERS`; tables by "table:NAME" or "table:FILE.csv", series by
+        "series:FILE.csv"
     root : the folder with its files, or the one above; then IMPUTEFREE_DATA and the cache are tried
     options : those of the study; see `study` in its module
 
@@ -51,18 +55,21 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
     imputefree.errors.ParameterError: there is no study 'moon'. Studies are 'mnist', ...
     """
     kind, _, rest = str(name).partition(":")
-    if kind not in LOADERS or (kind == "table") != bool(rest):
-        known = [one for one in LOADERS if one != "table"]
+    if kind not in LOADERS or (kind in FILES) != bool(rest):
+        known = [one for one in LOADERS if one not in FILES]
         raise ParameterError(
             f"there is no study {name!r}",
-            f"Studies are {shorten(known, limit=20)} and 'table:NAME' or 'table:FILE.csv'",
+            f"Studies are {shorten(known, limit=20)} and 'table:NAME', 'table:FILE.csv' or"
+            " 'series:FILE.csv'",
             "Name one of them",
         )
     module, function = LOADERS[kind]
     if rest:
         options["name"] = rest
     read = getattr(import_module(f".{module}", __name__), function)
-    return _call(name, read, {"root": root, **options})
+    if kind != "series":  # a path says where it is
+        options["root"] = root
+    return _call(name, read, options)
 
 
 def _call(name: str, read: Any, options: dict[str, Any]) -> Study:

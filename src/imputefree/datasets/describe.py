@@ -36,14 +36,14 @@ class Description:
     missing : share of missing entries
     rows : rows of a table, or steps of all series; complete, empty : shares of them
     lines : a line for columns with the same gaps: column, count, missing, spread (the largest
-        difference between the rates of two classes; NaN without classes)
+        difference between the rates of two classes; NaN without classes to compare)
     together : correlation of the gaps of up to 40 such lines, by name, (k, k)
     patterns : how many different sets of gaps rows have (among those looked at)
     lengths : steps of each series, or None for a table
     per_row : share missing in each row, or in each series, (n,)
-    by_class : class, count, missing; empty for a constant or a number as target
+    by_class : class, count, missing (of all entries of the class); empty without, or with many
     auc : of a logistic regression that sees the mask only, cross-validated; None: nothing to tell
-    auc_of : what was told from what, in words
+    auc_of : what was told from what, in words; without an AUC, why there is none
     looked_at : what was left out for speed, in words; "" for nothing
     """
 
@@ -79,15 +79,16 @@ def describe(study: Study, report: Callable[[str], None] = lambda step: None) ->
     names = _names(study, observed.shape[1])
     share = _share_seen(study, observed, lengths)
     classes = _classes(study)
+    weights = np.ones(len(share)) if lengths is None else lengths
     report("columns")
     first, member = _same_gaps(observed)
     missing = 1 - observed.mean(axis=0)[first]
     lines = pd.DataFrame(
         {
-            "column": [_line_name(names, member, at, j, missing[at]) for at, j in enumerate(first)],
+            "column": [_line_name(names, member, at, rate) for at, rate in enumerate(missing)],
             "count": np.bincount(member),
             "missing": missing,
-            "spread": _spread(share[:, first], classes),
+            "spread": _spread(share[:, first], classes, weights),
         }
     )
     report("what goes together")
@@ -108,7 +109,7 @@ def describe(study: Study, report: Callable[[str], None] = lambda step: None) ->
         patterns=patterns,
         lengths=lengths,
         per_row=1 - share.mean(axis=1),
-        by_class=_by_class(share, classes),
+        by_class=_by_class(share, classes, weights),
         auc=auc,
         auc_of=auc_of,
         looked_at="; ".join(
@@ -168,16 +169,34 @@ def _same_gaps(observed: np.ndarray) -> tuple[list[int], np.ndarray]:
     return [int(np.flatnonzero(member == group)[0]) for group in range(len(groups))], member
 
 
-def _line_name(names: list[str], member: np.ndarray, at: int, first: int, missing: float) -> str:
-    own = np.flatnonzero(member == at)
-    if len(own) == 1:
-        return names[first]
-    if missing == 0:
+def _line_name(names: list[str], member: np.ndarray, at: int, missing: float) -> str:
+    """The columns of a line by name; they need not be neighbours, so it is never a range.
+
+    >>> names, same = list("abcde"), np.array([0, 1, 0, 0, 0])
+    >>> _line_name(names, same, 0, 0.5), _line_name(names, same, 1, 0.5)
+    ('a, c and 2 more', 'b')
+    """
+    own = [names[j] for j in np.flatnonzero(member == at)]
+    if missing == 0 and len(own) > 1:
         return f"{len(own):,} columns without gaps"
-    return f"{names[first]} … {names[own[-1]]} ({len(own):,} columns)"
+    return ", ".join(own) if len(own) <= 3 else f"{own[0]}, {own[1]} and {len(own) - 2:,} more"
 
 
-def _spread(share: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+def _rates(
+    share: np.ndarray, classes: np.ndarray, kinds: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Missing rate of each class and column, (classes, d).
+
+    Series count by their steps: the rates are those of entries, as the one of the whole study is.
+    """
+    rates = []
+    for kind in kinds:
+        own = np.where(classes == kind, weights, 0).astype(share.dtype)
+        rates.append(1 - own @ share / max(own.sum(), 1))
+    return np.array(rates)
+
+
+def _spread(share: np.ndarray, classes: np.ndarray | None, weights: np.ndarray) -> np.ndarray:
     """Largest difference between two classes' missing rates, of each column."""
     if classes is None:
         return np.full(share.shape[1], np.nan)
@@ -185,15 +204,15 @@ def _spread(share: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
     kept = kinds[counts >= FEWEST]
     if len(kept) < 2:
         return np.full(share.shape[1], np.nan)
-    rates = np.array([share[classes == kind].mean(axis=0) for kind in kept])
+    rates = _rates(share, classes, kept, weights)
     return rates.max(axis=0) - rates.min(axis=0)
 
 
-def _by_class(share: np.ndarray, classes: np.ndarray | None) -> pd.DataFrame:
+def _by_class(share: np.ndarray, classes: np.ndarray | None, weights: np.ndarray) -> pd.DataFrame:
     if classes is None or len(np.unique(classes)) > MOST_LEVELS:
         return pd.DataFrame({"class": [], "count": [], "missing": []})
     kinds, counts = np.unique(classes, return_counts=True)
-    rates = [1 - float(share[classes == kind].mean()) for kind in kinds]
+    rates = _rates(share, classes, kinds, weights).mean(axis=1)
     return pd.DataFrame({"class": kinds, "count": counts, "missing": rates})
 
 
@@ -215,12 +234,15 @@ def _mask_auc(
     classes: np.ndarray | None,
     rng: np.random.Generator,
 ) -> tuple[float | None, str, str]:
-    """How well the mask alone tells the label; what was told; and what was left out."""
+    """How well the mask alone tells the label; what was told, or why not; what was left out."""
     inputs = share[:, share.std(axis=0) > 0]
     if lengths is not None and lengths.std() > 0:
         inputs = np.column_stack([inputs, lengths])
-    if classes is None or inputs.shape[1] == 0:
-        return None, "", ""
+    if classes is None:
+        return None, "no label, or the same one everywhere", ""
+    if inputs.shape[1] == 0:
+        one = "row" if lengths is None else "series"
+        return None, f"every {one} has the same gaps" if share.min() < 1 else "no gaps", ""
     kinds, counts = np.unique(classes, return_counts=True)
     common = np.isin(classes, kinds[counts >= FEWEST])
     rows = rng.permutation(np.flatnonzero(common))[:ROWS]
@@ -230,7 +252,8 @@ def _mask_auc(
     rows, y = rows[np.isin(y, kinds[counts >= FOLDS])], y[np.isin(y, kinds[counts >= FOLDS])]
     kinds = np.unique(y)
     if len(kinds) < 2:
-        return None, "", ""
+        unit = "rows" if lengths is None else "series"
+        return None, f"fewer than two classes have {FEWEST} {unit} or more", ""
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     part = inputs[np.ix_(rows, columns)]

@@ -11,8 +11,11 @@ from ..errors import InputError
 from .describe import Description
 
 MOST = 40  # bars
+SLOTS = 16  # bars there is room for at least: two columns have no thicker bars than sixteen
+DIFFERENT = 6  # columns shown for what differs between classes
+SAME = 2.0  # points between the rates of pixels that are chance
 LONGEST = 34  # letters of a label
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # told apart by colour-blind eyes too
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#999999"  # told apart by colour-blind eyes too
 
 
 def draw(found: Description, path: Path) -> None:
@@ -20,7 +23,7 @@ def draw(found: Description, path: Path) -> None:
     from matplotlib.figure import Figure
 
     bars = min(len(found.lines), MOST + 1)
-    figure = Figure(figsize=(13, max(7.0, 2.5 + 0.27 * bars)), layout="constrained", dpi=110)
+    figure = Figure(figsize=(14, max(7.0, 2.5 + 0.27 * bars)), layout="constrained", dpi=110)
     study = found.study
     simulated = " (SIMULATED)" if study.simulated else ""
     figure.suptitle(
@@ -28,13 +31,18 @@ def draw(found: Description, path: Path) -> None:
     )
     left, right = np.asarray(figure.subfigures(1, 2))
     if study.name == "mnist":
-        _image(left.subplots(), found)
+        _image(left, found)
+    elif bars < SLOTS:
+        axes, rest = left.subplots(2, 1, height_ratios=[bars + 1, SLOTS - bars])
+        rest.set_axis_off()
+        _rates(axes, found)
     else:
         _rates(left.subplots(), found)
-    top, middle, bottom = right.subplots(3, 1, height_ratios=[2.8, 1, 1])
-    _together(right, top, found)
+    upper, lower = np.asarray(right.subfigures(2, 1, height_ratios=[3.4, 1.2]))
+    top, middle = upper.subplots(2, 1, height_ratios=[2.6, 1])
+    _together(top, found)
     _sizes(middle, found)
-    _label(bottom, found)
+    _label(lower, found)
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:
@@ -80,25 +88,46 @@ def _rates(axes: Any, found: Description) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _image(axes: Any, found: Description) -> None:
-    """MNIST: the rate of each pixel, in its place."""
+def _image(figure: Any, found: Description) -> None:
+    """MNIST: the rate of each pixel in its place; where all have one, some images with gaps."""
     rate = 100 * (1 - found.study.observed.mean(axis=0)).reshape(28, 28)
-    low, high = (0, 100) if np.ptp(rate) > 2 else (rate.mean() - 5, rate.mean() + 5)
-    shown = axes.imshow(rate, cmap="viridis", vmin=max(low, 0), vmax=min(high, 100))
-    axes.figure.colorbar(shown, ax=axes, shrink=0.6, label="missing, %")
+    if np.ptp(rate) <= SAME:
+        figure.suptitle(
+            f"missing, % of each pixel: {rate.min():.1f} to {rate.max():.1f}, the same everywhere\n"
+            "the first images, gaps in orange"
+        )
+        for at, axes in enumerate(np.ravel(figure.subplots(4, 4))):
+            axes.set_axis_off()
+            if at < len(found.study.X):
+                pixels = np.ma.masked_invalid(np.asarray(found.study.X[at]).reshape(28, 28))
+                axes.imshow(pixels, cmap=_gaps_in_orange(), vmin=0, vmax=1)
+        return
+    axes = figure.subplots()
+    _scale(axes, axes.imshow(rate, cmap="viridis", vmin=0, vmax=100), "missing, %")
     axes.set_title("missing, % of each pixel")
     axes.set_xticks([0, 9, 18, 27])
     axes.set_yticks([0, 9, 18, 27])
 
 
-def _together(figure: Any, axes: Any, found: Description) -> None:
+def _gaps_in_orange() -> Any:
+    from matplotlib import colormaps
+
+    return colormaps["gray"].with_extremes(bad=ORANGE)
+
+
+def _scale(axes: Any, shown: Any, label: str = "") -> None:
+    """A colour bar exactly as tall as its image: it lies in the image's own axes."""
+    axes.figure.colorbar(shown, cax=axes.inset_axes([1.03, 0, 0.04, 1]), label=label)
+
+
+def _together(axes: Any, found: Description) -> None:
     table = found.together
     axes.set_title("gaps that go together: correlation")
     if len(table) < 2:
         _say(axes, "fewer than two columns have gaps that vary")
         return
     shown = axes.imshow(table.to_numpy(), cmap="RdBu_r", vmin=-1, vmax=1)
-    figure.colorbar(shown, ax=axes, shrink=0.9)
+    _scale(axes, shown)
     size = 8 if len(table) <= 20 else 6
     names = [shortened(name) for name in table.columns]
     axes.set_yticks(np.arange(len(names)), names, fontsize=size)
@@ -110,23 +139,58 @@ def _sizes(axes: Any, found: Description) -> None:
     """Lengths where they differ, else how much is missing in a row or series."""
     axes.spines[["top", "right"]].set_visible(False)
     if found.lengths is not None and np.ptp(found.lengths) > 0:
-        axes.hist(found.lengths, bins=min(40, int(np.ptp(found.lengths)) + 1), color=BLUE)
-        axes.set_title("lengths of series, steps")
-        axes.set_ylabel("series")
+        _lengths(axes, found.lengths)
         return
     one = "row" if found.lengths is None else "series"
-    axes.hist(100 * found.per_row, bins=30, color=BLUE)
+    # From 0 to 100 where all are nearly the same: a bar as wide as the axes shows nothing.
+    span = (0, 100) if np.ptp(found.per_row) < 0.02 else None
+    axes.hist(100 * found.per_row, bins=50 if span else 30, range=span, color=BLUE)
     axes.set_title(f"missing, % of each {one}")
     axes.set_ylabel("rows" if one == "row" else one)
 
 
-def _label(axes: Any, found: Description) -> None:
-    """Missing rate of each class, and what the mask alone tells."""
+def _lengths(axes: Any, lengths: np.ndarray) -> None:
+    """A histogram up to the 99th percentile; its last bar, in orange, holds all that is longer."""
+    edges, over = length_bins(lengths)
+    _, _, bars = axes.hist(np.minimum(lengths, edges[-1] - 0.5), bins=edges, color=BLUE)
+    axes.set_title("lengths of series, steps")
+    axes.set_ylabel("series")
+    if over:
+        bars[-1].set_color(ORANGE)
+        text = f"{int(np.ceil(edges[-2]))} to {lengths.max()}: {over:,} series"
+        axes.text(0.99, 0.93, text, ha="right", va="top", transform=axes.transAxes, color=ORANGE)
+
+
+def length_bins(lengths: np.ndarray) -> tuple[np.ndarray, int]:
+    """Edges between whole lengths, and how many series the last bin holds where it has no end.
+
+    >>> length_bins(np.array([2] * 50 + [3] * 49 + [4, 900]))
+    (array([1.5, 2.5, 3.5, 4.5]), 2)
+    >>> length_bins(np.array([2, 3]))
+    (array([1.5, 2.5, 3.5]), 0)
+    """
+    low, high = int(lengths.min()), int(lengths.max())
+    top = max(int(np.ceil(np.percentile(lengths, 99))), low + 1)
+    width = max(1, -(-(top - low + 1) // MOST))
+    edges = np.arange(low, top + width, width) - 0.5
+    edges = edges if edges[-1] > top else np.append(edges, edges[-1] + width)
+    return edges, int((lengths > edges[-2]).sum()) if high > edges[-1] else 0
+
+
+def _label(figure: Any, found: Description) -> None:
+    """What the mask alone tells: the rate of each class, and the columns that differ most."""
     if found.auc is None:
-        axes.set_title("what the mask says about the label")
-        _say(axes, "no label, or no gap, that differs")
+        figure.suptitle("what the mask says about the label")
+        _say(figure.subplots(), found.auc_of)
         return
-    axes.set_title(f"mask-only AUC {found.auc:.3f} ({found.auc_of})", fontsize=11)
+    figure.suptitle(f"mask-only AUC {found.auc:.3f} ({found.auc_of})", fontsize=11)
+    left, right = figure.subplots(1, 2)
+    _classes(left, found)
+    _differences(right, found)
+
+
+def _classes(axes: Any, found: Description) -> None:
+    axes.set_title("missing, % of each class", fontsize=9)
     if not len(found.by_class):
         _say(axes, "too many classes to show")
         return
@@ -134,13 +198,32 @@ def _label(axes: Any, found: Description) -> None:
     names = [shortened(name) for name in found.by_class["class"]]
     place = np.arange(len(names))
     axes.bar(place, rates, color=ORANGE, width=0.6)
-    long = len(names) > 6 and max(map(len, names)) > 4
-    axes.set_xticks(place, names, rotation=90 if long else 0, fontsize=7 if long else 9)
-    axes.set_ylabel("missing, %")
+    long = sum(map(len, names)) > 36
+    axes.set_xticks(place, names, rotation=90 if long else 0, fontsize=7 if long else 8)
     axes.set_ylim(0, 1.25 * max(rates.max(), 1e-9))
+    middle, room = (len(names) - 1) / 2, max(len(names), 4) / 2  # two bars are no walls
+    axes.set_xlim(middle - room, middle + room)
     if len(names) <= 10:
         for at, rate in enumerate(rates):
-            axes.text(at, rate, f"{rate:.1f}", ha="center", va="bottom", fontsize=8)
+            axes.text(at, rate, f"{rate:.1f}", ha="center", va="bottom", fontsize=7)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _differences(axes: Any, found: Description) -> None:
+    axes.set_title("largest difference of two classes, points", fontsize=9)
+    ordered = found.lines.sort_values("spread", ascending=False, kind="stable")
+    ordered = ordered[ordered["spread"] > 0].head(DIFFERENT)
+    if not len(ordered):
+        _say(axes, "no column differs")
+        return
+    points = 100 * ordered["spread"].to_numpy()
+    place = np.arange(len(points))
+    axes.barh(place, points, color=GREEN)
+    axes.set_yticks(place, [shortened(name) for name in ordered["column"]], fontsize=7)
+    axes.set_ylim(DIFFERENT - 0.4, -0.6)
+    axes.set_xlim(0, 1.2 * points[0])
+    for at, value in enumerate(points):
+        axes.text(value + 0.02 * points[0], at, f"{value:.1f}", va="center", fontsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -49,7 +49,7 @@ def _overview(found: Description) -> Table:
     if found.auc is not None:
         table.add_row("mask-only AUC", f"{found.auc:.3f}  ({escape(found.auc_of)})")
     else:
-        table.add_row("mask-only AUC", "none: no label, or no gap, that differs")
+        table.add_row("mask-only AUC", f"none: {escape(found.auc_of)}")
     table.add_row("from", escape(study.citation))
     table.add_row("licence", escape(study.licence))
     return table

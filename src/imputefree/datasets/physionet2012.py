@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..errors import ParameterError
+from ..data.words import counted
+from ..errors import InputError, ParameterError
 from .files import Root, find
 from .physionet2012_files import STATICS, VARIABLES, read_events, read_outcomes
 from .study import Study
@@ -85,7 +87,8 @@ def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, 
     )
     died = pd.concat([read_outcomes(home / f"Outcomes-{one}.txt") for one in sets])
     events = pd.concat([read_events(home, f"set-{one}") for one in sets])
-    events = events[(events["value"] >= 0) & events["stay"].isin(died.index)]
+    _check_same_stays(pd.Index(events["stay"].unique()), died.index, home)
+    events = events[events["value"] >= 0]
     events = events.reset_index(drop=True)
     # The lines at 00:00 describe the patient; a weight there is the one at admission.
     described = events[(events["minute"] == 0) & events["variable"].isin(STATICS)]
@@ -96,6 +99,21 @@ def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, 
     static["ICUType"] = static["ICUType"].astype("Int64").astype("category")  # a code, no number
     measured = events.drop(index=described.index)
     return measured[measured["variable"].isin(VARIABLES)], static, died
+
+
+def _check_same_stays(texts: pd.Index, outcomes: pd.Index, home: Path) -> None:
+    """A text without an outcome, or the other way round: files of a set are missing."""
+    for ids, others, what in (
+        (outcomes, texts, "an outcome and no text"),
+        (texts, outcomes, "a text and no outcome"),
+    ):
+        alone = ids.difference(others)
+        if len(alone):
+            raise InputError(
+                f"{counted(len(alone), 'stay')} in {home} have {what} (the first: {alone[0]})",
+                "Every stay has both",
+                "Unpack the sets anew, or run `imputefree data get physionet2012`",
+            )
 
 
 def _hourly(events: pd.DataFrame, stays: pd.Index) -> np.ndarray:

@@ -58,7 +58,7 @@ VARIABLES = [
     "Weight",
     "pH",
 ]
-NAMES = sorted({*STATICS, *VARIABLES})
+NAMES = sorted({*STATICS, *VARIABLES, "RecordID"})  # the latter shows that a stay has a text
 
 
 def read_outcomes(path: Path) -> pd.Series:

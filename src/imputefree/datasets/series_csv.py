@@ -10,13 +10,13 @@ import pandas as pd
 
 from ..data.words import shorten
 from ..errors import InputError
-from .csv_files import need_columns, read_csv
+from .csv_files import need_columns, read_csv, words_as_gaps
 from .study import Study
 from .tables import need_inputs, read_target
 
 
-def series_study(
-    path: Path,
+def study(
+    name: str,
     id: str,
     time: str | None = None,
     target: str | None = None,
@@ -24,12 +24,14 @@ def series_study(
 ) -> Study:
     """A list of frames (T_i, d), in the order in which series first appear in the file.
 
+    name : the path of a CSV file
     id, time : whose a row is, and when; without a time rows keep their order
     target : a column with one label a series, the same in all its rows or missing in some of them
     """
-    frame = read_csv(path)
+    path = Path(name)
+    frame, words = words_as_gaps(read_csv(path))
     named = [id, *([time] if time else []), *([target] if target else [])]
-    need_columns(frame, [*named, *drop], path)
+    need_columns(frame, named, path, drop)
     frame = frame.drop(columns=list(drop))
     if frame[id].isna().any():
         at = int(np.flatnonzero(frame[id].isna())[0])
@@ -62,7 +64,7 @@ def series_study(
         licence="yours to know",
         simulated=False,
         times=[frame[time].to_numpy(float)[rows] for rows in parts] if time else None,
-        notes=tuple(notes),
+        notes=(*notes, *words),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from ..rules import check_rules, whole
 
 MOST_CLASSES = 20  # a number with more distinct values is no class
 
@@ -45,6 +47,7 @@ class Splits:
 
     def of(self, y: Any, groups: Any = None, seed: int = 0) -> Split:
         """Split rows with these labels (n,) and, where rows belong together, groups (n,)."""
+        check_rules(SimpleNamespace(seed=seed), {"seed": whole(0)})
         rng = np.random.default_rng(seed)
         unit, strata = _units(np.asarray(y), groups)
         n = len(strata)

@@ -12,7 +12,7 @@ import pandas as pd
 from .splits import Split, Splits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """Everything an estimator needs to be tried, and a reader to know what was tried.
 
@@ -89,7 +89,8 @@ class Study:
 
     def take(self, rows: Any) -> Self:
         """The same study with these rows (numbers or a mask) only, in this order."""
-        rows = np.arange(len(self.y))[np.asarray(rows)]
+        given = np.asarray(rows)
+        rows = np.arange(len(self.y))[given if given.size else given.astype(int)]
         static = None if self.static is None else self.static.iloc[rows]
         splits = self.splits
         if splits.test_rows is not None:  # row numbers: those of the rows that are left

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..data.words import counted, shorten
 from ..errors import InputError, ParameterError
-from .csv_files import need_columns, read_csv
+from .csv_files import need_columns, read_csv, words_as_gaps
 from .files import Root, find
 from .splits import MOST_CLASSES, Splits
 from .study import Study
@@ -29,6 +29,7 @@ class Known(NamedTuple):
     """What is known of a table beforehand."""
 
     target: str
+    rows: tuple[int, ...]  # of each file
     source: str
     drop: tuple[str, ...] = ()
     task: str = "classification"
@@ -41,44 +42,52 @@ class Known(NamedTuple):
 KNOWN = {
     "horse_colic_uci": Known(
         "surgical_lesion",
+        (300,),
         UCI.format(47),
         ("hospital_number", "outcome", "lesion_1", "lesion_2", "lesion_3", "cp_data"),
     ),
-    "hepatitis": Known("Class", UCI.format(46)),
-    "mammographic_masses": Known("severity", UCI.format(161)),
+    "hepatitis": Known("Class", (155,), UCI.format(46)),
+    "mammographic_masses": Known("severity", (961,), UCI.format(161)),
     "pima_zeros_as_missing": Known(
         "class",
+        (768,),
         "Smith et al. 1988, Pima Indians Diabetes (NIDDK)",
         licence="see its source",
         note="Zeros that cannot be measurements were made gaps.",
     ),
-    "credit_approval": Known("class", UCI.format(27)),
+    "credit_approval": Known("class", (690,), UCI.format(27)),
     "titanic3": Known(
         "survived",
+        (1309,),
         "Vanderbilt Biostatistics, titanic3",
         ("name", "ticket", "cabin", "boat", "body", "home.dest"),
         licence="see its source",
     ),
     "framingham_chd": Known(
         "TenYearCHD",
+        (4240,),
         "Framingham Heart Study, teaching data",
         licence="see its source",
     ),
-    "congress_vote": Known("Class", UCI.format(105)),
-    "chronic_kidney_disease": Known("class", UCI.format(336), note="It is nearly separable."),
-    "soybean": Known("class", UCI.format(90)),
-    "anneal": Known("class", UCI.format(3)),
-    "arrhythmia": Known("class", UCI.format(5)),
-    "labor": Known("class", UCI.format(57), note="It has 57 rows only."),
-    "adult": Known("income", UCI.format(2), test="adult_test"),
+    "congress_vote": Known("Class", (435,), UCI.format(105)),
+    "chronic_kidney_disease": Known(
+        "class", (400,), UCI.format(336), note="It is nearly separable."
+    ),
+    "soybean": Known("class", (683,), UCI.format(90)),
+    "anneal": Known("class", (898,), UCI.format(3)),
+    "arrhythmia": Known("class", (452,), UCI.format(5)),
+    "labor": Known("class", (57,), UCI.format(57), note="It has 57 rows only."),
+    "adult": Known("income", (32561, 16281), UCI.format(2), test="adult_test"),
     "communities_crime": Known(
         "ViolentCrimesPerPop",
+        (1994,),
         UCI.format(183),
         ("state", "county", "community", "communityname", "fold"),
         "regression",
     ),
     "ames_housing": Known(
         "SalePrice",
+        (2930,),
         "De Cock 2011, Ames, Iowa: Alternative to the Boston Housing Data",
         ("Order", "PID"),
         "regression",
@@ -129,7 +138,8 @@ def study(
             "Name one of them, or the path of a CSV file",
         )
     path = Path(name)
-    frame, notes = _labelled(read_csv(path), target, tuple(drop), path)
+    frame, words = words_as_gaps(read_csv(path))
+    frame, notes = _labelled(frame, target, tuple(drop), path)
     y = np.zeros(len(frame), int) if target is None else read_target(frame.pop(target), task, path)
     need_inputs(frame, path)
     return Study(
@@ -139,7 +149,7 @@ def study(
         citation=f"a file of your own, {path.name}",
         licence="yours to know",
         simulated=False,
-        notes=notes,
+        notes=(*notes, *words),
     )
 
 
@@ -157,15 +167,23 @@ def _known(
     )
     frames = [read_csv(home / file) for file in files]
     first = len(frames[0])
+    for file, one, rows in zip(files, frames, about.rows, strict=True):
+        if len(one) != rows:
+            raise InputError(
+                f"{home / file} has {len(one):,} rows",
+                f"The table {name!r} has {rows:,}",
+                "Replace the file, or read another table as a file of your own, table:FILE.csv",
+            )
     target, task = target or about.target, task or (None if target else about.task)
-    frame, notes = _labelled(pd.concat(frames, ignore_index=True), target, about.drop + drop, home)
+    left_out = tuple(one for one in about.drop if one != target) + drop
+    frame, notes = _labelled(pd.concat(frames, ignore_index=True), target, left_out, home)
     if about.none:
         own = [column for column in about.none if column in frame]
         frame[own] = frame[own].fillna("none")
     if name == "adult" and target == about.target:  # the test file ends its labels with a full stop
         frame[target] = frame[target].str.rstrip(".")
     y = read_target(frame.pop(target), task, home / files[0])
-    rows = np.flatnonzero(frame.index >= first) if about.test else None
+    test_rows = np.flatnonzero(frame.index >= first) if about.test else None
     return Study(
         f"table:{name}",
         frame.reset_index(drop=True),
@@ -173,7 +191,7 @@ def _known(
         citation=about.source,
         licence=about.licence,
         simulated=False,
-        splits=Splits(test_rows=rows),
+        splits=Splits(test_rows=test_rows),
         notes=(*((about.note,) if about.note else ()), *notes),
     )
 
@@ -182,7 +200,7 @@ def _labelled(
     frame: pd.DataFrame, target: str | None, drop: tuple[str, ...], path: Path
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Without the columns to drop and rows that have no label; and what a reader should know."""
-    need_columns(frame, [*drop, *([] if target is None else [target])], path)
+    need_columns(frame, [] if target is None else [target], path, drop)
     frame = frame.drop(columns=list(drop))
     if target is None:
         return frame, ("No target was named: y is constant.",)
@@ -211,6 +229,12 @@ def read_target(values: pd.Series, task: str | None, path: Path) -> np.ndarray:
     if not number:
         return values.astype(str).to_numpy(dtype=str)
     array = values.to_numpy(dtype=float)
+    if not np.isfinite(array).all():
+        raise InputError(
+            f"the target {values.name!r} of {path} holds an infinite number",
+            "A label is a class or a finite number",
+            "Correct or drop these rows",
+        )
     whole = bool((array == np.round(array)).all())
     if task is None:
         task = TASKS[0] if whole and len(np.unique(array)) <= MOST_CLASSES else TASKS[1]

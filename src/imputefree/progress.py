@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -18,7 +19,8 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from .gil.train import Progress as Report
+if TYPE_CHECKING:  # torch takes seconds to import, and only a type is needed
+    from .gil.train import Progress as Report
 
 
 @contextmanager

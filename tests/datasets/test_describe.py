@@ -11,10 +11,8 @@ from rich.console import Console
 
 from imputefree.datasets import load
 from imputefree.datasets.describe import describe
-from imputefree.datasets.describe_picture import draw
 from imputefree.datasets.describe_table import show
 from imputefree.datasets.study import Study
-from tests.refusals import check_error
 
 WHOSE = {"citation": "made up here", "licence": "none needed", "simulated": True}
 
@@ -39,10 +37,10 @@ def test_figures_of_a_table():
     study = made()
     found = describe(study)
     lines = found.lines.set_index("column")
-    assert list(lines.index) == ["told … twin (2 columns)", "free", "whole"]
+    assert list(lines.index) == ["told, twin", "free", "whole"]
     assert lines["count"].tolist() == [2, 1, 1]
-    assert lines.loc["told … twin (2 columns)", "missing"] == 0.5
-    assert lines.loc["told … twin (2 columns)", "spread"] == 1.0
+    assert lines.loc["told, twin", "missing"] == 0.5
+    assert lines.loc["told, twin", "spread"] == 1.0
     assert lines.loc["whole", "missing"] == 0
     assert found.missing == pytest.approx(study.missing_rate)
     assert found.auc == 1.0
@@ -69,9 +67,10 @@ def test_without_a_label_or_without_gaps():
     found = describe(made(y=np.zeros(300, int)))
     assert found.auc is None
     assert found.lines["spread"].isna().all()
-    assert "none: no label" in printed(found)
+    assert "none: no label, or the same one everywhere" in printed(found)
     whole = describe(Study("w", np.ones((20, 2)), np.arange(20) % 2, **WHOSE))
     assert whole.auc is None
+    assert "none: no gaps" in printed(whole)
     assert whole.complete == 1
     assert "fewer than two columns" in printed(whole)
 
@@ -86,6 +85,44 @@ def test_numbers_and_many_and_rare_classes():
     rare = np.arange(300) % 2
     rare[0] = 7
     assert describe(made(y=rare)).auc_of == "1 from 0"
+
+
+def test_too_few_rows_of_a_class_are_the_reason_given():
+    rare = np.zeros(300, int)
+    rare[:5] = 1
+    found = describe(made(y=rare))
+    assert found.auc is None
+    assert "none: fewer than two classes have 6 rows or more" in printed(found)
+    same = describe(Study("s", np.array([[1.0, np.nan]] * 20), np.arange(20) % 2, **WHOSE))
+    assert same.auc_of == "every row has the same gaps"
+
+
+def test_rates_of_classes_agree_with_the_whole():
+    """Series of a class count by their steps, as in the headline."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 40, size=50)
+    # The longer, the more is missing: means over series would be too low.
+    X = [np.where(rng.random((n, 3)) < n / 40, np.nan, 1.0) for n in lengths]
+    y = rng.integers(0, 2, size=50)
+    found = describe(Study("s", X, y, **WHOSE))
+    steps = np.array([lengths[y == one].sum() for one in (0, 1)])
+    assert np.average(found.by_class["missing"], weights=steps) == pytest.approx(found.missing)
+    joined = [np.concatenate([one for one, k in zip(X, y, strict=True) if k == c]) for c in (0, 1)]
+    rates = [np.isnan(one).mean(axis=0) for one in joined]
+    np.testing.assert_allclose(found.by_class["missing"], np.mean(rates, axis=1))
+    np.testing.assert_allclose(found.lines["spread"], np.abs(rates[0] - rates[1]))
+
+
+def test_columns_with_the_same_gaps_are_named_and_no_range():
+    X = pd.DataFrame(np.ones((20, 9)), columns=list("abcdefghi"))
+    X.loc[:5, ["a", "c", "d", "f"]] = np.nan
+    X.loc[:9, ["b", "e", "g"]] = np.nan
+    found = describe(Study("s", X, np.zeros(20, int), **WHOSE))
+    assert found.lines["column"].tolist() == [
+        "a, c and 2 more",
+        "b, e, g",
+        "2 columns without gaps",
+    ]
 
 
 def test_series_by_their_valid_steps():
@@ -124,24 +161,4 @@ def test_the_table_says_simulated_and_quotes_names_as_they_are():
     assert "lactate" in text
     odd = made()
     odd.X.columns = ["[bold]x", "[/]", "c", "d"]
-    assert "[bold]x … [/] (2 columns)" in printed(describe(odd))
-
-
-@pytest.mark.parametrize("name", ["table", "series", "nothing"])
-def test_a_picture_is_written(tmp_path, name):
-    pytest.importorskip("matplotlib", reason="pictures need the extra bench")
-    study = {
-        "table": made,
-        "series": lambda: load("icu", n_series=120),
-        "nothing": lambda: Study("n", np.ones((9, 2)), np.zeros(9, int), **WHOSE),
-    }[name]()
-    path = tmp_path / "picture.png"
-    draw(describe(study), path)
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_picture_that_cannot_be_written(tmp_path):
-    pytest.importorskip("matplotlib", reason="pictures need the extra bench")
-    found = describe(made())
-    for path in (tmp_path / "none" / "p.png", tmp_path / "p.docx"):
-        check_error(lambda p=path: draw(found, p), f"cannot be written to {path} (", ".png")
+    assert "[bold]x, [/]" in printed(describe(odd))

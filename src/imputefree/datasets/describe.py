@@ -192,7 +192,7 @@ def _rates(
     rates = []
     for kind in kinds:
         own = np.where(classes == kind, weights, 0).astype(share.dtype)
-        rates.append(1 - own @ share / max(own.sum(), 1))
+        rates.append(1 - (own @ share).astype(np.float64) / max(float(own.sum()), 1))
     return np.array(rates)
 
 

@@ -11,11 +11,12 @@ from ..errors import InputError
 from .describe import Description
 
 MOST = 40  # bars
-SLOTS = 16  # bars there is room for at least: two columns have no thicker bars than sixteen
+SLOTS = 12  # bars there is room for at least: two columns have no thicker bars than twelve
 DIFFERENT = 6  # columns shown for what differs between classes
 SAME = 2.0  # points between the rates of pixels that are chance
 LONGEST = 34  # letters of a label
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#999999"  # told apart by colour-blind eyes too
+# Told apart by colour-blind eyes too.
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#999999"
 
 
 def draw(found: Description, path: Path) -> None:
@@ -23,14 +24,16 @@ def draw(found: Description, path: Path) -> None:
     from matplotlib.figure import Figure
 
     bars = min(len(found.lines), MOST + 1)
-    figure = Figure(figsize=(14, max(7.0, 2.5 + 0.27 * bars)), layout="constrained", dpi=110)
     study = found.study
+    images = study.name == "mnist"
+    height = 9.0 if images else max(7.0, 2.5 + 0.27 * bars)
+    figure = Figure(figsize=(14, height), layout="constrained", dpi=110)
     simulated = " (SIMULATED)" if study.simulated else ""
     figure.suptitle(
         f"{study.name}{simulated}: {found.missing:.1%} of the entries missing", fontsize=14
     )
     left, right = np.asarray(figure.subfigures(1, 2))
-    if study.name == "mnist":
+    if images:
         _image(left, found)
     elif bars < SLOTS:
         axes, rest = left.subplots(2, 1, height_ratios=[bars + 1, SLOTS - bars])
@@ -92,10 +95,9 @@ def _image(figure: Any, found: Description) -> None:
     """MNIST: the rate of each pixel in its place; where all have one, some images with gaps."""
     rate = 100 * (1 - found.study.observed.mean(axis=0)).reshape(28, 28)
     if np.ptp(rate) <= SAME:
-        figure.suptitle(
-            f"missing, % of each pixel: {rate.min():.1f} to {rate.max():.1f}, the same everywhere\n"
-            "the first images, gaps in orange"
-        )
+        low, high = f"{rate.min():.1f}", f"{rate.max():.1f}"
+        span = low if low == high else f"{low} to {high}"
+        figure.suptitle(f"missing: {span} % of every pixel\nthe first images, gaps in orange")
         for at, axes in enumerate(np.ravel(figure.subplots(4, 4))):
             axes.set_axis_off()
             if at < len(found.study.X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -82,6 +83,31 @@ def test_texts_and_gappy_columns_can_be_lost_but_are_not_picked_to_drive():
         missing = make_missing("mar", X, 0.3, seed)
         assert set(missing.drivers.columns[missing.drivers.any()]) <= {"age", "ill"}
     assert missing.missing_by_column["sex"] > 0
+
+
+def test_constant_columns_drive_nothing_and_are_not_named():
+    X = table(300)
+    X[:, 1] = 5.0
+    missing = make_missing("mar", X, seen=[0, 1])
+    assert not missing.drivers["1"].any()
+    assert missing.drivers["0"].iloc[2:].abs().to_numpy() == pytest.approx(2.0)
+    assert not missing.report()["driven by"].str.contains("'1'").any()
+
+
+def test_whole_numbers_as_names_are_names():
+    X = pd.DataFrame(table(100, 3), columns=[2, 0, 1])
+    assert make_missing("mar", X, seen=[0]).missing_by_column["0"] == 0
+    assert make_missing("mar", X, seen=2).missing_by_column["2"] == 0
+    X.columns = [10, 20, 30]
+    assert make_missing("mar", X, seen=[10]).missing_by_column["10"] == 0
+    assert make_missing("mar", X, seen=np.array([30])).missing_by_column["30"] == 0
+    refused(
+        "seen holds 0, which is no column of X. Columns are '10', '20', '30'. Pass names of these.",
+        X=X,
+        seen=[0],
+    )
+    X.columns = ["a", "b", "c"]
+    assert make_missing("mar", X, seen=[1]).missing_by_column["b"] == 0
 
 
 def refused(words, X=None, kind=ParameterError, **options):

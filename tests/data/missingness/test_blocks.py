@@ -88,6 +88,14 @@ def test_groups_that_are_missing_already_count_towards_at_most():
     assert abs(missing.rate - 0.4) < 0.01
 
 
+def test_constant_columns_drive_nothing():
+    X = table(300)
+    X[:, 5] = 5.0
+    drivers = make_missing("blocks", X, groups=[[0, 1], [2]], driver=[4, 5]).drivers
+    assert not drivers["5"].any()
+    assert drivers["4"].iloc[:3].all()
+
+
 def test_the_rate_is_met_to_the_nearest_block():
     missing = make_missing("blocks", np.ones((40, 12)), 0.37, groups=[[*range(6)], [*range(6, 12)]])
     assert abs(missing.rate - 0.37) <= 3 / 480

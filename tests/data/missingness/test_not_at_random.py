@@ -92,6 +92,14 @@ def test_what_drives_is_hidden_too():
     np.testing.assert_array_equal(missing.observed, again.observed)
 
 
+def test_constant_columns_drive_nothing():
+    truth = table(300)
+    truth[:, 1] = 5.0
+    drivers = make_missing("mnar_hidden", truth, 0.4, drivers=[0, 1]).drivers
+    assert not drivers["1"].any()
+    assert drivers["0"].iloc[2:].all()
+
+
 def test_hidden_drivers_are_picked_as_a_share():
     missing = make_missing("mnar_hidden", table(100, 10), drivers=0.5)
     assert missing.drivers.any().sum() == 5

@@ -118,6 +118,40 @@ def test_runs_go_on_behind_steps_that_are_missing_already():
     assert found.mean() == pytest.approx(6, rel=0.25)
 
 
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("length", [1e6, 1e19, 1e308])
+def test_runs_longer_than_the_data(length, together):
+    """One run takes all there is to lose; its length does not overflow."""
+    missing = make_missing("bursts", np.ones((100, 2)), 0.3, 0, length=length, together=together)
+    assert missing.rate == pytest.approx(0.3)
+    for lost in ~missing.observed.T:
+        assert (np.diff(np.r_[0, lost, 0]) == 1).sum() == 1
+
+
+@pytest.mark.parametrize("rate", [0.45, 0.6, 0.75])
+@pytest.mark.parametrize("seed", range(4))
+def test_together_meets_the_rate_in_data_with_gaps(rate, seed):
+    rng = np.random.default_rng(seed)
+    X = table(200, 4)
+    X[: rng.integers(100)] = np.nan  # steps without any entry left
+    X[100:150, 1:] = np.nan  # and steps with few
+    if np.isnan(X).mean() > rate:
+        X[:100] = 1.0
+    missing = make_missing("bursts", X, rate, seed, length=6, together=True)
+    assert abs(missing.rate - rate) * X.size <= 4
+    steps = missing.observed.any(axis=1)
+    np.testing.assert_array_equal(missing.observed[steps], ~np.isnan(X[steps]))
+
+
+def test_together_keeps_runs_as_long_as_asked_in_data_with_gaps():
+    X = series(40, 500, 3)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    X[:, :, 0] = 1.0
+    missing = make_missing("bursts", X, 0.4, length=5, together=True)
+    assert missing.rate == pytest.approx(0.4, abs=3 / X.size)
+    assert runs(~missing.observed[:, :, 0]).mean() == pytest.approx(5, rel=0.15)
+
+
 def test_a_table_is_one_series_and_the_highest_rate_can_be_had():
     for rate in (0.0, 0.5, 0.75):
         missing = make_missing("bursts", table(80, 2), rate, length=3)
@@ -143,7 +177,9 @@ def test_refusals():
     refused("series_rates", "rates holds 'x', which is no column", rate=None, rates={"x": 1})
     refused("series_rates", "spacing is 'x'. It must be one of", spacing="x")
     refused("series_rates", "spread is -1. It must be a number in [0, 100].", spread=-1)
-    refused("bursts", "length is 0.5. It must be a number at least 1.", length=0.5)
+    for length in (0.5, np.inf, np.nan, 10**400):
+        words = f"length is {length!r}. It must be a number at least 1, and finite."
+        refused("bursts", words, length=length)
     refused(
         "bursts",
         "rate 0.9 cannot be reached: runs of mean length 3 need seen steps between. At most 0.75",

@@ -64,7 +64,7 @@ def mar(
 
 
 def scaled_columns(grid: Grid, columns: list[int]) -> np.ndarray:
-    """(rows, len(columns)) float32, in standard deviations."""
+    """(rows, len(columns)) float32, in standard deviations; constant columns are 0."""
     return np.column_stack([grid.scaled(j).astype(np.float32) for j in columns])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -19,10 +20,14 @@ def is_whole(value: Any) -> bool:
 
 
 def check_number(name: str, value: Any, low: float, high: float, open_low: bool = False) -> float:
-    """`value` as a float, or a ParameterError that says the range."""
+    """`value` as a float, or a ParameterError that says the range; infinity is in none."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    try:
+        good = good and math.isfinite(value)
+    except OverflowError:  # a whole number beyond the largest float
+        good = False
     if not good or not (low <= float(value) <= high) or (open_low and float(value) == low):
-        span = f"at least {low:g}" if high == np.inf else f"in [{low:g}, {high:g}]"
+        span = f"at least {low:g}, and finite" if high == np.inf else f"in [{low:g}, {high:g}]"
         span = span.replace("[", "(").replace("at least", "above") if open_low else span
         raise ParameterError(
             f"{name} is {value!r}", f"It must be a number {span}", f"Pass {name}= such a number"
@@ -63,6 +68,9 @@ def generator(random_state: Any) -> np.random.Generator:
 def check_columns(name: str, columns: Any, grid: Grid) -> list[int]:
     """Positions of the columns named, or numbered, in `columns`, each once.
 
+    Names come first: in a frame with the columns 2, 0 and 1, 0 is the column of that name. Where
+    all names are whole numbers, numbers are names and never positions.
+
     >>> from .grid import read_grid
     >>> check_columns("seen", [2, 0], read_grid(np.ones((4, 3))))
     [2, 0]
@@ -76,17 +84,19 @@ def check_columns(name: str, columns: Any, grid: Grid) -> list[int]:
             f"Pass {name}=[…] with such a list",
         )
     width, found = len(grid.names), []
+    at = {text: j for j, text in enumerate(grid.names)}
+    numbered = grid.named and all(_is_number(text) for text in grid.names)
     for one in columns:
-        if is_whole(one) and 0 <= one < width:
+        if (is_whole(one) or isinstance(one, str)) and str(one) in at:
+            found.append(at[str(one)])
+        elif is_whole(one) and 0 <= one < width and not numbered:
             found.append(int(one))
-        elif isinstance(one, str) and one in grid.names:
-            found.append(grid.names.index(one))
         else:
             known = shorten(grid.names) if grid.named else f"0 to {width - 1}"
             raise ParameterError(
                 f"{name} holds {one!r}, which is no column of X",
                 f"Columns are {known}",
-                "Pass names or positions of these",
+                "Pass names of these" if numbered else "Pass names or positions of these",
             )
     if not found or len(set(found)) < len(found):
         raise ParameterError(
@@ -95,3 +105,8 @@ def check_columns(name: str, columns: Any, grid: Grid) -> list[int]:
             f"Pass {name}=[…] with different columns",
         )
     return found
+
+
+def _is_number(text: str) -> bool:
+    """Whether a name is a whole number, such as 10 or -1."""
+    return text.removeprefix("-").isdecimal()

@@ -124,8 +124,12 @@ def _kept(grid: Grid, rng: np.random.Generator) -> np.ndarray:
 def random_weights(
     z: np.ndarray, n_models: int, strength: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Weights (drivers, n_models) whose models z @ weights have that standard deviation."""
-    weights = rng.normal(size=(z.shape[1], n_models))
+    """Weights (drivers, n_models) whose models z @ weights have that standard deviation.
+
+    Drivers that are 0 everywhere, which is what a constant column becomes, get no weight.
+    """
+    drives = np.asarray(z.any(axis=0))
+    weights = rng.normal(size=(z.shape[1], n_models)) * drives[:, None]
     spread = np.sqrt(np.einsum("dm,de,em->m", weights, np.atleast_2d(np.cov(z.T, ddof=0)), weights))
     return weights * (strength / np.maximum(spread, 1e-12))
 

@@ -78,7 +78,8 @@ def bursts(
 
     length : mean steps of a run, at least 1. Runs have a seen step between them, which bounds the
         rate by length / (length + 1)
-    together : all channels at once, as when a monitor is unplugged
+    together : all channels at once, as when a monitor is unplugged. Steps go until the rate is met
+        as nearly as whole steps can; one that all channels miss already is passed over.
 
     >>> from imputefree.data.missingness import make_missing
     >>> X = np.zeros((1, 12, 2))
@@ -96,9 +97,11 @@ def bursts(
         raise unreachable(wanted, most, f"runs of mean length {length:g} need seen steps between")
     lost = np.zeros(grid.present.shape, bool)
     if together:
-        # Steps that miss channels already weigh less; on average that evens out.
-        count = round(total / max(int(sizes.sum()), 1) * len(lost))
-        lost[_runs(grid.lengths, count, length, rng)] = True
+        weight = grid.present.sum(axis=1)
+        rows = np.flatnonzero(weight)
+        count = round(total / max(int(sizes.sum()), 1) * len(rows))
+        steps = _runs(_counts(grid, rows), count, length, rng)
+        lost[rows] = _settled(steps, weight[rows], total, rng)[:, None]
         return Gaps(lost & grid.present, "MCAR", no_drivers(grid))
     for j, count in enumerate(allot(sizes, total, rng)):
         recorded = np.flatnonzero(grid.present[:, j])
@@ -131,7 +134,8 @@ def _runs(sizes: np.ndarray, count: int, length: float, rng: np.random.Generator
     lost = np.zeros(total, bool)
     if count == 0:
         return lost
-    ends = np.cumsum(rng.geometric(1 / length, size=count))
+    # No run is longer than all there is to lose; sums of longer ones would overflow.
+    ends = np.cumsum(np.minimum(rng.geometric(1 / length, size=count), count))
     runs = np.diff(ends[: int(np.searchsorted(ends, count)) + 1], prepend=0)
     runs[-1] -= int(runs.sum()) - count
     # The seen steps, dealt at random to the places before, between and after the runs.
@@ -149,6 +153,31 @@ def _runs(sizes: np.ndarray, count: int, length: float, rng: np.random.Generator
     placed = np.empty(total, bool)
     placed[np.arange(total) + shift] = lost
     return placed
+
+
+def _settled(
+    lost: np.ndarray, weight: np.ndarray, total: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Runs made longer or shorter at their ends until lost steps weigh `total`, within one step.
+
+    A step weighs the entries it still has, so as many steps can take more or fewer of them.
+
+    lost : (steps,) bool; weight : (steps,), above 0
+    """
+    while True:
+        over = int(weight[lost].sum()) - total
+        before, behind = np.r_[False, lost[:-1]], np.r_[lost[1:], False]
+        if over >= 0:
+            ends = np.flatnonzero(lost & ~behind)
+        else:
+            ends = np.flatnonzero(~lost & before & ~behind)  # a seen step stays between runs
+            ends = ends if len(ends) else np.flatnonzero(~lost)
+        ends = rng.permutation(ends)
+        reached = np.concatenate([[0], np.cumsum(weight[ends])])
+        taken = int(np.abs(reached - abs(over)).argmin())
+        lost[ends[:taken]] = over < 0
+        if taken == 0 or taken < len(ends):
+            return lost
 
 
 def _uneven(sizes: np.ndarray, total: int, spread: float, rng: np.random.Generator) -> np.ndarray:

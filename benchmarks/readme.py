@@ -10,7 +10,12 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from readme_rivals import imputers_section, mixture_section, networks_sentence
+from readme_rivals import (
+    imputers_section,
+    mixture_section,
+    networks_sentence,
+    strong_section,
+)
 from scipy.stats import wilcoxon
 
 HERE = Path(__file__).parent
@@ -196,6 +201,7 @@ def main() -> int:
     _, after = rest.split(END)
     sections = [
         tables_section(),
+        strong_section(),
         made_section(),
         series_section(),
         networks_sentence(),

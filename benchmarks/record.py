@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,7 @@ def record(protocol: str, packages: str, **figures: Any) -> dict[str, Any]:
     """Figures with what they were made by; `packages` beyond imputefree, with spaces between."""
     versions = {name: version(name) for name in ("imputefree", *packages.split())}
     return {
-        "command": "python " + " ".join(sys.argv),
+        "command": "python " + shlex.join(sys.argv),
         "protocol": protocol,
         "versions": {"python": platform.python_version(), **versions},
         **figures,

@@ -18,6 +18,7 @@ CASES = {
     "volume between rates",
     "two shocks",
     "early, then again",
+    "codes with blanks",
 }
 CONTROLS = {f"control {number}" for number in range(12)} | {
     "records of 2 h",

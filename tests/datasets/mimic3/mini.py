@@ -50,10 +50,17 @@ class Mini:
         return subject
 
     def stay(
-        self, subject: int, nth: int = 0, codes: str = "", begin: float = 0, end: float | None = 72
+        self,
+        subject: int,
+        nth: int = 0,
+        codes: str = "",
+        begin: float = 0,
+        end: float | None = 72,
+        admission: int | None = None,
     ) -> int:
-        """The nth ICU stay, with an admission of its own; its id."""
-        hadm, icustay = 20000 + 10 * subject + nth, 3000000 + 10 * subject + nth
+        """The nth ICU stay, of an admission of its own if None; its id."""
+        hadm = 20000 + 10 * subject + (nth if admission is None else admission)
+        icustay = 3000000 + 10 * subject + nth
         self.add("icustays", subject_id=subject, hadm_id=hadm, icustay_id=icustay,
                  intime=clock(begin), outtime=clock(end))  # fmt: skip
         for code in codes.split():
@@ -102,10 +109,10 @@ class Mini:
             self.chart(icustay, HEART_CV if carevue else HEART, *heart)
         return icustay
 
-    def shock_again(self, name: str) -> None:
-        """The same patient's next admission, from hour 100, a case by all rules; onset at 120."""
+    def shock_again(self, name: str, admission: int = 1) -> None:
+        """The same patient's next stay, from hour 100, a case by all rules; onset at 120."""
         subject = self.subjects[name]
-        icustay = self.stay(subject, 1, "99592 78552", begin=100, end=150)
+        icustay = self.stay(subject, 1, "99592 78552", begin=100, end=150, admission=admission)
         self.lab(subject, LACTATE, 117, 3.0)
         self.chart(icustay, MAP, 118, 60)
         self.drug(icustay, 120, 130)
@@ -181,6 +188,10 @@ def planted() -> Mini:
     mini.case("drug without a rate", drugs=[(20, 30, "")])
     mini.case("drug dobutamine", drugs=[(20, 30, 5, 221653)])
     mini.case("drug over", drugs=[(5, 16)])
+    mini.case("drug of no time", drugs=[(20, 20)])
+    mini.case("drug backwards", drugs=[(20, 12)])
+    mini.case("lactate after the stay", lactates=[(73, 3)], pressures=[(70, 60)], drugs=[(69, 80)],
+              hearts=[(67.5, 90)])  # fmt: skip
     before = {"carevue": True, "pressures": [(15, 60)], "hearts": [(12, 90)]}
     mini.case("CareVue over", drugs=[(16, 0.1), (16.5, "", "D/C'd")], **before)
     mini.case("CareVue rate 0", drugs=[(16, 0.1), (16.5, 0)], **before)
@@ -189,6 +200,8 @@ def planted() -> Mini:
     # 5 to 7
     mini.case("onset at 5.9 h", lactates=[(5, 3)], pressures=[(5, 60)], drugs=[(5.9, 9)],
               hearts=[(0, 90), (1, 90)])  # fmt: skip
+    mini.case("again in one admission", lactates=[(5, 3)], pressures=[(5, 60)], drugs=[(5.5, 9)])
+    mini.shock_again("again in one admission", admission=0)
     mini.case("nothing in the window", hearts=[(13.99, 90), (16.5, 90)])
     mini.case("charted as the window ends", hearts=[(16, 90)])
     mini.case("impossible in the window", hearts=[(15, 400)])
@@ -207,6 +220,18 @@ def planted() -> Mini:
     for hour in range(100, 120):
         mini.chart(other, HEART, hour, 70)
     mini.control("child", range(20), born=datetime(2149, 12, 1))
+    mini.control("labs before the ICU", [0, 1])
+    for hour in (-3, -2, -1):
+        mini.lab(mini.subjects["labs before the ICU"], 50912, hour, 1.0)
+    young = mini.patient("shock as a child", born=datetime(2134, 1, 2))
+    mini.stay(young, 0, "78552", end=20)
+    grown = mini.stay(young, 1, begin=100, end=150)
+    for hour in range(100, 120):
+        mini.chart(grown, HEART, hour, 70)
+    # A case after the controls, so that only the order of patients mixes the labels.
+    mini.case("codes with blanks")
+    for row in mini.rows["diagnoses_icd"][-2:]:
+        row["icd9_code"] += "  "
     readings(mini, icu)
     return mini
 
@@ -217,8 +242,8 @@ def readings(mini: Mini, icu: int) -> None:
     for itemid, value in [(223761, 98.6), (220050, 120), (220179, 110), (223835, 50), (220277, 0),
                           (220210, 20), (618, 24)]:  # fmt: skip
         mini.chart(icu, itemid, 14.5, value)
-    for itemid, value in [(51301, 12.5), (51265, 150), (50912, 1.1), (50885, 0.7), (51144, 4),
-                          (51006, 30), (50813, 1.4)]:  # fmt: skip
+    for itemid, value in [(51300, 13.5), (51301, 12.5), (51265, 150), (50912, 1.1), (50885, 0.7),
+                          (51144, 4), (51006, 30), (50813, 1.4)]:  # fmt: skip
         mini.lab(subject, itemid, 15, value)
     for itemid, value, error in [(223762, 38, ""), (190, 0.4, ""), (223835, 10, 0), (220045, 99, 1),
                                  (3420, "", 0), (220277, 97, 0)]:  # fmt: skip

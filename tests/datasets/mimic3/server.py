@@ -58,7 +58,7 @@ def server() -> Iterator[str]:
 
 
 def fill(dsn: str, schema: str, files: Path) -> None:
-    """Load csv files by COPY, with the types of the public build scripts."""
+    """Load csv files by COPY, with the types that source.py reads the columns as."""
     import psycopg
 
     with psycopg.connect(dsn) as connection, connection.cursor() as cursor:

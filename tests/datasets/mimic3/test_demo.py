@@ -99,6 +99,7 @@ def test_the_study_of_the_demo(cohort):
     print(f"{study.missing_rate:.1%} missing, {min(lengths)} to {max(lengths)} rows")
     assert (len(study.X), study.y.sum()) == (10, 5)
     assert 0.6 < study.missing_rate < 0.75  # the paper has 71.63 %
+    assert study.notes[1] == "Read from the folder mimic3_demo, the demo of 100 patients."
     assert mimic3.study(cohort, "fixed").X.shape == (10, 8, 14)
     split = study.split()
     assert (len(split.test), study.y[split.test].sum()) == (2, 1)

@@ -35,7 +35,8 @@ def cohort(source):
 def test_the_same_cohort_from_files_and_from_the_database(files, dsn):
     assert_same(cohort(mimic3.Folder(files)), cohort(mimic3.Postgres(dsn)))
     study = mimic3.load(dsn=dsn, form="fixed")
-    assert study.X.shape == (20, 8, 14)
+    assert study.X.shape == (22, 8, 14)
+    assert study.notes[1] == "Read from the database postgres, schema mimiciii."
 
 
 def test_the_same_cohort_of_the_demo(dsn):
@@ -98,7 +99,7 @@ def test_a_user_who_may_not(dsn):
         )
         connection.execute("GRANT USAGE ON SCHEMA mimiciii TO reader")
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA mimiciii TO reader")
-        assert mimic3.load(dsn=dsn.replace("tester", "reader")).y.sum() == 10
+        assert mimic3.load(dsn=dsn.replace("tester", "reader")).y.sum() == 11
         connection.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
         told = sentence(dsn=dsn.replace("tester", "reader"))
         connection.execute("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC")

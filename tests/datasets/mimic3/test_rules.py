@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.datasets import mimic3
 from imputefree.datasets.mimic3 import cohort, items, onset, queries
 
 from .expected import CASES, CONTROLS, built, names
@@ -16,9 +17,26 @@ SQL = [
     ("STAYS", "IN ('99591', '99592')", "IN ('99592')", "sepsis 995.91", ""),
     ("STAYS", "IN ('99591', '99592')", "IN ('99591', '99592', '0389')", "no sepsis", ""),
     ("STAYS", "= '78552'", "IN ('78552', '4019')", "no shock", "no shock"),
+    ("STAYS", "TRIM(icd9_code) IN", "icd9_code IN", "codes with blanks", ""),
+    ("STAYS", "TRIM(icd9_code) =", "icd9_code =", "codes with blanks", "codes with blanks"),
+    (
+        "STAYS",  # as if only what happened to an adult were shock
+        "COALESCE(d.shock, 0)",
+        "CASE WHEN s.intime >= p.dob + INTERVAL '16 years' THEN COALESCE(d.shock, 0) ELSE 0 END",
+        "",
+        "shock as a child",
+    ),
     ("MEASUREMENTS", "COALESCE(c.error, 0) = 0", "0 = 0", "MAP an error", ""),
     ("MEASUREMENTS", "s.entered - 43200", "s.entered", "lactate before the ICU", ""),
     ("MEASUREMENTS", "BETWEEN s.entered AND s.leaves", "> 0", "", "records after the stay"),
+    (
+        "MEASUREMENTS",
+        "BETWEEN s.entered - 43200 AND s.leaves",
+        ">= s.entered - 43200",
+        "lactate after the stay",
+        "",
+    ),
+    ("SPANS", "WHERE m.charted >= s.entered", "", "", "labs before the ICU"),
     ("METAVISION_DRUGS", "<> 'Rewritten'", "<> ''", "drug rewritten", ""),
     ("METAVISION_DRUGS", "AND d.rate > 0", "AND d.rate >= 0", "drug at rate 0", ""),
     (
@@ -60,6 +78,36 @@ def test_with_another_threshold_the_planted_patient_changes(
 ):
     monkeypatch.setattr(module, name, value)
     changed(mini, built(files, controls_per_case=100), case, "")
+
+
+def test_no_onset_before_the_icu():
+    """The pressures of a stay are charted in it, so no planted patient could show this."""
+    drug, lactates = np.array([[-3600, 7200]]), np.array([[-7200, 3.0]])
+    pressures = np.array([[-5400, 60.0], [1800, 60.0]])
+    assert onset.first_onset(drug, lactates, pressures, entered=0) == 1800
+    assert onset.first_onset(drug, lactates, pressures, entered=-9000) == -3600
+
+
+def test_a_drug_that_never_ran_is_no_interval(mini, files):
+    """Such an interval holds no time at all, so it is looked for where drugs are read."""
+    with mimic3.Folder(files) as source:
+        mimic3.build(source)
+        drugs = source.rows(queries.METAVISION_DRUGS, queries.METAVISION_COLUMNS)
+    subjects = {(icustay - 3000000) // 10 for icustay in drugs["icustay_id"]}
+    assert mini.subjects["case"] in subjects
+    assert not {mini.subjects["drug of no time"], mini.subjects["drug backwards"]} & subjects
+
+
+def test_if_every_stay_counted_a_later_worsening_would_bring_an_admission_back(
+    mini, files, monkeypatch
+):
+    once = pd.DataFrame.drop_duplicates
+    monkeypatch.setattr(
+        pd.DataFrame,
+        "drop_duplicates",
+        lambda rows, key: rows if key == "hadm_id" else once(rows, key),
+    )
+    assert names(mini, built(files), 1) ^ CASES == {"again in one admission"}
 
 
 def without_ranges(table, rules=items.rules):

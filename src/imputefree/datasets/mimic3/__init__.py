@@ -16,7 +16,7 @@ from ...progress import step_progress
 from ..mimic3_files import home
 from ..splits import Splits
 from ..study import Study
-from .cohort import Cohort, build
+from .cohort import Cohort, build, check
 from .folder import Folder
 from .items import ATTRIBUTES, NAMES
 from .postgres import Postgres
@@ -60,7 +60,7 @@ def load(
         (n, 8, 14): a shorter series is padded by its last row again and again, a longer one ends
         after 8 rows, as in the paper; no times
     seed : decides which controls are drawn, and their windows
-    controls_per_case : the paper has 1
+    controls_per_case : the paper has 1; the study's notes say where there are fewer
     memory_limit : what DuckDB may hold in memory when it reads files
     verbose : show the steps on a terminal
 
@@ -72,6 +72,7 @@ def load(
         raise ParameterError(
             f"form is {form!r}", 'It must be "variable" or "fixed"', 'Pass form="variable"'
         )
+    check(seed=seed, controls_per_case=controls_per_case)  # before files are looked for
     with (
         open_source(root, dsn=dsn, schema=schema, memory_limit=memory_limit) as source,
         step_progress(verbose, STEPS, "MIMIC-III") as report,
@@ -120,7 +121,7 @@ def study(cohort: Cohort, form: str = "variable") -> Study:
         times=None if fixed else cohort.times,  # a row repeated has no time of its own
         groups=cohort.patients["subject_id"].to_numpy(),
         splits=Splits(test=0.2, validation=0.1, balanced_test=True),
-        notes=(f"Patients left by step: {_steps(cohort)}.", DEFINITION),
+        notes=(f"Patients left by step: {_steps(cohort)}.", *cohort.notes, DEFINITION),
         columns=tuple(NAMES) if fixed else None,
     )
 

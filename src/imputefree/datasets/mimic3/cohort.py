@@ -11,7 +11,8 @@ Cases
    must be of one admission; here they must.
 4. Admissions with an onset by Sepsis-3 in one of their ICU stays; the first counts (onset.py).
 5. Onset at least 6 hours after admission to that ICU stay. An admission whose first onset is
-   earlier is removed; a later worsening does not bring it back.
+   earlier is removed; a later worsening does not bring it back. The paper removes *patients* whose
+   onset was earlier; we read that of the admission: a patient may return with a later one.
 6. The first such admission of each patient: a patient is one series.
 7. Something was measured in the window, which is 2 hours and ends 4 hours before onset: from
    6 hours before onset (included) to 4 hours before (not included).
@@ -23,7 +24,7 @@ Controls
 9. At least 2 hours between the first and the last record of an attribute in the ICU stay.
 10. A window of 2 hours at random within these records, begun at a whole minute after the first, for
     every stay; of each patient one stay at random; something was measured in its window.
-11. As many of these at random as there are cases.
+11. As many of these at random as there are cases; all of them if they are fewer.
 
 Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone decides.
 
@@ -43,11 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
-from ...errors import ParameterError
+from ...rules import check_rules, number, whole
 from . import queries
 from .items import LACTATE, NAMES, PRESSURE, rules
 from .onset import HOUR, carevue_intervals, first_onset
@@ -55,7 +57,13 @@ from .source import ID, NUMBER, Source
 
 WINDOW, AHEAD = 2 * HOUR, 4 * HOUR  # observed, and then predicted
 NEVER = 2**60  # the end of a stay that has none
+DEMO = 100  # patients of the open demo
 Step = Callable[[str], None]
+RULES = {
+    "seed": whole(0),
+    "controls_per_case": number(0, 1e6, open_low=True),
+    "shortest": whole(1),
+}
 
 
 @dataclass(frozen=True)
@@ -67,12 +75,14 @@ class Cohort:
     patients : one row a series: subject_id, hadm_id, icustay_id, shock (1 = case), start (of the
         window) and onset (NaN for controls), both in hours since ICU admission
     counts : one row a step: step, patients, admissions
+    notes : what was read, and whether controls ran short
     """
 
     frames: list[pd.DataFrame]
     times: list[np.ndarray]
     patients: pd.DataFrame
     counts: pd.DataFrame
+    notes: tuple[str, ...] = ()
 
     def table(self) -> str:
         """The counts, to print."""
@@ -106,7 +116,7 @@ def build(
     shortest : rows a series must have; the paper's have 3 to 125, but it names no such rule
     report : called with the name of each step as it begins
     """
-    _check(controls_per_case, shortest)
+    check(seed=seed, controls_per_case=controls_per_case, shortest=shortest)
     counts = _Counts()
     report("ICU stays and diagnoses")
     stays = source.rows(queries.STAYS, queries.STAYS_COLUMNS)
@@ -134,13 +144,14 @@ def build(
     report("Controls")
     counts.add("8 aged 16 or more, never 785.52", others)
     controls = _controls(source, others, seed, counts, shortest)
-    controls = controls.iloc[: round(controls_per_case * len(cases))]
-    counts.add("11 as many as cases: controls", controls)
+    asked = round(controls_per_case * len(cases))
+    step, short = _drawn(asked, len(controls), controls_per_case)
+    controls = counts.add(step, controls.iloc[:asked])
 
     report("Series")
     chosen = pd.concat([cases, controls.assign(onset=np.nan)]).sort_values("subject_id")
     frames, times = _series(source, chosen)
-    return Cohort(frames, times, _patients(chosen), counts.frame())
+    return Cohort(frames, times, _patients(chosen), counts.frame(), (_read(source), *short))
 
 
 def _keep_measurements(source: Source, stays: pd.DataFrame) -> None:
@@ -241,12 +252,24 @@ def _patients(chosen: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def _check(controls_per_case: float, shortest: int) -> None:
-    for name, value, least in (
-        ("controls_per_case", controls_per_case, 0),
-        ("shortest", shortest, 1),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
-            raise ParameterError(
-                f"{name} is {value!r}", f"It must be a number of at least {least}", f"Pass {name}=1"
-            )
+def _drawn(asked: int, there: int, each: float) -> tuple[str, list[str]]:
+    """The name of the last step, and a note where controls run short.
+
+    >>> _drawn(20, 16, 2.0)
+    ('11 all there are: controls', ['Controls run short: 16 of 20 asked for, 2 for each case.'])
+    """
+    if there < asked:
+        note = f"Controls run short: {there:,} of {asked:,} asked for, {each:g} for each case."
+        return "11 all there are: controls", [note]
+    return f"11 {'as many as cases' if each == 1 else f'{each:g} for each case'}: controls", []
+
+
+def _read(source: Source) -> str:
+    patients = int(source.rows(queries.PATIENTS, ["patients"])["patients"].iloc[0])
+    demo = f", the demo of {DEMO} patients" if patients == DEMO else ""
+    return f"Read from {source.name}{demo}."
+
+
+def check(**options: object) -> None:
+    """Raise a ParameterError for the first option that cannot be."""
+    check_rules(SimpleNamespace(**options), RULES)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, ParameterError
 from .source import BATCH, TABLES, Source, first_line, library
 
 REPAIR = "Download it again, and compare its sum with PhysioNet's SHA256SUMS.txt"
@@ -35,12 +35,11 @@ class Folder(Source):
     ) -> None:
         self.duckdb = library("duckdb", "A folder of MIMIC-III files")
         files = _tables(Path(root))
+        self.name = f"the folder {Path(os.path.abspath(root)).name}"
         columns = {table: _columns(path, table) for table, path in files.items()}
         self.spill = tempfile.mkdtemp(prefix="imputefree-mimic3-", dir=temp_directory)
         try:
-            self.connection = self.duckdb.connect(
-                config={"memory_limit": memory_limit, "temp_directory": self.spill}
-            )
+            self.connection = self._connect(memory_limit)
             # Keeping the order of rows costs memory, and every query sorts what it needs sorted.
             self.run("SET preserve_insertion_order = false")
             # DuckDB takes a csv for 40 rows and would hash all of CHARTEVENTS to join it. Joined as
@@ -55,6 +54,19 @@ class Folder(Source):
         except BaseException:
             shutil.rmtree(self.spill, ignore_errors=True)
             raise
+
+    def _connect(self, memory_limit: str) -> Any:
+        config = {"memory_limit": memory_limit, "temp_directory": self.spill}
+        try:
+            return self.duckdb.connect(config=config)
+        except self.duckdb.OutOfMemoryException as error:  # less than DuckDB needs to begin
+            raise self._worded(error) from error
+        except self.duckdb.Error as error:
+            raise ParameterError(
+                f"memory_limit is {memory_limit!r}",
+                "It must be a number and a unit: KB, MB, GB or TB",
+                'Pass memory_limit="2GB"',
+            ) from error
 
     def run(self, sql: str) -> None:
         try:

@@ -41,6 +41,7 @@ class Postgres(Source):
             ) from None
         try:
             self._check(schema)
+            self.name = f"the database {self.connection.info.dbname}, schema {schema}"
             path = self.psycopg.sql.Identifier(schema)
             with self.connection.cursor() as cursor:
                 cursor.execute(self.psycopg.sql.SQL("SET search_path TO {}").format(path))

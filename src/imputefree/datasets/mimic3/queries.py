@@ -14,6 +14,8 @@ def _ids(items: dict[int, str]) -> str:
     return ", ".join(map(str, items))
 
 
+PATIENTS = "SELECT COUNT(*) FROM patients"
+
 STAYS_COLUMNS = [
     "subject_id",
     "hadm_id",

@@ -60,6 +60,8 @@ INSERTED = 1000  # rows of one INSERT
 class Source(ABC):
     """Runs SQL; a context manager that leaves nothing behind."""
 
+    name: str  # what is read, in words that give away neither a path nor a password
+
     @abstractmethod
     def run(self, sql: str) -> None:
         """A statement without an answer."""

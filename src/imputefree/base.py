@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from . import persist
+from .all_or_nothing import all_or_nothing
 from .data import assign_folds
 from .errors import InputError, InterruptedWarning, ParameterError
 from .examples import Examples
@@ -28,6 +28,7 @@ from .gil.predictors import Predictor
 from .gil.train import Settings, Trainer
 from .gil.training_data import TrainingData
 from .gil.validation import predict_raw
+from .manners import private_generator, remember_columns
 from .parameters import Parameters
 from .progress import training_progress
 
@@ -99,15 +100,13 @@ class GILEstimator(Parameters):
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """A fit that fails leaves the estimator as it was, not half fitted."""
-        before = dict(self.__dict__)
-        policy = copy.deepcopy(before.get("policy_"))  # it learns in place
-        fitted = list(self.predictor_.parameters()) if "predictor_" in before else []
+        policy = copy.deepcopy(self.__dict__.get("policy_"))  # it learns in place
+        fitted = list(self.predictor_.parameters()) if "predictor_" in self.__dict__ else []
         weights = [weight.detach().clone() for weight in fitted]
         try:
-            yield
+            with all_or_nothing(self):
+                yield
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
             with torch.no_grad():  # training that went on has changed them in place
                 for weight, kept in zip(fitted, weights, strict=True):
                     weight.copy_(kept)
@@ -119,9 +118,7 @@ class GILEstimator(Parameters):
 
     def _start(self, given: Examples, going_on: bool, classes: Any = None) -> None:
         """Learn the encoding and build the networks, unless training goes on."""
-        self._rng = np.random.default_rng(
-            check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        )
+        self._rng = private_generator(self.random_state)
         if going_on:  # that the columns are those of before shows when they are encoded
             _check_same_network(self.predictor_.shape, self._network())
             return
@@ -137,12 +134,7 @@ class GILEstimator(Parameters):
                 "There must be something to learn from",
                 "Check how the table was read",
             )
-        columns = given.inputs.columns
-        self.n_features_in_ = len(columns.names)
-        if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, given.inputs.columns)
         # What is filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
         self.predictor_ = self._network_class(generator=self._generator(), **self._network())

@@ -9,10 +9,13 @@ import numpy as np
 from .data.columns import Columns, read_columns
 from .data.words import shorten
 from .errors import InputError, InputTypeError
+from .manners import remember_columns
 
 
 class NumericTables:
     """Reads (n, d) tables as float64 with NaN, and remembers n_features_in_, feature_names_in_."""
+
+    n_features_in_: int
 
     def _read_training(self, X: Any) -> tuple[np.ndarray, Columns]:
         """A training table, and its columns to be remembered once training went well."""
@@ -21,11 +24,7 @@ class NumericTables:
 
     def _remember(self, columns: Columns) -> None:
         """These are the columns of every table to come."""
-        self.n_features_in_ = len(columns.names)
-        if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, columns)
 
     def _read(self, X: Any) -> np.ndarray:
         """A table with the columns of training."""

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.scaling import location
@@ -26,6 +25,7 @@ from ..imputers.mixture import (
     prepare,
 )
 from ..imputers.mixture_model import Background, Mixture
+from ..manners import private_generator
 from ..numeric_tables import NumericTables
 from ..progress import training_progress
 from ..rules import check_rules
@@ -69,8 +69,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
             center, spread = np.array([location(column) for column in values.T]).T
         values = prepare(values, kind, center, spread)
         everyone = Background.of(values, observed, kind)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        sources = np.random.default_rng(seed).spawn(len(classes))
+        sources = private_generator(self.random_state).spawn(len(classes))
         mixtures: list[Mixture] = []
         with training_progress(self.verbose, len(classes), type(self).__name__) as report:
             for number, (label, rng) in enumerate(zip(classes, sources, strict=True)):

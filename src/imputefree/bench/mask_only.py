@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.columns import Columns, read_columns
+from ..manners import remember_columns
 from .linear import LinearClassifier, LinearRegressor
 from .plain_tables import PlainTable
 
@@ -31,10 +32,7 @@ class MaskOnly(BaseEstimator):
         estimator = self._default() if self.estimator is None else clone(self.estimator)
         estimator.fit(_mask(table.arranged(columns)), y, held_out=held_out)
         self.table_, self.estimator_ = table, estimator
-        self.n_features_in_ = len(columns.names)
-        self.__dict__.pop("feature_names_in_", None)
-        if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
+        remember_columns(self, columns)
         return self
 
     @property

@@ -28,9 +28,9 @@ from ..imputers.pypots_models import (
     padded,
     plain,
     seeded,
-    source_of,
     train_network,
 )
+from ..manners import private_generator
 from ..numeric_tables import numbers
 from ..rules import RULES, Rule, check_rules
 
@@ -86,7 +86,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         target = read_target(y, panel.n_rows, type(self).__name__)
         classes = read_classes(target)
         codes = np.searchsorted(classes, target)
-        rng = source_of(self.random_state)
+        rng = private_generator(self.random_state)
         seed = int(rng.integers(2**62))
         held = Examples.read(panel, target, None, None, held_out).held_out
         if held is None:

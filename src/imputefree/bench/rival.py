@@ -13,7 +13,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.columns import Columns, read_columns
@@ -21,6 +20,7 @@ from ..data.folds import assign_folds
 from ..data.target import read_classes, read_numbers, read_target
 from ..errors import InputError
 from ..examples import Examples
+from ..manners import private_generator, remember_columns
 from ..rules import RULES, check_rules
 from .plain_tables import LinearTable, PlainTable
 
@@ -136,9 +136,7 @@ class Rival(BaseEstimator):
         given = Examples.read(columns, target, None, None, held_out)
         _refuse_empty(columns)
         encoder = self._new_encoder().fit(given.learned_from())
-        rng = np.random.default_rng(
-            check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        )
+        rng = private_generator(self.random_state)
         codes, fitted = self._encode_target(given)
         n_classes = len(fitted["learned_"]) if is_classifier(self) else 0
         parts = _parts(codes, n_classes, given.held_out, rng)
@@ -160,10 +158,7 @@ class Rival(BaseEstimator):
         """All at the end: a fit that fails changes nothing."""
         self.__dict__.update(fitted)
         self.encoder_ = encoder
-        self.n_features_in_ = len(columns.names)
-        self.__dict__.pop("feature_names_in_", None)
-        if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
+        remember_columns(self, columns)
 
     def _predict_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..all_or_nothing import all_or_nothing
 from ..errors import InputError, ParameterError
+from ..manners import private_generator
 from ..numeric_tables import NumericTables
 from .forms import like
 
@@ -102,14 +102,13 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         if self.random_state is None:
             return np.random.default_rng()  # leaves NumPy's global generator alone
         try:
-            source = check_random_state(self.random_state)
+            return private_generator(self.random_state)
         except ValueError:
             raise ParameterError(
                 f"random_state is {self.random_state!r}",
                 "It must be None, a whole number in [0, 2**32 - 1] or a RandomState",
                 "Pass random_state= such a value",
             ) from None
-        return np.random.default_rng(source.randint(np.iinfo(np.int32).max))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

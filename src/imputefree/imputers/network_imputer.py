@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import InputError
+from ..manners import private_generator
 from ..rules import Rule, check_rules
 from .pypots_models import (
     TRAINING,
@@ -21,7 +22,6 @@ from .pypots_models import (
     padded,
     plain,
     seeded,
-    source_of,
     train_network,
 )
 from .series import SeriesImputer
@@ -63,7 +63,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
     def _learn(self, steps: Any, lengths: np.ndarray) -> None:
         check_rules(self, {**TRAINING, **self.own_rules})
         self._check_lengths(lengths)
-        rng = source_of(self.random_state)
+        rng = private_generator(self.random_state)
         seed = int(rng.integers(2**62))
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         scale = Scale.of(steps)

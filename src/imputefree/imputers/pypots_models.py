@@ -25,7 +25,6 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from ..errors import ImputefreeError, InputError
@@ -118,11 +117,6 @@ def seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(seed)
         yield
-
-
-def source_of(random_state: Any) -> np.random.Generator:
-    """A generator of its own for a fit."""
-    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 @dataclass(frozen=True)

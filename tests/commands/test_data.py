@@ -63,7 +63,7 @@ def test_series_in_a_file(run, tmp_path):
     )
     assert code == 0
     assert "20 series, 1 columns" in out
-    assert "5 each; 100 in all" in out
+    assert "5 each; 100 steps in all" in out
 
 
 def test_a_simulated_study_with_an_option_and_a_picture_of_ones_choice(run, tmp_path):

@@ -37,7 +37,7 @@ def _overview(found: Description) -> Table:
         table.add_row("kind", f"{len(found.lengths):,} series, {width:,} columns")
         low, middle, high = np.percentile(found.lengths, [0, 50, 100]).astype(int)
         spread = f"{low} to {high}, median {middle}" if low < high else f"{low} each"
-        table.add_row("steps", f"{spread}; {found.rows:,} in all")
+        table.add_row("lengths", f"{spread}; {found.rows:,} steps in all")
     if study.static is not None:
         gaps = float(study.static.isna().to_numpy().mean())
         table.add_row("static", f"{study.static.shape[1]} columns, {gaps:.1%} missing")

@@ -48,6 +48,10 @@ class DownloadError(ImputefreeError):
     """A public file that could not be fetched, or is not the known one."""
 
 
+class ResultsError(ImputefreeError):
+    """A file of results that cannot be read, written or shared."""
+
+
 class UnseenCategoryWarning(UserWarning):
     """Categories at prediction time that training never saw; they count as missing."""
 

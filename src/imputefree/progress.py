@@ -16,6 +16,7 @@ from rich.progress import (
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
     TransferSpeedColumn,
 )
 
@@ -85,3 +86,24 @@ def byte_progress(wanted: bool, what: str) -> Iterator[Callable[[int, int | None
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         job = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(job, completed=done, total=total)
+
+
+@contextmanager
+def grid_progress(wanted: bool, runs: int, done: int) -> Iterator[Callable[[str], None]]:
+    """Gives a function to call with what has just been finished; `done` runs were so before."""
+    if not wanted or not sys.stderr.isatty():
+        yield lambda finished: None
+        return
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    console = Console(stderr=True)
+    # Runs take minutes: rich's usual 30 seconds would forget all of them but the last.
+    with Progress(*columns, console=console, speed_estimate_period=1e9) as bar:
+        job = bar.add_task("", total=runs, completed=done)
+        yield lambda finished: bar.update(job, advance=1, description=finished)

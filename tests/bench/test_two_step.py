@@ -236,3 +236,11 @@ def test_bad_input():
     check_error(lambda: model.predict(gappy, static=static), "training had none", kind=InputError)
     model.fit(gappy, y, static=static)
     check_error(lambda: model.predict(gappy), "static", kind=InputError)
+
+
+def test_what_it_imputes_can_be_looked_at():
+    X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 5, "sex": ["f", "m", "m", None] * 5})
+    model = ImputeThenPredict("mean", GILClassifier(max_iter=1)).fit(X, [0, 1, 0, 1] * 5)
+    filled = model.impute(X[["sex", "dose"]].head(4))
+    assert filled[:, 0].tolist() == [1.0, pytest.approx(8 / 3), 3.0, 4.0]
+    assert filled[:, 1].tolist() == ["f", "m", "m", "m"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from imputefree.datasets import load
 from imputefree.datasets.study import Study
 
 WHOSE = {"citation": "made up here", "licence": "none needed", "simulated": True}
@@ -54,3 +55,26 @@ def test_no_row_at_all_and_comparison():
     study = Study("t", np.ones((2, 1)), np.array([0, 1]), **WHOSE)
     assert study.take([]).X.shape == (0, 1)
     assert study != study.take([0])
+
+
+def test_truth_goes_with_its_rows():
+    X, truth = np.array([[np.nan], [2.0], [np.nan]]), np.array([[1.0], [2.0], [3.0]])
+    study = Study("t", X, np.array([0, 1, 0]), truth=truth, **WHOSE)
+    assert study.take([2, 0]).complete().tolist() == [[3.0], [1.0]]
+    assert Study("t", X, study.y, **WHOSE).complete() is None
+
+
+def test_steps_lie_one_series_after_the_other():
+    X = np.arange(6.0).reshape(2, 3, 1)
+    padded = Study("s", X, np.array([0, 1]), lengths=np.array([1, 2]), **WHOSE)
+    assert padded.steps(10 * X).ravel().tolist() == [0.0, 30.0, 40.0]
+    listed = Study("s", [X[0, :1], X[1, :2]], np.array([0, 1]), **WHOSE)
+    assert listed.steps(listed.X).ravel().tolist() == [0.0, 3.0, 4.0]
+
+
+def test_simulated_studies_know_what_they_hide():
+    for name, options in (("icu", {"n_series": 40}), ("ophthalmic-simulated", {"rate": 0.3})):
+        study = load(name, **options)
+        truth, seen = study.steps(study.complete()), study.observed
+        assert np.isfinite(truth).all()
+        np.testing.assert_array_equal(study.steps(study.X)[seen], truth[seen])

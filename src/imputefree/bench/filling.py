@@ -142,13 +142,14 @@ class FilledEncoder:
     def transform(self, data: Columns | Panel) -> Table:
         """Encode rows (or steps) with their gaps filled."""
         gappy = self.encoder.transform(data)
-        full = self.encoder.transform(self._filled(data))
+        full = self.encoder.transform(self.filled(data))
         if self.indicator:
             beside = slice(self.encoder.n_entries, None)
             full.values[:, beside] = gappy.values[:, beside]
         return full
 
-    def _filled(self, data: Columns | Panel) -> Columns | Panel:
+    def filled(self, data: Columns | Panel) -> Columns | Panel:
+        """The same rows (or series) without gaps."""
         if not isinstance(data, Panel):
             return self.filler.fill(data)
         statics = data.statics

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.columns import read_columns
 from ..errors import ParameterError
 from ..estimators import GILClassifier, TableEstimator
 from ..imputers import Imputer, SeriesImputer, make_imputer
@@ -110,6 +111,17 @@ class ImputeThenPredict(BaseEstimator):
         """Accuracy, or R²; X and the rest as for `fit`."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.score(X, y, sample_weight, **how)
+
+    def impute(self, X: Any, **how: Any) -> np.ndarray:
+        """What stands in the place of X, without gaps: (rows, columns) objects or numbers.
+
+        Rows are those of the table, or all steps of all series, one series after the other.
+        """
+        check_is_fitted(self, "estimator_")
+        network = self.estimator_
+        series = isinstance(network, SequenceEstimator)
+        filled = network.encoder_.filled(network._panel(X, how) if series else read_columns(X))
+        return np.column_stack((filled.steps if series else filled).arrays)
 
     def __getattr__(self, name: str) -> Any:
         """What a fit finds out is the estimator's: classes_, n_features_in_, n_iter_, …"""

@@ -22,7 +22,7 @@ from .files import Root
 from .splits import Split, Splits
 from .study import Study
 
-__all__ = ["LOADERS", "Split", "Splits", "Study", "icu", "load", "physionet2012"]
+__all__ = ["LOADERS", "Split", "Splits", "Study", "icu", "load", "physionet2012", "takes"]
 
 # name: the module in this folder and its function (root, **options) -> Study; imported when asked.
 LOADERS = {
@@ -70,6 +70,19 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
     if kind != "series":  # a path says where it is
         options["root"] = root
     return _call(name, read, options)
+
+
+def takes(name: str, option: str) -> bool:
+    """Whether a study has this option; False for a study that there is not.
+
+    >>> takes("mnist", "mask_seed"), takes("icu", "mask_seed")
+    (True, False)
+    """
+    kind = str(name).partition(":")[0]
+    if kind not in LOADERS:
+        return False
+    module, function = LOADERS[kind]
+    return option in signature(getattr(import_module(f".{module}", __name__), function)).parameters
 
 
 def _call(name: str, read: Any, options: dict[str, Any]) -> Study:

@@ -27,6 +27,7 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166) -> Study:
     ends = np.append(begins[1:], len(patient))
     values = cohort.frame[list(icu.ATTRIBUTES)]
     hours = cohort.frame["hour"].to_numpy()
+    truth = cohort.truth[list(icu.ATTRIBUTES)]
     return Study(
         "icu",
         [values.iloc[a:b].reset_index(drop=True) for a, b in zip(begins, ends, strict=True)],
@@ -36,6 +37,7 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166) -> Study:
         simulated=True,
         static=cohort.frame[["age"]].iloc[begins].reset_index(drop=True),
         times=[hours[a:b] for a, b in zip(begins, ends, strict=True)],
+        truth=[truth.iloc[a:b].reset_index(drop=True) for a, b in zip(begins, ends, strict=True)],
         splits=Splits(test=0.2, validation=0.1, balanced_test=True),
         notes=("SIMULATED: a score on it says nothing about patients.",),
     )

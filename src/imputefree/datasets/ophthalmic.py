@@ -87,6 +87,7 @@ def as_study(
     more = f", raised from {natural:.1%} with mask seed {mask_seed}" if now > natural else ""
     counted = f"{now:.1%} of the entries missing (an image counts as one of 7 a subject){more}."
     columns = (*(f"oct_{j}" for j in range(VECTOR)), *(f"cfp_{j}" for j in range(VECTOR)), *EHR)
+    about.setdefault("truth", X)  # what the raise hides is known
     return Study(name, raised, y, notes=(*notes, counted), columns=columns, **about)
 
 

@@ -83,6 +83,7 @@ def study(root: Root = None, seed: int = 0, rate: float | None = None, mask_seed
         citation=f"{SOURCE}; in the shape of the study of Gao et al. 2022",
         licence="none needed: simulated",
         simulated=True,
+        truth=cohort.truth,
         splits=Splits(test=0.1, validation=0.1, balanced_test=True),
     )
 

@@ -28,6 +28,7 @@ class Study:
     splits : how it is split
     notes : what a reader of a table of results has to know, a sentence each
     columns : names of the d columns where X is an array, or None
+    truth : X without gaps and in the same form, or None; NaN where nobody knows
 
     >>> study = Study("toy", np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([0, 1]),
     ...               citation="made up here", licence="none needed", simulated=True)
@@ -48,6 +49,7 @@ class Study:
     splits: Splits = field(default_factory=Splits)
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
+    truth: Any = None
 
     @property
     def kind(self) -> str:
@@ -69,19 +71,28 @@ class Study:
     @cached_property
     def observed(self) -> np.ndarray:
         """Which entries are there, (rows, d): rows of a table, or all valid steps of all series."""
-        if isinstance(self.X, list):
-            return np.concatenate([pd.notna(np.asarray(one)) for one in self.X])
-        seen = np.asarray(pd.notna(self.X))
+        return np.asarray(pd.notna(self.steps(self.X)))
+
+    def steps(self, values: Any) -> np.ndarray:
+        """X, or anything in its form, as one array (rows, d): rows of a table, or all valid steps
+        of all series, one series after the other."""
+        if isinstance(values, list):
+            return np.concatenate([np.asarray(one) for one in values])
+        flat = np.asarray(values)
         if self.kind == "table":
-            return seen
+            return flat
         if self.lengths is None:
-            return seen.reshape(-1, seen.shape[2])
-        return seen[np.arange(seen.shape[1]) < np.asarray(self.lengths)[:, None]]
+            return flat.reshape(-1, flat.shape[2])
+        return flat[np.arange(flat.shape[1]) < np.asarray(self.lengths)[:, None]]
 
     @property
     def missing_rate(self) -> float:
         """Share of entries that are missing (statics not counted)."""
         return float((~self.observed).mean())
+
+    def complete(self) -> Any:
+        """X without gaps where it is known, in the form of X; else None. Never to learn from."""
+        return self.truth
 
     def split(self, seed: int = 0) -> Split:
         """Row numbers to learn from, to choose by and to score once."""
@@ -104,6 +115,7 @@ class Study:
             lengths=_rows(self.lengths, rows),
             times=_rows(self.times, rows),
             groups=_rows(self.groups, rows),
+            truth=_rows(self.truth, rows),
         )
 
 

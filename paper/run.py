@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", help="methods to run now; default: all")
     parser.add_argument("--seed", type=int, help="the seed to run now; default: all")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
     options = parser.parse_args()
     runs = [
         run
@@ -56,7 +57,7 @@ def main() -> None:
         if options.seed in (None, run.mask_seed + run.split_seed)
     ]
     command = shlex.join(["python", "paper/run.py", options.study])
-    path = RESULTS / f"{options.study}.jsonl"
+    path = options.results / f"{options.study}.jsonl"
     run_grid(runs, path, n_jobs=options.jobs, command=command, pictures=True)
 
 

@@ -78,7 +78,8 @@ def mnist():
         for mask_seed in (0, 1):
             truth, labels, seen = _digits(mask_seed, options.get("rate", 0.4))
             for at, (method, whole) in enumerate(METHODS.items()):
-                accuracy = whole - lost * (1 + 0.06 * at) + rng.normal(0, 0.003)
+                lower = whole - lost * (1 + 0.06 * at)
+                accuracy = max(lower, 0.11) + rng.normal(0, 0.003)
                 made = line("mnist", method, _scores(accuracy), mask_seed=mask_seed, **options)
                 made["pictures"] = {"features": _features(labels, rng, 3 + at)}
                 if method in IMPUTERS:

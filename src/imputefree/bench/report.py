@@ -31,7 +31,7 @@ from .page.importance import importance_maps
 from .page.lines import even
 from .page.many_tables import PREFIX, tables_together
 from .page.page import page
-from .page.parts import Section, listed, plain_table
+from .page.parts import Section, badge, listed, plain_table
 from .page.rates import ordered, rate_charts
 from .page.result_tables import result_figure, tables_of
 from .results import Record
@@ -76,7 +76,7 @@ def _overview(lines: list[Record], studies: list[str], ids: Ids) -> Section:
         own = [line for line in lines if line["study"] == name]
         lost = sum(line["status"] != "done" for line in own)
         places = ", ".join(dict.fromkeys(line["place"] for line in own))
-        kind = "simulated" if is_simulated(name, own) else "real"
+        kind = badge() if is_simulated(name, own) else "real"
         methods = len({line["method"] for line in own})
         rows.append([name, kind, places, str(methods), str(len(own)), str(lost)])
     head = ["study", "data", "settings", "methods", "runs", "failed"]
@@ -93,9 +93,7 @@ def _study(
     frame = runs[runs["study"] == name]
     key = ids.new(name)
     section = Section(name, key, simulated=is_simulated(name, own))
-    told = list(dict.fromkeys(note for line in own for note in line["notes"]))
-    if told:
-        section.parts.append(listed(told, "notes"))
+    section.parts += _notes(own)
     metric = next((one for one in ("accuracy", "r2") if one in frame), None)
     parts: list[tuple[str, list[Html | None]]] = [
         ("Results", [*tables_of(own, frame, name)]),
@@ -118,6 +116,7 @@ def _study(
 def _tables(names: list[str], lines: list[Record], runs: pd.DataFrame, ids: Ids) -> Section:
     own = [line for line in lines if line["study"] in names]
     section = Section("Public tables", ids.new("public tables"))
+    section.parts += _notes(own)
     section.parts += tables_together(own, runs[runs["study"].isin(names)])
     pictures = [
         ("Training curves", training_curves),
@@ -145,6 +144,12 @@ def _imputation(lines: list[Record], runs: pd.DataFrame, ids: Ids) -> Section | 
     section = Section("Imputation error and accuracy", ids.new("imputation"))
     section.parts.append(result_figure(table, own, words))
     return section
+
+
+def _notes(lines: list[Record]) -> list[Html]:
+    """What a reader has to know of the data, each sentence once."""
+    told = list(dict.fromkeys(note for line in lines for note in line["notes"]))
+    return [listed(told, "notes")] if told else []
 
 
 def is_simulated(study: str, lines: list[Record]) -> bool:

@@ -42,7 +42,16 @@ def compared(runs: pd.DataFrame, metric: str) -> Html | None:
     if not rows:
         return None
     unit = "points" if metric in PERCENT else metric.replace("_", " ")
-    head = ["setting", "ours", "best rival", f"difference, {unit}", "95 % interval", "p", "so"]
+    head = [
+        "setting",
+        "ours",
+        "against the best rival",
+        f"difference, {unit}",
+        "95 % interval",
+        "p",
+        "best rival",
+        "pairs",
+    ]
     made = plain_table(head, rows, f"Our methods against the best rival by {metric}")
     return tag("figure", made, tag("figcaption", notes([HOW])))
 
@@ -94,13 +103,13 @@ def _cells(line: Mapping[Any, Any], metric: str) -> list[str]:
         half = float(student.ppf((1 + LEVEL) / 2, pairs - 1)) * difference / t
         ends = (_signed(difference - half, metric), _signed(difference + half, metric))
         interval = f"{ends[0]} to {ends[1]}"
-    rest = f" ({pairs} pairs)"
     return [
-        str(line["against"]),
-        _signed(difference, metric) + rest,
+        verdict(difference, line["p"], metric),
+        _signed(difference, metric),
         interval,
         _p(line["p"]),
-        verdict(difference, line["p"], metric),
+        str(line["against"]),
+        str(pairs),
     ]
 
 

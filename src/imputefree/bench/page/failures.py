@@ -20,12 +20,12 @@ def failures(lines: Sequence[Record]) -> list[Html]:
     if not groups:
         return [tag("p", "No run failed.")]
     rows = [
-        [method, study, place, counted(len(found), "run"), why]
+        [method, why, study, place, counted(len(found), "run")]
         for (study, method, place, why), found in groups.items()
     ]
     total = sum(len(found) for found in groups.values())
     words = f"{counted(total, 'run')} failed. In tables they are counted, never guessed."
-    head = ["method", "study", "setting", "runs", "why"]
+    head = ["method", "why", "study", "setting", "runs"]
     return [tag("p", words), plain_table(head, rows, "Runs that failed")]
 
 

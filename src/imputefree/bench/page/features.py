@@ -12,9 +12,9 @@ from .html import Html, Ids, join, tag
 from .parts import choice, drawn, legend
 from .settings import by_place
 
-SIZE, EDGE = 300, 8
+SIZE, EDGE = 240, 8
 CLASSES = 10  # colours
-APART = 17.0  # between two labels, in the units of the picture
+APART = 16.0  # between two labels, in the units of the picture
 MOST = 3000  # points of a picture
 
 

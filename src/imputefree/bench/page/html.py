@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from html import escape as escaped
 
-EMPTY = frozenset({"meta", "input", "img", "link", "br"})  # elements without an end tag
+EMPTY = frozenset({"meta", "input", "img", "link", "br", "wbr"})  # elements without an end tag
 # What no HTML page may hold, even escaped; an error message of a run may.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -23,13 +23,18 @@ class Html(str):
     """Markup that is finished."""
 
 
+def clean(value: object) -> str:
+    """As text, without what no page, and no file in UTF-8, may hold."""
+    return FORBIDDEN.sub("\ufffd", str(value))
+
+
 def text(value: object) -> Html:
     """Escaped, unless it is Html.
 
     >>> text("<script>"), text(Html("<b>"))
     ('&lt;script&gt;', '<b>')
     """
-    return value if isinstance(value, Html) else Html(escaped(FORBIDDEN.sub("\ufffd", str(value))))
+    return value if isinstance(value, Html) else Html(escaped(clean(value)))
 
 
 def join(parts: Iterable[object]) -> Html:
@@ -59,6 +64,15 @@ def _name(key: str) -> str:
 
 def _short(value: Attribute) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def breakable(name: str) -> Html:
+    """A long name that may go on in the next line after + and _, and not just anywhere.
+
+    >>> breakable("mean+network")
+    'mean+<wbr>network'
+    """
+    return Html(re.sub("([+_])", r"\1<wbr>", text(name)))
 
 
 class Ids:

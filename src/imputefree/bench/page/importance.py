@@ -17,8 +17,8 @@ from .png import coloured, data_uri
 from .settings import by_place
 
 MOST = 30  # columns shown as bars
-LEFT, RIGHT, ROW, WIDTH = 112, 6, 16, 380  # of the map of a series
-LETTERS = 16  # of a channel's name, what fits into LEFT
+LEFT, RIGHT, ROW, WIDTH = 140, 6, 17, 380  # of the map of a series
+LETTERS = 20  # of a channel's name, what fits into LEFT
 
 
 def importance_maps(lines: Sequence[Record], ids: Ids) -> Html | None:
@@ -81,7 +81,11 @@ def _of_tables(parts: Mapping[str, np.ndarray], columns: Sequence[str]) -> Html:
     told = [f"Bars show the distance from the mean of all columns, {middle:.3g}."]
     if len(columns) > MOST:
         told.append(f"Shown are the {MOST} farthest from it of {len(columns)} columns.")
-    return tag("div", plain_table(["column", *parts], rows, "Importance by column"), notes(told))
+    return tag(
+        "div",
+        plain_table(["column", *parts], rows, "Importance by column", "words bars"),
+        notes(told),
+    )
 
 
 def _bar(value: float, middle: float, largest: float) -> Html:
@@ -92,7 +96,7 @@ def _bar(value: float, middle: float, largest: float) -> Html:
     side = "more" if value >= middle else "less"
     line = tag("span", class_=f"{side}", style=f"left:{start:.1f}%;width:{share:.1f}%")
     box = tag("span", line, class_="bar", aria_hidden="true")
-    return tag("span", tag("span", f"{value:.3g}", class_="number"), box, class_="with-bar")
+    return tag("span", tag("span", f"{value:#.3g}", class_="number"), box, class_="with-bar")
 
 
 def _of_series(found: Mapping[str, Any]) -> Html:
@@ -106,20 +110,20 @@ def _of_series(found: Mapping[str, Any]) -> Html:
     span = WIDTH - LEFT - RIGHT
     names = []
     for at, name in enumerate(columns):
-        short = name if len(name) <= LETTERS else name[: LETTERS - 1] + "…"
-        words = [short, tag("title", name)] if short != name else [short]
-        names.append(
-            tag("text", *words, x=LEFT - 6, y=ROW * at + 12, class_="tick end", font_size="11")
-        )
+        names.append(tag("text", _shortened(name), x=LEFT - 6, y=ROW * at + 12, class_="tick end"))
     steps = values.shape[1]
     backwards = found.get("from") == "end"
-    ends = (f"{steps} before the end", "last step") if backwards else ("step 1", f"step {steps}")
+    ends = (f"step −{steps - 1}", "last step") if backwards else ("step 1", f"step {steps}")
     picture = tag(
         "svg",
         tag(
             "image",
             href=data_uri(coloured(values, low, high)),
-            **{"x": LEFT, "y": 0, "width": span, "height": height, "preserveAspectRatio": "none"},
+            x=LEFT,
+            y=0,
+            width=span,
+            height=height,
+            preserveAspectRatio="none",
         ),
         *names,
         tag("text", ends[0], x=LEFT, y=height + 16, class_="tick"),
@@ -129,7 +133,12 @@ def _of_series(found: Mapping[str, Any]) -> Html:
         role="img",
         aria_label=_said(values, columns),
     )
-    return tag("div", picture, _scale(low, high))
+    cut = [f"{_shortened(name)} is {name}." for name in columns if name != _shortened(name)]
+    return tag("div", picture, _scale(low, high), notes([" ".join(cut)] if cut else []))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LETTERS else name[: LETTERS - 1].rstrip() + "…"
 
 
 def _said(values: np.ndarray, columns: Sequence[str]) -> str:

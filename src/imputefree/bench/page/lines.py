@@ -19,10 +19,12 @@ from typing import Any
 from ...errors import ParameterError
 from ..results import Record
 from ..results_frame import setting_name
+from .html import clean
 
 DICTS = ("options", "setting", "grid", "scores", "cost", "versions", "chosen", "pictures")
 LISTS = ("notes", "warnings")
-RUN = ("study", "method", "options", "setting", "grid", "mask_seed", "split_seed")
+# By place, not by options: {} and {"rate": 0.5} may be the same.
+RUN = ("study", "method", "place", "setting", "grid", "mask_seed", "split_seed")
 
 
 def even(records: Iterable[Mapping[str, Any]]) -> list[Record]:
@@ -57,15 +59,18 @@ def _even(record: Mapping[str, Any]) -> Record:
     for key in LISTS:
         line[key] = [str(one) for one in line[key]] if isinstance(line.get(key), list) else []
     for key in ("study", "method"):
-        line[key] = str(line.get(key) or f"unnamed {key}")
+        line[key] = clean(line.get(key) or f"unnamed {key}")
     for key in ("mask_seed", "split_seed"):
-        line[key] = 0 if line.get(key) is None else line[key]
+        seed = line.get(key)
+        line[key] = 0 if seed is None else seed if isinstance(seed, int) else clean(seed)
     for key in ("scores", "cost"):
-        line[key] = {str(name): _number(value) for name, value in line[key].items()}
+        line[key] = {clean(name): _number(value) for name, value in line[key].items()}
     line["status"] = line.get("status") or ("done" if line["scores"] else "failed")
     if not (isinstance(line.get("rows"), list) and len(line["rows"]) == 3):
         line["rows"] = None
-    line["place"] = setting_name(line["study"], line["options"])
+    said = clean(json.dumps(line["options"], ensure_ascii=False, default=str))
+    line["options"] = json.loads(said)
+    line["place"] = clean(setting_name(line["study"], line["options"]))
     return line
 
 
@@ -88,7 +93,7 @@ def _tell_apart(lines: list[Record]) -> None:
     for line in lines:
         key = line["study"], line["method"]
         if key in twice:
-            line["method"] += _difference(_parameters(line), list(kinds[key].values()))
+            line["method"] += clean(_difference(_parameters(line), list(kinds[key].values())))
 
 
 def _parameters(line: Record) -> dict[str, Any]:

@@ -48,6 +48,7 @@
       for (const chart of figure.querySelectorAll("svg.chart")) fit(chart);
     };
     box.addEventListener("change", update);
+    if (inputs.some((one) => !one.checked)) update();
     for (const all of box.querySelectorAll("button[data-all]")) {
       all.addEventListener("click", () => {
         for (const one of inputs) one.checked = all.dataset.all === "on";
@@ -91,7 +92,7 @@
       const place = { left: Number(chart.dataset.left), right: chart.dataset.right, y: up(y) };
       marks.append(
         shape("path", { d: `M${place.left} ${place.y}H${place.right}`, class: "grid" }),
-        shape("text", { x: place.left - 6, y: Number(place.y) + 4, class: "tick end" }, String(y)),
+        shape("text", { x: place.left - 6, y: (bottom - (y - low) * scale + 4).toFixed(1), class: "tick end" }, String(y)),
       );
     }
   }
@@ -99,7 +100,7 @@
   function ticks(low, high, about = 5) {
     const raw = (high - low) / about || 1;
     const power = 10 ** Math.floor(Math.log10(raw));
-    const step = power * ([1, 2, 5, 10].find((one) => one * power >= raw * 0.999) || 10);
+    const step = power * ([1, 2, 5, 10].find((one) => one * power >= 0.7 * raw) || 10);
     const made = [];
     for (let at = Math.ceil(low / step - 1e-9); at <= Math.floor(high / step + 1e-9); at += 1) {
       made.push(Number((at * step).toPrecision(10)));

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from .html import Html, Ids, join, tag
 
+LONG = 34  # letters of a cell that fit into one line
+
 
 @dataclass
 class Section:
@@ -49,15 +51,25 @@ def scroll(table: Html, about: str) -> Html:
     return tag("div", table, class_="scroll", role="region", aria_label=about, tabindex=0)
 
 
-def plain_table(head: Sequence[object], rows: Sequence[Sequence[object]], about: str) -> Html:
-    """Words and figures in rows; the first cell of a row names it."""
+def plain_table(
+    head: Sequence[object], rows: Sequence[Sequence[object]], about: str, class_: str = "words"
+) -> Html:
+    """Words and figures in rows; the first cell of a row names it. Only long cells are folded."""
     top = tag("tr", *(tag("th", name, scope="col") for name in head))
     lines = [
-        tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:]))
+        tag(
+            "tr",
+            tag("th", row[0], scope="row", class_=_fold(row[0])),
+            *(tag("td", cell, class_=_fold(cell)) for cell in row[1:]),
+        )
         for row in rows
     ]
-    table = tag("table", tag("thead", top), tag("tbody", *lines), class_="words")
+    table = tag("table", tag("thead", top), tag("tbody", *lines), class_=class_)
     return scroll(table, about)
+
+
+def _fold(cell: object) -> str | None:
+    return "long" if not isinstance(cell, Html) and len(str(cell)) > LONG else None
 
 
 def choice(ids: Ids, label: str, panels: Sequence[tuple[str, Html]]) -> Html:
@@ -79,12 +91,15 @@ def choice(ids: Ids, label: str, panels: Sequence[tuple[str, Html]]) -> Html:
     return tag("div", head, *shown, class_="choice")
 
 
-def legend(title: str, entries: Sequence[tuple[str, Html]]) -> Html:
-    """Ticks that show and hide what bears their name as data-series, in the same figure."""
+def legend(title: str, entries: Sequence[tuple[str, Html]], off: Sequence[str] = ()) -> Html:
+    """Ticks that show and hide what bears their name as data-series, in the same figure.
+
+    off : names that begin hidden
+    """
     boxes = [
         tag(
             "label",
-            tag("input", type="checkbox", checked=True, value=name, autocomplete="off"),
+            tag("input", type="checkbox", checked=name not in off, value=name, autocomplete="off"),
             mark,
             tag("span", name),
         )

@@ -1,6 +1,7 @@
 """How figures were made: the command, versions, dates, seeds and parameters of each method.
 
-Runs that differ in seeds only are one entry; what a whole table shares is said once.
+Runs that differ in seeds and settings of the study only are one entry; what entries share (the
+command, versions) is said once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from ...data.words import counted
 from ..results import Record
-from .html import Html, tag
+from .html import Html, tag, text
 from .parts import plain_table
 
 SHARED = ("command", "versions")
@@ -25,7 +26,7 @@ def how_made(lines: Sequence[Record]) -> Html:
 def _made(lines: Sequence[Record]) -> list[Html]:
     groups: dict[str, list[Record]] = {}
     for line in lines:
-        key = [line.get(name) for name in (*SHARED, "method", "place", "setting", "grid", "chosen")]
+        key = [line.get(name) for name in (*SHARED, "method", "setting", "grid", "chosen")]
         groups.setdefault(json.dumps(key, sort_keys=True, default=str), []).append(line)
     made: dict[str, list[list[Record]]] = {}
     for group in groups.values():
@@ -40,12 +41,12 @@ def _by_one_command(entries: list[list[Record]]) -> list[Html]:
     rows = [
         [
             group[0]["method"],
-            group[0]["place"],
+            ", ".join(dict.fromkeys(line["place"] for line in group)),
             _parameters(group[0]),
             _numbers([line["mask_seed"] for line in group]),
             _numbers([line["split_seed"] for line in group]),
             _span([line.get("seconds") for line in group]),
-            _dates([str(line.get("finished") or "") for line in group]),
+            text(_dates([str(line.get("finished") or "") for line in group])),  # never folded
         ]
         for group in entries
     ]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..methods import OURS
+from ..paper_figures import PRINTED_NAMES
 from ..stats import summary
 from ..tables import PERCENT
 from .html import Html, tag
@@ -18,6 +19,8 @@ from .svg import Line, chart, swatch
 
 RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, rows 100"
 
+CONTROL = "mask_only"  # sees gaps only; beside it all other lines would be one
+
 
 def rate_charts(runs: pd.DataFrame, styles: Mapping[str, int], study: str) -> Html | None:
     """Charts of accuracy and AUC; None where no kind of gaps has two rates."""
@@ -26,30 +29,44 @@ def rate_charts(runs: pd.DataFrame, styles: Mapping[str, int], study: str) -> Ht
         if found := RATE.fullmatch(setting):
             kind = found[1] + found[3]
             kinds.setdefault(kind, {})[setting] = float(found[2])
-    charts, shown = [], set()
+    charts: list[Html] = []
+    drawn: list[list[Line]] = []
     for kind, rates in kinds.items():
         for metric in ("accuracy", "auc") if len(rates) > 1 else ():
             lines = _lines(runs, metric, rates, styles)
             if lines:
-                shown |= {line.name for line in lines}
+                drawn.append(lines)
                 name = kind.upper() if kind in ("mcar", "mar", "mnar") else kind
                 charts.append(_chart(lines, metric, name, sorted(rates.values()), study))
     if not charts:
         return None
+    shown = {line.name for lines in drawn for line in lines}
     order = [name for name in styles if name in shown]
-    box = legend("Methods to show", [(name, swatch(styles[name])) for name in order])
+    off = [name for name in order if name.startswith(CONTROL) and _far_below(name, drawn)]
+    box = legend("Methods to show", [(name, swatch(styles[name])) for name in order], off)
     words = (
         "Points are means over runs, whiskers one standard deviation; points of one rate are set "
         "slightly apart. Untick a method to hide it: the upright axis fits what is left."
+        + (f" {', '.join(off)}, below all others, begins hidden." if off else "")
     )
     return tag(
         "figure", box, tag("div", *charts, class_="charts"), tag("figcaption", notes([words]))
     )
 
 
+def _far_below(name: str, charts: list[list[Line]]) -> bool:
+    """In every chart all of its points are below all of the other methods'."""
+    for lines in charts:
+        own = [y for line in lines if line.name == name for y in line.y]
+        rest = [y for line in lines if not line.name.startswith(CONTROL) for y in line.y]
+        if not rest or max(own, default=0.0) >= min(rest):
+            return False
+    return True
+
+
 def ordered(methods: list[str]) -> dict[str, int]:
     """Name -> style, ours first, so that a method looks the same in every chart of the page."""
-    first = [name for name in OURS if name in methods]
+    first = [name for name in (*PRINTED_NAMES, *OURS) if name in OURS and name in methods]
     return {name: at for at, name in enumerate(dict.fromkeys([*first, *methods]))}
 
 

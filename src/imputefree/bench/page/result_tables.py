@@ -10,7 +10,7 @@ from ..methods import OURS
 from ..paper_figures import FIGURES
 from ..results import Record
 from ..tables import IMITATES, ResultTable, results_table
-from .html import Html, tag
+from .html import Html, breakable, tag
 from .parts import badge, notes, scroll
 from .provenance import how_made
 
@@ -85,7 +85,7 @@ def html_table(table: ResultTable) -> Html:
             if j
         ]
         ours = row[0].split(" ")[0] in OURS
-        name = tag("th", row[0], scope="row")
+        name = tag("th", breakable(row[0]), scope="row")
         rows.append(tag("tr", name, *cells, class_="ours" if ours else None))
     return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), class_="figures")
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from .html import Html, join, tag
 
-WIDTH, HEIGHT = 380, 260
-LEFT, RIGHT, TOP, BOTTOM = 48, 14, 28, 42
+WIDTH, HEIGHT = 380, 280
+LEFT, RIGHT, TOP, BOTTOM = 48, 14, 32, 44
 COLOURS, MARKERS = 8, 4
 DODGE = 2.2  # between points of two lines at one place, so that whiskers do not cover each other
 MOST_POINTS = 200  # of a line: what a screen shows
@@ -51,7 +51,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """
     raw = (high - low) / about or 1.0
     power = 10 ** math.floor(math.log10(raw))
-    step = power * min((one for one in (1, 2, 5, 10) if one * power >= raw * 0.999), default=10)
+    step = power * min((one for one in (1, 2, 5, 10) if one * power >= 0.7 * raw), default=10)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(at * step, 10) for at in range(first, last + 1)]
 
@@ -91,8 +91,8 @@ def chart(
             tag("text", f"{x:g}", x=across(x), y=HEIGHT - BOTTOM + 18, class_="tick middle")
             for x in marks
         ),
-        tag("text", y_label, x=2, y=14, class_="axis"),
-        tag("text", x_label, x=WIDTH - RIGHT, y=HEIGHT - 6, class_="axis end"),
+        tag("text", y_label, x=8, y=18, class_="axis"),
+        tag("text", x_label, x=WIDTH - RIGHT, y=HEIGHT - 8, class_="axis end"),
     ]
     for at, line in enumerate(lines):
         shift = (at - (len(lines) - 1) / 2) * DODGE if markers and line.sd else 0.0
@@ -183,7 +183,7 @@ def _axis_y(low: float, high: float, up: Scale) -> Html:
     marks = []
     for y in ticks(low, high):
         marks.append(tag("path", d=f"M{LEFT} {up(y):.1f}H{WIDTH - RIGHT}", class_="grid"))
-        marks.append(tag("text", f"{y:g}", x=LEFT - 6, y=up(y) + 4, class_="tick end"))
+        marks.append(tag("text", f"{y:g}", x=LEFT - 6, y=f"{up(y) + 4:.1f}", class_="tick end"))
     return tag("g", *marks, class_="ticks-y", aria_hidden="true")
 
 

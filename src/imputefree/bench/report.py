@@ -54,13 +54,12 @@ def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: re
     lines = even(records)
     runs = frame_of(lines)
     ids = Ids()
-    styles = ordered(list(dict.fromkeys(line["method"] for line in lines)))
     studies = list(dict.fromkeys(line["study"] for line in lines))
     tables = [name for name in studies if name.startswith(PREFIX)]
     alone = [name for name in ORDER if name in studies]
     alone += [name for name in studies if name not in (*ORDER, *tables)]
     sections = [_overview(lines, [*alone, *tables], ids)]
-    sections += [_study(name, lines, runs, styles, ids) for name in alone]
+    sections += [_study(name, lines, runs, ids) for name in alone]
     if tables:
         sections.append(_tables(tables, lines, runs, ids))
     if (imputation := _imputation(lines, runs, ids)) is not None:
@@ -86,9 +85,7 @@ def _overview(lines: list[Record], studies: list[str], ids: Ids) -> Section:
     return Section("Overview", ids.new("overview"), [words, plain_table(head, rows, "Studies")])
 
 
-def _study(
-    name: str, lines: list[Record], runs: pd.DataFrame, styles: dict[str, int], ids: Ids
-) -> Section:
+def _study(name: str, lines: list[Record], runs: pd.DataFrame, ids: Ids) -> Section:
     own = [line for line in lines if line["study"] == name]
     frame = runs[runs["study"] == name]
     key = ids.new(name)
@@ -98,7 +95,7 @@ def _study(
     parts: list[tuple[str, list[Html | None]]] = [
         ("Results", [*tables_of(own, frame, name)]),
         ("Ours against the best rival", [compared(frame, metric) if metric else None]),
-        ("By missing rate", [rate_charts(frame, styles, name)]),
+        ("By missing rate", [rate_charts(frame, ordered(list(frame["method"].unique())), name)]),
         ("Training curves", [training_curves(own, ids)]),
         ("Importance", [importance_maps(own, ids)]),
         ("Imputed digits", [imputed_digits(own, ids)]),

@@ -86,14 +86,14 @@ def compared_over(runs: pd.DataFrame, metric: str) -> Html | None:
 def verdict(difference: float, p: float, metric: str) -> str:
     """
     >>> verdict(0.02, 0.01, "accuracy"), verdict(0.02, 0.4, "log_loss"), verdict(0.0, 1.0, "auc")
-    ('better', 'worse, but it may be chance', 'no difference')
+    ('better', 'worse, may be chance', 'no difference')
     """
     if difference == 0:
         return "no difference"
     word = "better" if (difference > 0) == (metric in HIGHER_IS_BETTER) else "worse"
     if math.isnan(p):
         return f"{word}, by the same in every run"
-    return word if p < SMALL else f"{word}, but it may be chance"
+    return word if p < SMALL else f"{word}, may be chance"
 
 
 def _cells(line: Mapping[Any, Any], metric: str) -> list[str]:

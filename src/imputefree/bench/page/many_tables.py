@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ...errors import ImputefreeError
-from ..methods import OURS
 from ..results import Record
 from ..stats import HIGHER_IS_BETTER, mean_ranks, summary
 from ..tables import NONE, PERCENT, ResultTable
 from .comparison import compared_over
 from .html import Html
+from .rates import ordered
 from .result_tables import NAMES, result_figure
 
 PREFIX = "table:"
@@ -37,8 +37,7 @@ def _table(runs: pd.DataFrame, metric: str) -> ResultTable:
     found["place"] = [_name(study, setting) for study, setting in _places(found)]
     means = found.pivot(index="method", columns="place", values="mean")
     spreads = found.pivot(index="method", columns="place", values="sd")
-    methods = [name for name in OURS if name in means.index]
-    methods += [name for name in runs["method"].unique() if name not in methods]
+    methods = list(ordered(list(runs["method"].unique())))
     places = list(dict.fromkeys(found["place"]))
     ranks, told = _ranks(runs, metric, means)
     best = set()

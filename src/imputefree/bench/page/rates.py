@@ -65,7 +65,7 @@ def _far_below(name: str, charts: list[list[Line]]) -> bool:
 
 
 def ordered(methods: list[str]) -> dict[str, int]:
-    """Name -> style, ours first, so that a method looks the same in every chart of the page."""
+    """Name -> style, ours first: they look the same in every chart, and no two in one alike."""
     first = [name for name in (*PRINTED_NAMES, *OURS) if name in OURS and name in methods]
     return {name: at for at, name in enumerate(dict.fromkeys([*first, *methods]))}
 

@@ -104,9 +104,11 @@ MEANING = {
     "categorical_features": """"auto" or list of names or positions
     "auto" takes text and category columns. A missing category is missing; one never seen in
     training counts as missing, with a warning.""",
-    "numeric_encoding": """{"auto", "rich", "plain"}
-    "plain" gives a number one input. "rich" adds its normal score (a number with more than
-    ten distinct values) or one input a value. "auto" is rich up to 100 columns.""",
+    "numeric_encoding": """{"auto", "rich", "plain", "unscaled"}
+    "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
+    scale, such as pixels; a placeholder is in their units then. "rich" adds its normal
+    score (a number with more than ten distinct values) or one input a value. "auto" is rich up to
+    100 columns.""",
     "hide": """float
     Chance that a training step hides an observed entry, so that networks get used to gaps.""",
     "learning_rate_init": """float

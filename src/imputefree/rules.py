@@ -100,7 +100,7 @@ RULES: dict[str, Rule] = {
     "dropout": number(0, 1, open_high=True),
     "placeholder": (_is_placeholder, 'a number (in scaled units) or "learned"'),
     "indicator": FLAG,
-    "numeric_encoding": choice("auto", "rich", "plain"),
+    "numeric_encoding": choice("auto", "rich", "plain", "unscaled"),
     "hide": number(0, 0.9),
     "weight_averaging": number(0, 1, open_high=True),
     "learning_rate_init": number(0, 1e3, open_low=True),

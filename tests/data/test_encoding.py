@@ -51,6 +51,16 @@ def test_a_number_is_finite_and_zero_where_missing(array, rich):
     assert new == []
 
 
+def test_an_unscaled_number_stays_itself():
+    array = np.array([0.0, 250.0, np.nan, -3.5])
+    number = Number.learn("pixel", array, rich=False, scaled=False)
+    out = np.full((4, 1), 7.0)
+    seen, _ = number.encode(array, out, "pixel")
+    assert number.inputs == ["pixel"]
+    np.testing.assert_array_equal(out[seen, 0], array[seen])
+    assert from_state(to_state(number)) == number
+
+
 def test_a_plain_number_is_one_input():
     for array in (MANY, FEW):
         assert Number.learn("x", array, rich=False).inputs == ["x"]

@@ -31,6 +31,7 @@ QUICK = {
     "gain": {"max_steps": 60, "alpha": 10.0},
     "miwae": {"max_steps": 60, "n_imputation": 20, "hidden_layer_sizes": 16},
     "gpvae": {"max_iter": 2, "hidden_size": 8},
+    "gpvae_rows": {"max_iter": 2, "hidden_size": 8, "n_steps": 2},
     "brits": {"max_iter": 2, "hidden_size": 8},
     "saits": {"max_iter": 2, "hidden_size": 8},
 }

@@ -33,7 +33,7 @@ from ..datasets.study import Study
 from ..errors import ParameterError
 from . import metrics, peak_memory
 from .methods import CLASSES, SERIES, TABLES, make_method
-from .settings import Setting, configure, settings
+from .settings import Setting, configure, in_epochs, settings
 
 METHODS = {**TABLES, **SERIES}
 
@@ -164,7 +164,8 @@ def _carry_out(run: Run, study: Study) -> dict[str, Any]:
     kept: Any = None
     for setting in grid:
         model = make_method(run.method, study.task, study.kind, run.random_state)
-        configure(model, {**run.setting, **setting}, run.random_state)
+        given = in_epochs(model, {**run.setting, **setting}, len(split.train))
+        configure(model, given, run.random_state)
         start = time.perf_counter()
         model.fit(rest.X, rest.y, held_out=held_out, **_taken(model.fit, rest))
         seconds.append(time.perf_counter() - start)

@@ -2,7 +2,8 @@
 
 A setting is a dict of what can be written down as JSON. Names are those of the method's
 parameters. What a method does not have itself is sought in the estimator within (the network of
-"em+network"); "imputer__NAME" goes to its imputer and "policy__NAME" to its policy.
+"em+network"); "imputer__NAME" goes to its imputer and "policy__NAME" to its policy. "steps" is a
+budget of training steps, for methods that count in epochs.
 """
 
 from __future__ import annotations
@@ -47,6 +48,24 @@ def settings(grid: Mapping[str, Sequence[Any]]) -> Iterator[Setting]:
     """
     for values in product(*grid.values()):
         yield dict(zip(grid, values, strict=True))
+
+
+def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
+    """The setting with "steps", a budget of training steps, as the epochs of n_rows it allows.
+
+    >>> from imputefree.bench.methods import make_method
+    >>> in_epochs(make_method("em+network"), {"steps": 2000, "batch_size": 100}, 10_000)
+    {'batch_size': 100, 'max_iter': 20}
+    """
+    rest = {name: value for name, value in setting.items() if name != "steps"}
+    if "steps" not in setting:
+        return rest
+    has = model.get_params()
+    batch = rest.get("batch_size", has.get("batch_size", has.get("estimator__batch_size")))
+    if batch is None:
+        raise _unknown(model, "steps", [one for one in has if "__" not in one])
+    an_epoch = -(-n_rows // int(batch))
+    return {**rest, "max_iter": max(1, round(setting["steps"] / an_epoch))}
 
 
 def configure(model: Any, setting: Mapping[str, Any], random_state: int) -> Any:

@@ -35,10 +35,11 @@ class Number:
     levels: list[float]
     knots: list[float]
     scores: list[float]
+    scaled: bool = True  # False: inputs are the numbers as they come
 
     @classmethod
-    def learn(cls, name: str, array: np.ndarray, rich: bool) -> Number:
-        """From the training rows of the column; shape (n,)."""
+    def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
+        """From the training rows of the column; shape (n,). Not scaled, a number stays itself."""
         gaps = bool(np.isnan(array).any())
         levels, knots, scores = (np.empty(0) for _ in range(3))
         if rich:
@@ -48,7 +49,7 @@ class Number:
             elif len(distinct) > FEW_VALUES:
                 knots, scores = normal_score_knots(array)
         lists = levels.tolist(), knots.tolist(), scores.tolist()
-        return cls(name, gaps, *location(array), *lists)
+        return cls(name, gaps, *location(array), *lists, scaled)
 
     @property
     def inputs(self) -> list[str]:
@@ -72,7 +73,7 @@ class Number:
                 " categorical_features",
             )
         seen = ~np.isnan(array)
-        out[seen, 0] = scale(array[seen], self.center, self.spread)
+        out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
         for i, level in enumerate(self.levels, start=1):

@@ -46,8 +46,8 @@ class TableEncoder:
     ----------
     categorical_features : "auto" (text and category columns), or a list of names or positions
     indicator : add one input a column that had gaps in training: 1 where missing
-    numeric_encoding : "plain" (one input a number), "rich" (see `encoding.Number`) or "auto"
-        (rich up to 100 columns)
+    numeric_encoding : "plain" (one input a number), "unscaled" (the same, as it is), "rich" (see
+        `encoding.Number`) or "auto" (rich up to 100 columns)
     owner : who asks, for error messages
 
     Examples
@@ -82,9 +82,10 @@ class TableEncoder:
         rich = self.numeric_encoding == "rich" or (
             self.numeric_encoding == "auto" and len(columns.names) <= RICH_COLUMNS
         )
+        scaled = self.numeric_encoding != "unscaled"
         self.named = columns.named
         self.plans: list[Plan] = [
-            Category.learn(name, array) if category else Number.learn(name, array, rich)
+            Category.learn(name, array) if category else Number.learn(name, array, rich, scaled)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self

@@ -13,6 +13,7 @@ from .classic import MeanImputer, NeighboursImputer, ZeroImputer
 from .em import EMImputer
 from .gain import GAIN
 from .gpvae import GPVAEImputer
+from .gpvae_rows import GPVAERowsImputer
 from .miwae import MIWAE
 from .mixture import MixtureImputer
 from .saits import SAITSImputer
@@ -33,6 +34,7 @@ IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
     "miwae": MIWAE,
     "brits": BRITSImputer,
     "gpvae": GPVAEImputer,
+    "gpvae_rows": GPVAERowsImputer,
     "saits": SAITSImputer,
 }
 

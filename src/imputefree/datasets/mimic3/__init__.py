@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import InputError, ParameterError
 from ...progress import step_progress
+from ..fixed_length import FORMS, fixed_length
 from ..mimic3_files import home
 from ..splits import Splits
 from ..study import Study
@@ -24,7 +25,6 @@ from .source import Source
 
 __all__ = ["ATTRIBUTES", "Cohort", "Folder", "Postgres", "build", "load", "open_source"]
 
-FIXED = 8  # rows of a series of fixed length: "most of the sequences have length ≤ 8"
 STEPS = 5
 CITATION = (
     "Johnson et al., MIMIC-III, a freely accessible critical care database, Scientific Data 2016;"
@@ -68,7 +68,7 @@ def load(
     Traceback (most recent call last):
     imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
     """
-    if form not in ("variable", "fixed"):
+    if form not in FORMS:
         raise ParameterError(
             f"form is {form!r}", 'It must be "variable" or "fixed"', 'Pass form="variable"'
         )
@@ -113,7 +113,7 @@ def study(cohort: Cohort, form: str = "variable") -> Study:
     fixed = form == "fixed"
     return Study(
         "mimic3",
-        _fixed(cohort) if fixed else cohort.frames,
+        fixed_length(cohort.frames) if fixed else cohort.frames,
         y,
         citation=CITATION,
         licence=LICENCE,
@@ -124,12 +124,6 @@ def study(cohort: Cohort, form: str = "variable") -> Study:
         notes=(f"Patients left by step: {_steps(cohort)}.", *cohort.notes, DEFINITION),
         columns=tuple(NAMES) if fixed else None,
     )
-
-
-def _fixed(cohort: Cohort) -> np.ndarray:
-    """Values (n, 8, 14): the last row again until there are 8, or the first 8."""
-    steps = np.arange(FIXED)
-    return np.stack([one.to_numpy()[np.minimum(steps, len(one) - 1)] for one in cohort.frames])
 
 
 def _steps(cohort: Cohort) -> str:

@@ -1,0 +1,64 @@
+"""The paper's tables, run again: one command a table, results in `paper/results`.
+
+    IMPUTEFREE_DATA=../shared/data python paper/run.py mnist [--jobs 2]
+
+What is done is kept: the same command goes on where it stopped. Studies are cut to what two cores
+can do (see CUTS); `imputefree bench STUDY` runs the paper's size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from imputefree.bench.plans import plan
+from imputefree.bench.protocol import Run
+from imputefree.bench.run import run_grid
+
+RESULTS = Path(__file__).parent / "results"
+# Of these only the first seed is run: deep imputers, and what is beside the point of the table.
+ONCE = (
+    *("gain+network", "miwae+network", "gpvae+network", "mixture+network", "missforest+network"),
+    *("gil-d", "random", "meta", "gate"),
+)
+CUTS: dict[str, dict[str, Any]] = {  # study -> what `plan` is told
+    "mnist": {"seeds": 2, "steps": 3000},
+    "ophthalmic-simulated": {"seeds": 2, "steps": 1000},
+    "icu": {"seeds": 2, "width": 64, "steps": 1000},
+    "physionet2012": {"seeds": 1, "width": 64, "steps": 1000},
+    "tables": {"seeds": 2},
+}
+
+
+def runs_of(study: str) -> list[Run]:
+    """What is run of a study; first seeds first, as they carry the pictures."""
+    runs = [
+        run
+        for run in plan(study, **CUTS[study]).runs
+        if run.method not in ONCE or (run.mask_seed, run.split_seed) == (0, 0)
+    ]
+    return sorted(runs, key=lambda run: (run.mask_seed, run.split_seed))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study", choices=CUTS)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", nargs="*", help="methods to run now; default: all")
+    parser.add_argument("--seed", type=int, help="the seed to run now; default: all")
+    options = parser.parse_args()
+    runs = [
+        run
+        for run in runs_of(options.study)
+        if options.only is None or run.method in options.only
+        if options.seed in (None, run.mask_seed + run.split_seed)
+    ]
+    command = shlex.join(["python", "paper/run.py", options.study])
+    path = RESULTS / f"{options.study}.jsonl"
+    run_grid(runs, path, n_jobs=options.jobs, command=command, pictures=True)
+
+
+if __name__ == "__main__":
+    main()

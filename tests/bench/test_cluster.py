@@ -63,7 +63,7 @@ def scheduler(folder):
     # The last one: should this process be killed, nobody is left behind.
     words = ("--host", "127.0.0.1", "--port", 0, "--scheduler-file", said, "--idle-timeout", 600)
     with process("scheduler", *words) as started:
-        until(said.exists)
+        until(lambda: said.exists() and said.read_text().endswith("}"))
         yield json.loads(said.read_text())["address"], started
 
 
@@ -75,7 +75,7 @@ def worker(address, folder, *words):
         yield started
 
 
-def until(condition, seconds=120.0):  # a busy machine takes its time
+def until(condition, seconds=400.0):  # a busy machine takes its time
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never came"
@@ -99,7 +99,7 @@ def test_a_worker_killed_in_the_middle(address, tmp_path):
         worker(address, tmp_path, "--no-nanny") as victim,
         distributed.Client(address, set_as_default=False) as looking,
     ):
-        looking.wait_for_workers(2, timeout=120)
+        looking.wait_for_workers(2, timeout=400)
         pids = looking.run(os.getpid)
         (at,) = [name for name, pid in pids.items() if pid == victim.pid]
 

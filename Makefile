@@ -16,7 +16,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(PIP) --editable '.[dev,bench,data]'
+	$(PIP) --editable '.[dev,bench,data,cluster]'
 	touch $@
 
 demo: $(VENV)/.core

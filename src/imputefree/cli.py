@@ -1,6 +1,7 @@
 """The command line, also as `python -m imputefree`; each group is a file of `commands`.
 
-Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 wrongly called.
+Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 wrongly called;
+130 a bench was interrupted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import sys
 import typer
 
 from .commands import data
+from .commands.bench import EPILOG, bench_command
+from .commands.report import report_command
 from .errors import ImputefreeError
 
 app = typer.Typer(
@@ -18,17 +21,15 @@ app = typer.Typer(
     help="Train neural networks directly on incomplete tables and series.",
 )
 app.add_typer(data.app, name="data")
-
-
-@app.callback()
-def _group() -> None:
-    """Keeps `data` a name of its own while it is the only group."""
+app.command("bench", epilog=EPILOG)(bench_command)
+app.command("report")(report_command)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and leave with its exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        app(args=arguments, prog_name="imputefree")
+        app(args=words, prog_name="imputefree", obj=words)  # obj: a bench writes down how it ran
     except ImputefreeError as error:
         # Rich would wrap it and colour it; a log wants one plain line.
         print(f"imputefree: {error}", file=sys.stderr)

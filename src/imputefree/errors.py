@@ -52,6 +52,10 @@ class ResultsError(ImputefreeError):
     """A file of results that cannot be read, written or shared."""
 
 
+class ClusterError(ImputefreeError):
+    """A Dask cluster that cannot be reached, or is not fit for runs."""
+
+
 class UnseenCategoryWarning(UserWarning):
     """Categories at prediction time that training never saw; they count as missing."""
 

@@ -36,7 +36,7 @@ from ..rules import check_rules, whole
 from .pictures import PictureWarning
 from .protocol import Run, carry_out
 from .results import Record, ResultsFile
-from .workers import WorkerDied, by_executor, by_processes
+from .workers import Width, WorkerDied, by_executor, by_processes
 
 PACKAGES = (
     *("imputefree", "torch", "numpy", "scipy", "pandas", "scikit-learn"),
@@ -52,7 +52,7 @@ def run_grid(
     *,
     n_jobs: int = 1,
     executor: Any = None,
-    width: int = 1,
+    width: Width = 1,
     root: Root = None,
     retry_failed: bool = False,
     progress: bool = True,
@@ -67,7 +67,7 @@ def run_grid(
     path : the file of results; made, with its folder, if it is not there
     n_jobs : processes of this machine, each with one thread
     executor, width : an executor with `submit` to be used instead, and how many runs it is given at
-        a time
+        a time: a number, or a function that is asked again and again
     root : where the files of studies are, as for `datasets.load`
     retry_failed : do again what is in the file as failed; the new line counts
     progress : a bar with the time left, where somebody is looking
@@ -78,7 +78,10 @@ def run_grid(
     A method that fails is a line as well. A study that cannot be read, or a file that cannot be
     written, ends the whole with one sentence; what is written stays.
     """
-    check_rules(_Asked(n_jobs, width), {"n_jobs": whole(1), "width": whole(1)})
+    check_rules(
+        _Asked(n_jobs, width() if callable(width) else width),
+        {"n_jobs": whole(1), "width": whole(1)},
+    )
     asked = {run.identity: run for run in runs}
     for run in asked.values():
         run.check()

@@ -1,6 +1,6 @@
 """Where runs are carried out: processes of this machine, this process, or any executor.
 
-What is asked of an executor is `submit` of concurrent.futures, so that of Dask's client will do.
+What is asked of an executor is `submit` of concurrent.futures; `cluster` has one for Dask.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 
 Item = TypeVar("Item")
 Done = Iterator[tuple[Item, Any]]
+Width = int | Callable[[], int]  # a function is asked again whenever there may be room
 DIED = "its process ended without a word: killed from outside, often for want of memory, or crashed"
 # Set before any library is loaded: some look at nothing else.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
@@ -41,7 +42,7 @@ class InThisProcess(Executor):
 
 
 def by_executor(
-    work: Callable[[Item], Any], items: Sequence[Item], executor: Any, width: int
+    work: Callable[[Item], Any], items: Sequence[Item], executor: Any, width: Width
 ) -> Done[Item]:
     """(item, result) as they come, with `width` under way at a time."""
     yield from _stream(work, deque(items), executor, width, {})
@@ -79,11 +80,11 @@ def _stream(
     work: Callable[[Item], Any],
     waiting: deque[Item],
     executor: Any,
-    width: int,
+    width: Width,
     flying: dict[Future[Any], Item],
 ) -> Done[Item]:
     while waiting or flying:
-        while waiting and len(flying) < width:
+        while waiting and len(flying) < (width() if callable(width) else width):
             future = executor.submit(work, waiting[0])  # may raise: then it still waits
             flying[future] = waiting.popleft()
         for future in wait(flying, return_when=FIRST_COMPLETED).done:

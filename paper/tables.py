@@ -91,9 +91,9 @@ def tables_section(records: list[Record]) -> str:
 
 def correlation_section(frames: list[pd.DataFrame]) -> str:
     """Table 4, of all studies in which hidden values are known."""
-    known = pd.concat([frame for frame in frames if "imputation_mse" in frame])
+    known = pd.concat([frame for frame in frames if "imputation_error" in frame])
     heading = "## Table 4: does a smaller imputation error mean a better prediction?"
-    return f"{heading}\n\n{correlation_table(known).markdown()}"
+    return f"{heading}\n\n{correlation_table(known, error="imputation_error").markdown()}"
 
 
 def made_by(records: list[Record]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from imputefree.bench.stats import compare, compare_over_studies
-from imputefree.bench.study_plans import AS_IT_COMES, PLANS
+from imputefree.bench.study_plans import AS_IT_COMES
 
 LEARNED = ("gil", "meta")
 CONTROLS = {
@@ -28,8 +29,8 @@ def policy_helps(frames: dict[str, pd.DataFrame]) -> str:
             pair = runs[runs["method"].isin([method, control])]
             found = compare_over_studies(pair, "score", control, higher_is_better=True)
             found = found[found["method"] == method]
-            if found.empty:
-                continue
+            if found.empty or found.iloc[0]["studies"] == 0:
+                continue  # they were not run side by side
             line = found.iloc[0]
             sure[method, control] = line["p"] < SURE, line["difference"]
             counts = f"{line['better']} / {line['equal']} / {line['worse']}"
@@ -89,8 +90,13 @@ def _mnist(frames: dict[str, pd.DataFrame]) -> str:
     found = found[found["method"] == "gil"]
     order = {str(name): at for at, name in enumerate(frame["setting"].unique())}
     found = found.sort_values("setting", key=lambda names: names.map(order))
-    assert PLANS["mnist"].metrics == ("accuracy",)
     return ", ".join(
-        f"{line['setting']} {100 * line['difference']:+.2f} (p {line['p']:.2f})"
+        f"{line['setting']} {100 * line['difference']:+.2f}"
+        f" ({_p(line['p'])}, corrected resampled t-test, {line['pairs']} masks)"
         for line in found.to_dict("records")
+        if line["pairs"]
     )
+
+
+def _p(value: float) -> str:
+    return "no p" if np.isnan(value) else f"p {value:.2f}"

@@ -57,8 +57,8 @@ def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
     Columns: study, setting, method, mask_seed, split, status, simulated, n_train (what the method
     was given: training and validation rows), n_test, then all scores and costs, and of imputers
-    imputation_error: imputation_mse of studies in ONE_UNIT, else imputation_mse_scaled. A failed run
-    has NaN there; "simulated" is None where a run could not even say that.
+    imputation_error: imputation_mse of studies in ONE_UNIT, else imputation_mse_scaled. A failed
+    run has NaN there; "simulated" is None where a run could not even say that.
 
     Parameters of a method have no column: of two runs that differ in nothing else, the statistics
     say that one is there twice.

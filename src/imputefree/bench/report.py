@@ -21,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..data.words import counted
 from .page.comparison import compared
 from .page.curves import training_curves
 from .page.digits import imputed_digits
@@ -80,8 +81,11 @@ def _overview(lines: list[Record], studies: list[str], ids: Ids) -> Section:
         rows.append([name, kind, places, str(methods), str(len(own)), str(lost)])
     head = ["study", "data", "settings", "methods", "runs", "failed"]
     finished = sorted(str(line["finished"])[:10] for line in lines if line.get("finished"))
-    when = f", finished {finished[0]} to {finished[-1]}" if finished else ""
-    words = tag("p", f"{len(lines)} runs of {len(studies)} studies{when}.")
+    when = (
+        " to ".join(dict.fromkeys([finished[0], finished[-1]])) if finished else "on no known day"
+    )
+    many = "1 study" if len(studies) == 1 else f"{len(studies)} studies"
+    words = tag("p", f"{counted(len(lines), 'run')} of {many}, finished {when}.")
     return Section("Overview", ids.new("overview"), [words, plain_table(head, rows, "Studies")])
 
 

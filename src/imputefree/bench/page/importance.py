@@ -5,18 +5,20 @@ Of images they are images, of tables bars by column, of series a map of channel 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..results import Record
-from .html import Html, Ids, tag
+from .html import Html, Ids, join, tag
 from .parts import choice, drawn, notes, plain_table
 from .png import coloured, data_uri
 from .settings import by_place
 
 MOST = 30  # columns shown as bars
+NEARLY = 0.05  # of the size: below it a reader is told that there is hardly a difference
 LEFT, RIGHT, ROW, WIDTH = 140, 6, 17, 380  # of the map of a series
 LETTERS = 20  # of a channel's name, what fits into LEFT
 
@@ -151,7 +153,25 @@ def _said(values: np.ndarray, columns: Sequence[str]) -> str:
 def _scale(low: float, high: float) -> Html:
     pixels = coloured(np.linspace(low, high, 64)[None], low, high)
     bar = tag("img", src=data_uri(pixels), alt="colours from low to high", width=64, height=1)
-    return tag("p", f"{low:.3g}", bar, f"{high:.3g}", class_="colour-scale")
+    ends = _told_apart(low, high)
+    scale = tag("p", ends[0], bar, ends[1], class_="colour-scale")
+    size = max(abs(low), abs(high))
+    if high - low >= NEARLY * size:
+        return scale
+    share = f"{100 * (high - low) / size:.2g}"
+    words = f"Colours exaggerate: lowest and highest differ by {share} % only."
+    return join([scale, notes([words])])
+
+
+def _told_apart(low: float, high: float) -> tuple[str, str]:
+    """Two numbers with the digits that it takes to see their difference.
+
+    >>> _told_apart(0.0123, 0.95), _told_apart(0.49951, 0.50012)
+    (('0.0123', '0.95'), ('0.49951', '0.50012'))
+    """
+    lost = math.log10(max(abs(low), abs(high)) / (high - low))
+    digits = max(3, 2 + math.ceil(lost))
+    return f"{low:.{digits}g}", f"{high:.{digits}g}"
 
 
 def _ends(parts: Sequence[np.ndarray]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from .html import Html, join, tag
 
 WIDTH, HEIGHT = 380, 280
-LEFT, RIGHT, TOP, BOTTOM = 48, 14, 32, 44
+LEFT, RIGHT, TOP, BOTTOM = 54, 14, 32, 44
 COLOURS, MARKERS = 8, 4
 DODGE = 2.2  # between points of two lines at one place, so that whiskers do not cover each other
 MOST_POINTS = 200  # of a line: what a screen shows
@@ -46,14 +46,14 @@ class Line:
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers in [low, high], about so many.
 
-    >>> ticks(71.2, 96.8), ticks(0, 0.7)
-    ([75.0, 80.0, 85.0, 90.0, 95.0], [0.0, 0.2, 0.4, 0.6])
+    >>> ticks(71.2, 96.8), ticks(0, 0.9)
+    ([75.0, 80.0, 85.0, 90.0, 95.0], [0.0, 0.2, 0.4, 0.6, 0.8])
     """
     raw = (high - low) / about or 1.0
     power = 10 ** math.floor(math.log10(raw))
     step = power * min((one for one in (1, 2, 5, 10) if one * power >= 0.7 * raw), default=10)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(at * step, 10) for at in range(first, last + 1)]
+    return [float(round(at * step, 10)) for at in range(first, last + 1)]
 
 
 def chart(
@@ -84,7 +84,7 @@ def chart(
     def up(y: float) -> float:
         return HEIGHT - BOTTOM - (y - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
 
-    marks = ticks(left, right) if x_ticks is None else x_ticks
+    marks = _whole(ticks(left, right), xs) if x_ticks is None else x_ticks
     drawn = [
         _axis_y(low, high, up),
         join(
@@ -173,6 +173,12 @@ def _line(
             )
         )
     return tag("g", *parts, class_=_class(line.style), data_series=line.name)
+
+
+def _whole(marks: list[float], xs: Sequence[float]) -> list[float]:
+    """Without halves, where what is counted has none."""
+    counted = all(float(x).is_integer() for x in xs)
+    return [mark for mark in marks if mark.is_integer()] if counted else marks
 
 
 def _whisker(half: float) -> str:

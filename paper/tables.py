@@ -32,8 +32,8 @@ HEADINGS = {
     "physionet2012": "Table 6: PhysioNet 2012",
 }
 REMARKS = {
-    "mnist": "- Masks are drawn once an image and stay, as real gaps do. Masks drawn anew each epoch"
-    " make the task easier; the paper does not say which it has.\n"
+    "mnist": "- Masks are drawn once an image and stay, as real gaps do. Masks drawn anew each"
+    " epoch make the task easier; the paper does not say which it has.\n"
 }
 INTRODUCTION = """# The paper's tables, run again
 

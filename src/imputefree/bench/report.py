@@ -134,12 +134,12 @@ def _tables(names: list[str], lines: list[Record], runs: pd.DataFrame, ids: Ids)
 
 def _imputation(lines: list[Record], runs: pd.DataFrame, ids: Ids) -> Section | None:
     """The paper's Table 4, over all studies whose truth is known."""
-    if not {"imputation_mse", "accuracy"} <= set(runs):
+    if not {"imputation_error", "accuracy"} <= set(runs):
         return None
-    has = runs[["imputation_mse", "accuracy"]].notna().all(axis=1)
+    has = runs[["imputation_error", "accuracy"]].notna().all(axis=1)
     if not has.any():
         return None
-    table = correlation_table(runs[has])
+    table = correlation_table(runs[has], error="imputation_error")
     own = [line for line in lines if line["scores"].get("imputation_mse") is not None]
     words = "does a smaller error of imputation go with a better score?"
     section = Section("Imputation error and accuracy", ids.new("imputation"))

@@ -118,6 +118,7 @@ def results_table(
     check_methods(table, [name for name in methods or [] if name not in PRINTED_NAMES])
     places = _places(table, settings)
     ours = {metric: summary(table, metric) for metric in metrics}
+    by_place = {metric: _lines(part) for metric, part in ours.items()}
     shown = [(place, metric) for place in places for metric in metrics]
     source = IMITATES.get(study, study)
     paper = {
@@ -134,7 +135,7 @@ def results_table(
     columns: list[tuple[str, list[str]]] = [("method", [_name(name) for name in methods])]
     best = set()
     for place, metric in shown:
-        lines = [_line(ours[metric], place, name) for name in methods]
+        lines = [by_place[metric].get((place, name)) for name in methods]
         best |= {(row, len(columns)) for row in _best(lines, metric)}
         columns.append((f"{place} {_short(metric)}", [_ours(line, metric) for line in lines]))
         figures = [paper.get((place, metric, name)) for name in methods]
@@ -219,9 +220,9 @@ def _places(
     return places
 
 
-def _line(ours: pd.DataFrame, setting: str, method: str) -> Mapping[Any, Any] | None:
-    found = ours[(ours["setting"] == setting) & (ours["method"] == method)]
-    return None if found.empty else found.iloc[0].to_dict()
+def _lines(ours: pd.DataFrame) -> dict[tuple[str, str], Mapping[Any, Any]]:
+    """Lines of a summary by setting and method."""
+    return {(line["setting"], line["method"]): line for line in ours.to_dict("records")}
 
 
 def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:

@@ -52,6 +52,7 @@ bench: $(VENV)/.dev
 
 readme: $(VENV)/.dev
 	$(RUN) benchmarks/readme.py
+	$(RUN) paper/tables.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

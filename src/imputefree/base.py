@@ -22,24 +22,20 @@ from .data import assign_folds
 from .errors import InputError, InterruptedWarning, ParameterError
 from .examples import Examples
 from .gil import make_policy, make_reward
-from .gil.losses import Loss
-from .gil.policies import Policy
 from .gil.predictors import Predictor
 from .gil.train import Settings, Trainer
 from .gil.training_data import TrainingData
 from .gil.validation import predict_raw
+from .insight import Insight
 from .manners import private_generator, remember_columns
 from .parameters import Parameters
 from .progress import training_progress
 
 
-class GILEstimator(Parameters):
+class GILEstimator(Insight, Parameters):
     """Fitting, prediction and files; subclasses say what comes in and what a target is."""
 
-    encoder_: Any
     layout_: dict[str, Any]  # of series: which columns mean what
-    predictor_: Predictor
-    policy_: Policy
     _trainer: Trainer | None
     # What subclasses for tables and for series provide.
     _encoder_class: Any  # columns or panels -> network inputs
@@ -70,9 +66,6 @@ class GILEstimator(Parameters):
 
     def _class_weights(self, target: np.ndarray) -> np.ndarray:
         """How much each label counts for its class; (n,)."""
-        raise NotImplementedError
-
-    def _loss(self) -> Loss:
         raise NotImplementedError
 
     def _fit(self, given: Examples) -> None:
@@ -262,11 +255,13 @@ class GILEstimator(Parameters):
 
     def _predict_members(self, inputs: Any, per_step: bool = False) -> Tensor:
         """ŷ of every member; (K, n, O) float64 on the CPU."""
-        tensors = self._tensors(inputs)
-        unknown = torch.empty(0)  # the target
-        data = TrainingData(target=unknown, per_step=per_step, **tensors).to(self._placed())
-        raw = predict_raw(self.predictor_, data)
+        raw = predict_raw(self.predictor_, self._unlabelled(inputs, per_step))
         return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
+
+    def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
+        unknown = torch.empty(0)  # the target
+        data = TrainingData(target=unknown, per_step=per_step, **self._tensors(inputs))
+        return data.to(self._placed())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,9 @@ from torch import Tensor
 
 from .base import GILEstimator
 from .data import TableEncoder, read_columns
+from .data.columns import Columns
 from .data.target import read_target
+from .errors import ParameterError
 from .examples import Examples
 from .gil.predictors import Predictor
 from .parameters import TableParameters, document
@@ -64,7 +66,16 @@ class TableEstimator(TableParameters, GILEstimator):
 
     def _predict_table(self, X: Any) -> Tensor:
         check_is_fitted(self, "predictor_")
-        return self._predict_members(read_columns(X))
+        return self._predict_members(self._inputs(X))
+
+    def _inputs(self, X: Any, **how: Any) -> Columns:
+        if how:
+            raise ParameterError(
+                f"there is no option {next(iter(how))!r} for tables",
+                "Options such as id= and static= are for series",
+                "Leave it out",
+            )
+        return read_columns(X)
 
     def _network(self) -> dict[str, Any]:
         return super()._network() | {"linear_path": bool(self.linear_path)}

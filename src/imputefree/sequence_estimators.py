@@ -193,6 +193,9 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             panel = replace(panel, steps=panel.steps.completed(self.encoder_.steps.names))
         return panel
 
+    def _inputs(self, X: Any, **how: Any) -> Panel:
+        return self._panel(X, how)
+
     def _tensors(self, panel: Panel) -> dict[str, Any]:
         return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
 
@@ -219,8 +222,9 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
 
     def _arranged(self, found: np.ndarray, panel: Panel) -> Any:
         """One row a series; per step, in the order of a frame's rows or a list of arrays."""
-        if not self._every_step:
-            return found
+        return self._by_step(found, panel) if self._every_step else found
+
+    def _by_step(self, found: np.ndarray, panel: Panel) -> Any:
         if panel.keyed and panel.by_row:
             ordered = np.empty_like(found)
             ordered[panel.source] = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from imputefree.bench import metrics, peak_memory, protocol
+from imputefree.bench.pictures import PictureWarning
 from imputefree.bench.protocol import Run, carry_out
 from imputefree.datasets import load
 from imputefree.datasets.study import Study
@@ -183,6 +185,39 @@ def test_the_same_run_twice_gives_the_same_and_threads_are_put_back():
     other = replace(run, split_seed=1)
     assert other.random_state != run.random_state
     assert carry_out(other, other.load())["scores"] != one
+
+
+@pytest.mark.parametrize("method", ["gil", "mean+network", "linear"])
+def test_pictures_change_no_score(method):
+    small = {} if method == "linear" else {"max_iter": 2, "n_members": 2, "hidden_layer_sizes": 4}
+    run = Run("icu", method, ICU, setting=small)
+    without, looked_at = (carry_out(run, run.load(), pictures=asked) for asked in (False, True))
+    shown = looked_at.pop("pictures")
+    assert json.dumps(shown, allow_nan=False)
+    assert ("importance" in shown) == (method == "gil")
+    assert ("features" in shown) == (method != "linear")
+    for found in (without, looked_at):
+        del found["cost"]  # times differ
+    assert looked_at == without
+
+
+def test_pictures_come_after_the_cost(monkeypatch):
+    slow = lambda *given, **how: time.sleep(0.5) or {}  # noqa: E731
+    monkeypatch.setattr(protocol.looks, "pictures", slow)
+    found = carry_out(Run("toy", "mask_only"), study(), pictures=True)
+    assert found["pictures"] == {}
+    assert sum(v for name, v in found["cost"].items() if name.endswith("seconds")) < 0.5
+
+
+def test_pictures_that_fail_do_not_fail_the_run(monkeypatch):
+    def explode(*given, **how):
+        raise RuntimeError("no paint")
+
+    monkeypatch.setattr(protocol.looks, "pictures", explode)
+    with pytest.warns(PictureWarning, match="no pictures: RuntimeError: no paint"):
+        found = carry_out(Run("toy", "linear"), study(), pictures=True)
+    assert found["scores"]
+    assert "pictures" not in found
 
 
 def test_identity():

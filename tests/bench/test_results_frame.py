@@ -58,3 +58,10 @@ def test_real_lines_done_and_failed_go_through_the_statistics():
     assert found.loc["mask_only", "mean"] == np.mean([r["scores"]["auc"] for r in records[:2]])
     pairs = compare(frame, "auc", "mask_only")
     assert pairs[["pairs", "dropped"]].to_numpy().tolist() == [[0, 2]]
+
+
+def test_imputation_error_is_scaled_but_for_pixels():
+    scores = {"imputation_mse": 9.0, "imputation_mse_scaled": 0.5}
+    lines = [failed(Run(name, "gil"), "") | {"scores": scores} for name in ("mnist", "icu")]
+    assert frame_of(lines)["imputation_error"].tolist() == [9.0, 0.5]
+    assert "imputation_error" not in frame_of([failed(Run("icu", "gil"), "")])

@@ -8,13 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from imputefree.bench import protocol
 from imputefree.bench import run as module
 from imputefree.bench.protocol import Run
 from imputefree.bench.results import ResultsFile, read_results
+from imputefree.bench.results_frame import frame_of
 from imputefree.bench.run import grid, run_grid
 from imputefree.bench.workers import InThisProcess, WorkerDied
 from imputefree.errors import ImputefreeError, ParameterError, ResultsError
@@ -24,6 +28,7 @@ from .simulated import table
 
 HERE = {"executor": InThisProcess(), "progress": False}
 UNLIKE = ("cost", "seconds", "finished", "command")  # of two runs that are the same
+COSTS = ["fit_seconds", "search_seconds", "predict_seconds", "peak_memory_mb"]
 QUICK = {"network": {"max_iter": 1, "n_members": 2}}
 
 
@@ -68,7 +73,7 @@ def test_what_is_done_is_not_done_again(csv, tmp_path, monkeypatch, undisturbed)
     carried = []
     real = module.carry_out
     monkeypatch.setattr(
-        module, "carry_out", lambda run, study: carried.append(run) or real(run, study)
+        module, "carry_out", lambda run, study, **how: carried.append(run) or real(run, study)
     )
     everything = runs(csv)
     run_grid(everything[:2] + everything[:1], path, **HERE)
@@ -109,7 +114,7 @@ def test_who_fails_is_written_down_and_the_rest_goes_on(csv, tmp_path, monkeypat
     run_grid(asked, path, **HERE)
     assert path.stat().st_size == size  # a failure counts as done,
 
-    def mended(run, study):
+    def mended(run, study, **how):
         return {"scores": {"auc": 1.0}}
 
     monkeypatch.setattr(module, "carry_out", mended)
@@ -120,12 +125,41 @@ def test_who_fails_is_written_down_and_the_rest_goes_on(csv, tmp_path, monkeypat
 
 
 def test_any_exception_is_one_line(csv, tmp_path, monkeypatch):
-    def explode(run, study):
+    def explode(run, study, **how):
         raise MemoryError("Unable to allocate\n  9 TB")
 
     monkeypatch.setattr(module, "carry_out", explode)
     (line,) = run_grid(runs(csv, ["linear"], [0]), tmp_path / "r", **HERE)
     assert line["error"] == "MemoryError: Unable to allocate 9 TB"
+
+
+def test_pictures_of_one_run_of_each_kind(csv, tmp_path, undisturbed):
+    path = tmp_path / "results.jsonl"
+    found = run_grid(runs(csv), path, pictures=True, **HERE)
+    assert ["pictures" in line for line in found] == [line["split_seed"] == 0 for line in found]
+    shown = {line["method"]: line["pictures"] for line in found if "pictures" in line}
+    assert set(shown["network"]) == {"curves", "features"}
+    assert shown["linear"] == {}
+    assert read_results(path) == found
+    pd.testing.assert_frame_equal(
+        frame_of(found).drop(columns=COSTS), frame_of(undisturbed).drop(columns=COSTS)
+    )
+    plain = [{k: v for k, v in line.items() if k != "pictures"} for line in found]
+    assert alike(plain) == alike(undisturbed)
+
+
+def test_pictures_that_fail_are_a_warning_however_many_there_are(csv, tmp_path, monkeypatch):
+    def explode(*given, **how):
+        for i in range(9):
+            warnings.warn(f"warning {i}", stacklevel=1)
+        raise RuntimeError("no\npaint")
+
+    monkeypatch.setattr(protocol.looks, "pictures", explode)
+    (line,) = run_grid(runs(csv, ["linear"], [0]), tmp_path / "r", pictures=True, **HERE)
+    assert line["status"] == "done"
+    assert line["scores"]
+    assert line["warnings"][0] == "no pictures: RuntimeError: no"
+    assert len(line["warnings"]) == 5
 
 
 def test_a_process_that_died_is_a_failed_run(csv, tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -32,6 +33,7 @@ from ..datasets.files import Root
 from ..datasets.study import Study
 from ..errors import ParameterError
 from . import metrics, peak_memory
+from . import pictures as looks
 from .methods import CLASSES, SERIES, TABLES, make_method
 from .settings import Setting, configure, in_epochs, settings
 
@@ -131,8 +133,10 @@ def _load(name: str, options: str, mask_seed: int, root: str | None) -> Study:
     return load(name, root, **json.loads(options), **masks)
 
 
-def carry_out(run: Run, study: Study) -> dict[str, Any]:
+def carry_out(run: Run, study: Study, pictures: bool = False) -> dict[str, Any]:
     """Fit, choose and test once; whatever goes wrong is raised.
+
+    pictures : add what there is to look at; what goes wrong with that is a warning only
 
     Returns
     -------
@@ -143,17 +147,18 @@ def carry_out(run: Run, study: Study) -> dict[str, Any]:
     scores : see `bench.metrics`; imputation is judged on the test part, where truth is known
     cost : seconds of the fit kept, of all fits, of predicting (and, where it is judged, imputing)
         the test part, and peak memory in MB; see `bench.peak_memory`
+    pictures : where asked for; see `bench.pictures`
     """
     before = torch.get_num_threads()
     with threadpool_limits(1):
         torch.set_num_threads(1)
         try:
-            return _carry_out(run, study)
+            return _carry_out(run, study, pictures)
         finally:
             torch.set_num_threads(before)
 
 
-def _carry_out(run: Run, study: Study) -> dict[str, Any]:
+def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     peak_memory.begin()
     split = study.split(run.split_seed)
     rest = study.take(np.concatenate([split.train, split.validation]))
@@ -191,7 +196,7 @@ def _carry_out(run: Run, study: Study) -> dict[str, Any]:
         start = time.perf_counter()
         scores |= _imputation(model, test, rest.take(~held_out))
         cost["impute_seconds"] = time.perf_counter() - start
-    return {
+    found = {
         "rows": [len(part) for part in split],
         "chosen": tried[at][0],
         "tried": [list(one) for one in tried] if len(grid) > 1 else [],
@@ -199,6 +204,15 @@ def _carry_out(run: Run, study: Study) -> dict[str, Any]:
         "scores": scores,
         "cost": cost,
     }
+    if pictures:  # last, so that neither scores nor cost know of them
+        try:
+            shown = looks.pictures(model, study, test, random_state=run.random_state)
+            found["pictures"] = shown
+        except Exception as error:  # the run is done, whatever its pictures do
+            warnings.warn(
+                f"no pictures: {type(error).__name__}: {error}", looks.PictureWarning, stacklevel=3
+            )
+    return found
 
 
 def _taken(function: Any, study: Study) -> dict[str, Any]:

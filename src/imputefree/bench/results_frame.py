@@ -23,6 +23,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "physionet2012": {"form": "hourly", "sets": "abc"},
 }
 
+# Studies whose columns share a unit; elsewhere the largest numbers would decide an error alone.
+ONE_UNIT = frozenset({"mnist"})
+
 
 def setting_name(study: str, options: Mapping[str, Any]) -> str:
     """The setting as `paper_figures` calls it; what the paper does not have is written out.
@@ -53,8 +56,9 @@ def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """A line a record, for `bench.stats` and `bench.tables`.
 
     Columns: study, setting, method, mask_seed, split, status, simulated, n_train (what the method
-    was given: training and validation rows), n_test, then all scores and costs. A failed run has
-    NaN there; "simulated" is None where a run could not even say that.
+    was given: training and validation rows), n_test, then all scores and costs, and of imputers
+    imputation_error: imputation_mse of studies in ONE_UNIT, else imputation_mse_scaled. A failed
+    run has NaN there; "simulated" is None where a run could not even say that.
 
     Parameters of a method have no column: of two runs that differ in nothing else, the statistics
     say that one is there twice.
@@ -74,9 +78,16 @@ def _line(record: Mapping[str, Any]) -> dict[str, Any]:
         "simulated": record.get("simulated"),
         "n_train": None if rows is None else rows[0] + rows[1],
         "n_test": None if rows is None else rows[2],
-        **record.get("scores", {}),
+        **_scores(record),
         **record.get("cost", {}),
     }
+
+
+def _scores(record: Mapping[str, Any]) -> dict[str, Any]:
+    scores = record.get("scores", {})
+    in_units = record["study"] in ONE_UNIT
+    error = scores.get("imputation_mse" if in_units else "imputation_mse_scaled")
+    return {**scores, **({} if error is None else {"imputation_error": error})}
 
 
 def _percent(rate: float) -> str:

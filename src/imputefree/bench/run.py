@@ -7,9 +7,11 @@ A line of results holds
 - study, method, options, setting, grid, mask_seed, split_seed : the run; see `protocol.Run`
 - status : "done", or "failed": then `error` says why, and the figures are missing
 - rows, chosen, tried, ignored, scores, cost : see `protocol.carry_out`
+- pictures : where they are asked for, and only of runs whose seeds are both 0, as one of each kind
+  is enough to look at; see `bench.pictures`
 - simulated, missing_rate, notes : what a reader has to know of the study
 - warnings : the first lines of what the method warned of
-- seconds, finished : how long the run took, and when it ended (UTC)
+- seconds, finished : how long the run took (with its pictures), and when it ended (UTC)
 - versions, command : what made it
 """
 
@@ -31,6 +33,7 @@ from ..datasets.files import Root
 from ..errors import ImputefreeError
 from ..progress import grid_progress
 from ..rules import check_rules, whole
+from .pictures import PictureWarning
 from .protocol import Run, carry_out
 from .results import Record, ResultsFile
 from .workers import Width, WorkerDied, by_executor, by_processes
@@ -54,6 +57,7 @@ def run_grid(
     retry_failed: bool = False,
     progress: bool = True,
     command: str | None = None,
+    pictures: bool = False,
 ) -> list[Record]:
     """Carry out what the file does not hold yet, append a line for each, return all asked for.
 
@@ -68,6 +72,8 @@ def run_grid(
     retry_failed : do again what is in the file as failed; the new line counts
     progress : a bar with the time left, where somebody is looking
     command : what stands in the lines; default: how this program was called
+    pictures : also write down what there is to look at, where both seeds are 0. It does not make
+        a run another one: a line that the file holds without pictures stays so
 
     A method that fails is a line as well. A study that cannot be read, or a file that cannot be
     written, ends the whole with one sentence; what is written stays.
@@ -88,7 +94,7 @@ def run_grid(
             for identity, run in asked.items()
             if identity not in lines or (retry_failed and lines[identity]["status"] == "failed")
         ]
-        work = partial(attempt, root=root)
+        work = partial(attempt, root=root, pictures=pictures)
         if executor is None:
             stream = by_processes(work, todo, n_jobs)
         else:
@@ -138,8 +144,9 @@ def grid(
     ]
 
 
-def attempt(run: Run, root: Root = None) -> Record:
+def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
     """A line of results without its command. Only a study that cannot be read raises."""
+    pictures = pictures and run.mask_seed == run.split_seed == 0
     start = time.perf_counter()
     study = run.load(root)
     about = {
@@ -150,7 +157,7 @@ def attempt(run: Run, root: Root = None) -> Record:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")  # "once" would depend on the runs before
         try:
-            found = {"status": "done", **carry_out(run, study)}
+            found = {"status": "done", **carry_out(run, study, pictures=pictures)}
         except Exception as error:  # whatever a method does, the others go on
             found = {"status": "failed", "error": _sentence(error)}
     about["warnings"] = _first_lines(caught)
@@ -186,6 +193,8 @@ def _sentence(error: Exception) -> str:
 
 
 def _first_lines(caught: list[warnings.WarningMessage]) -> list[str]:
+    # What came last must not be lost behind the method's own.
+    caught = sorted(caught, key=lambda one: not issubclass(one.category, PictureWarning))
     lines = (str(one.message).strip().split("\n")[0][:LONGEST] for one in caught)
     return list(dict.fromkeys(lines))[:MOST_WARNINGS]
 

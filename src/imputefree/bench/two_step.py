@@ -107,6 +107,11 @@ class ImputeThenPredict(BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X, **how)
 
+    def features(self, X: Any, **how: Any) -> np.ndarray:
+        """ζ of the rows with their gaps filled; see the estimator's `features`."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.features(X, **how)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
         """Accuracy, or R²; X and the rest as for `fit`."""
         check_is_fitted(self, "estimator_")

@@ -71,6 +71,11 @@ class PanelEncoder:
         return [self.steps] if self.statics is None else [self.steps, self.statics]
 
     @property
+    def names(self) -> list[str]:
+        """The columns of the steps, then the static ones."""
+        return [name for part in self._parts for name in part.names]
+
+    @property
     def n_columns(self) -> int:
         """Columns of the steps and static ones."""
         return sum(part.n_columns for part in self._parts)

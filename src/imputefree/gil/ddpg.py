@@ -264,6 +264,11 @@ class DDPG(Policy):
         """a = β(s), line 6."""
         return self.behaviour.mix(self.actor(state.joined), state.observed, self._generator)
 
+    @torch.no_grad()
+    def expected(self, state: State) -> Tensor:
+        """π(s): the actor alone, without exploration."""
+        return self.actor(state.joined)
+
     def learn(self, transition: Transition) -> dict[str, float]:
         """Remember (s, a, r, s') and update actor and critic, line 14."""
         state, action, reward = transition.state, transition.importance, transition.reward

@@ -1,6 +1,6 @@
 """Policies: who decides the importance of each entry of each training row.
 
-A policy is an object with the four methods of `Policy` below; only `importance` has to do
+A policy is an object with the five methods of `Policy` below; only `importance` has to do
 something. Policies work while a network trains and are gone at prediction time.
 
 An own policy that trusts columns with few gaps more than others:
@@ -132,6 +132,11 @@ class Policy:
         """a = β(s): (K, B, D) in [0, 1]; None means 1 everywhere. Line 6 of Algorithm 1."""
         raise NotImplementedError(f"{type(self).__name__} must define importance(state)")
 
+    def expected(self, state: State) -> Tensor | None:
+        """What `importance` gives when nothing is left to chance, for looking at afterwards; it
+        may be asked after `stop`, and of other rows than those of training."""
+        return self.importance(state)
+
     def learn(self, transition: Transition) -> dict[str, float]:
         """Learn from one transition (line 14); what it returns is averaged into `history_`."""
         return {}
@@ -168,6 +173,9 @@ class RandomPolicy(Policy):
 
     def importance(self, state: State) -> Tensor:
         return switches(state.values.shape, 0.5, self._generator).to(state.values)
+
+    def expected(self, state: State) -> Tensor:
+        return torch.full_like(state.values, 0.5)
 
 
 class GatePolicy(NoPolicy):

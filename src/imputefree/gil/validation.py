@@ -15,15 +15,14 @@ from .training_data import Batch, TrainingData
 CHUNK_ENTRIES = 2**22  # numbers of a (K, chunk, width) block: 16 MB in float32
 
 
-@torch.no_grad()
-def predictions(
-    predictor: Predictor, data: TrainingData, rows: Tensor
-) -> Iterator[tuple[slice, Batch, Tensor]]:
-    """Raw outputs for row numbers (K, V), chunk by chunk: which of V, their batch, its output.
+def chunks(
+    predictor: Predictor, data: TrainingData, rows: Tensor, width: int = 0
+) -> Iterator[tuple[slice, Batch]]:
+    """Row numbers (K, V) in pieces that fit into memory: which of V, and their batch.
 
-    Memory does not grow with V; series should come sorted by length, or padding costs time.
+    width : how many numbers a row (or step) takes, if more than the network needs
     """
-    width = max(predictor.inputs, predictor.n_features)
+    width = max(predictor.inputs, predictor.n_features, width)
     budget = max(CHUNK_ENTRIES // (len(rows) * width), 1)  # rows, or steps
     at = 0
     while at < rows.shape[1]:
@@ -33,24 +32,45 @@ def predictions(
             likely = rows[:, at : at + max(budget // first, 1)]
             steps = int(data.lengths[likely].max())
         part = slice(at, min(at + max(budget // steps, 1), rows.shape[1]))
-        batch = data.batch(rows[:, part], predictor.wants_observed)
-        yield part, batch, predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+        yield part, data.batch(rows[:, part], predictor.wants_observed)
         at = part.stop
+
+
+@torch.no_grad()
+def predictions(
+    predictor: Predictor, data: TrainingData, rows: Tensor
+) -> Iterator[tuple[slice, Batch, Tensor]]:
+    """Raw outputs for row numbers (K, V), chunk by chunk: which of V, their batch, its output.
+
+    Memory does not grow with V; series should come sorted by length, or padding costs time.
+    """
+    for part, batch in chunks(predictor, data, rows):
+        yield part, batch, predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+
+
+def every_row(predictor: Predictor, data: TrainingData) -> Tensor:
+    """The numbers of all rows (or series, short ones first) for every member; (K, n)."""
+    rows = torch.arange(data.n_rows, device=data.values.device)
+    if data.lengths is not None:
+        rows = data.lengths.argsort(stable=True)
+    return rows.expand(predictor.members, -1)
+
+
+def put(out: Tensor, batch: Batch, found: Tensor, per_step: bool) -> None:
+    """Write what a chunk gave for its labelled places, (K, B, ·), into out (K, n, ·)."""
+    places = batch.labelled[0]  # the same for all members
+    if per_step and batch.valid is not None:
+        places, found = places[batch.valid[0]], found[:, batch.valid[0]]
+    out[:, places] = found
 
 
 def predict_raw(predictor: Predictor, data: TrainingData) -> Tensor:
     """Raw outputs of all members for all rows (or series, or steps of series); (K, n, O)."""
-    rows = torch.arange(data.n_rows, device=data.values.device)
-    if data.lengths is not None:
-        rows = data.lengths.argsort(stable=True)
-    out = data.values.new_empty(
-        predictor.members, len(data.values) if data.per_step else len(rows), predictor.outputs
-    )
-    for _, batch, raw in predictions(predictor, data, rows.expand(predictor.members, -1)):
-        places = batch.labelled[0]  # the same for all members
-        if data.per_step and batch.valid is not None:
-            places, raw = places[batch.valid[0]], raw[:, batch.valid[0]]
-        out[:, places] = raw
+    rows = every_row(predictor, data)
+    n_labels = len(data.values) if data.per_step else data.n_rows
+    out = data.values.new_empty(predictor.members, n_labels, predictor.outputs)
+    for _, batch, raw in predictions(predictor, data, rows):
+        put(out, batch, raw, data.per_step)
     return out
 
 

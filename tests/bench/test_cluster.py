@@ -19,19 +19,22 @@ import pytest
 from imputefree.bench import cluster as module
 from imputefree.bench.cluster import connect
 from imputefree.bench.protocol import Run
+from imputefree.bench.results import read_results
 from imputefree.bench.run import grid, run_grid
 from imputefree.bench.workers import WorkerDied, by_executor
+from imputefree.cli import main
 from imputefree.errors import ClusterError, InputError
+from tests.commands.test_bench import root
 from tests.refusals import check_error
 
-from .test_run import alike
+from .test_run import alike, csv
 
+__all__ = ["csv", "root"]  # fixtures
 distributed = pytest.importorskip("distributed", reason="needs the extra cluster")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
 NAMES = ["mask_only", "linear", "network"]
-SLOW = {"network": {"max_iter": 20, "n_members": 2}}  # a second or two: under way when killed
-RUNS = grid("icu", NAMES, options=[{"n_series": 60}], split_seeds=range(3), settings=SLOW)
+SLOW = {"network": {"max_iter": 40, "n_members": 2}}  # seconds: under way when killed
 
 
 @contextmanager
@@ -93,7 +96,10 @@ def address(tmp_path_factory):
             yield address
 
 
-def test_a_worker_killed_in_the_middle(address, tmp_path):
+def test_a_worker_killed_in_the_middle(address, tmp_path, csv):
+    runs = grid(
+        f"table:{csv}", NAMES, options=[{"target": "ill"}], split_seeds=range(3), settings=SLOW
+    )
     path, killed = tmp_path / "results.jsonl", []
     with (
         worker(address, tmp_path, "--no-nanny") as victim,
@@ -115,29 +121,24 @@ def test_a_worker_killed_in_the_middle(address, tmp_path):
         with connect(address, 60) as cluster:
             assert cluster.width() == 2
             killer.start()
-            found = run_grid(RUNS, path, executor=cluster, width=cluster.width, progress=False)
+            found = run_grid(runs, path, executor=cluster, width=cluster.width, progress=False)
         killer.join()
         assert victim.wait(5) == -signal.SIGKILL
     assert [len(under_way) for under_way in killed] == [1]
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert sorted(Run.of(line).identity for line in lines) == sorted(r.identity for r in RUNS)
+    assert sorted(Run.of(line).identity for line in lines) == sorted(r.identity for r in runs)
     assert {line["status"] for line in lines} == {"done"}
-    here = run_grid(RUNS, tmp_path / "here.jsonl", n_jobs=1, progress=False)
+    here = run_grid(runs, tmp_path / "here.jsonl", n_jobs=1, progress=False)
     assert alike(lines) == alike(found) == alike(here)
 
 
-def test_who_kills_its_workers_is_a_line_and_the_rest_goes_on(address):
-    def deadly(number):
-        if number == 1:
-            os._exit(9)
-        return number**2
-
-    with connect(address, 60) as cluster:
-        found = dict(by_executor(deadly, range(4), cluster, cluster.width))
-    died = found.pop(1)
-    assert isinstance(died, WorkerDied)
-    assert str(died).startswith("2 workers died while running it")
-    assert found == {0: 0, 2: 4, 3: 9}
+def test_the_command(address, root, tmp_path, capsys):
+    words = ("table:hepatitis", "--methods", "mask_only", "--seeds", "2", "--no-pictures")
+    path = tmp_path / "r.jsonl"
+    with pytest.raises(SystemExit) as left:
+        main(["bench", *words, "--root", str(root), "--dask", address, "-o", str(path)])
+    assert (left.value.code, capsys.readouterr().err) == (0, "")
+    assert [line["status"] for line in read_results(path)] == ["done"] * 2
 
 
 def test_the_same_work_twice_is_done_twice(address):
@@ -166,6 +167,20 @@ def test_another_version_on_a_worker(address, monkeypatch):
         "imputefree is 9.0 here and 0.1 on the Dask worker tcp://",
         kind=ClusterError,
     )
+
+
+def test_who_kills_its_workers_is_a_line_and_the_rest_goes_on(address):
+    def deadly(number):
+        if number == 1:
+            os._exit(9)
+        return number**2
+
+    with connect(address, 60) as cluster:
+        found = dict(by_executor(deadly, range(4), cluster, cluster.width))
+    died = found.pop(1)
+    assert isinstance(died, WorkerDied)
+    assert str(died).startswith("2 workers died while running it")
+    assert found == {0: 0, 2: 4, 3: 9}
 
 
 def test_no_imputefree_on_a_worker():

@@ -6,6 +6,7 @@ What is asked of an executor is `submit` of concurrent.futures; `cluster` has on
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections import deque
@@ -104,7 +105,11 @@ def _processes(number: int) -> Iterator[Any]:
 
 
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent: one killed outright cannot tell it to."""
+    """End this process soon after its parent, and not before: Ctrl-C in a terminal reaches all.
+
+    A parent that is killed outright cannot tell it to end; one that is interrupted does.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -136,10 +136,17 @@ def bench_command(
         quick=quick,
     )
     path = output or default_file(study, quick)
-    where = {"retry_failed": retry_failed, "pictures": pictures, "root": _absolute(root)}
     with _interrupted(path), _workers(jobs, dask) as workers:
         typer.echo(f"{study}: {counted(len(made.runs), 'run')}, written to {path}")
-        records = run_grid(made.runs, path, command=_command(context), **where, **workers)
+        records = run_grid(
+            made.runs,
+            path,
+            root=_absolute(root),
+            retry_failed=retry_failed,
+            pictures=pictures,
+            command=_command(context),
+            **workers,
+        )
     show_tables(records, console(), made.metrics, made.methods)
     _say(records, path)
 

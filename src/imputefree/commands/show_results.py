@@ -19,7 +19,7 @@ from ..bench.tables import correlation_table, results_table
 from ..data.words import counted
 
 SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")
-ERROR = "imputation_mse"
+ERROR = "imputation_error"
 FEWEST = 3  # points of a correlation
 WIDE = 200  # columns where no terminal says how many
 MOST = 10  # lines of failures

@@ -24,7 +24,7 @@ INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
 MACHINE, WISHES, FILES = "Where it runs", "What is run", "What is written"
 EPILOG = """A first look: imputefree bench icu --quick
 
-In part: imputefree bench mnist --methods gil,gil-h,em+network --rates 0.5,0.9 --seeds 2
+In part: imputefree bench mnist --methods gil,gil-h,zero+network --rates 0.5,0.9 --seeds 2
 
 On a cluster: `dask scheduler` on one machine, `dask worker tcp://HOST:8786 --nthreads 1` on each,
 then imputefree bench mnist --dask tcp://HOST:8786

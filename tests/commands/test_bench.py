@@ -154,7 +154,7 @@ def test_wrongly_called_is_code_2(run, words):
 def test_help_names_the_studies_and_shows_how(run):
     code, out, _ = run("bench", "--help")
     assert code == 0
-    for part in ("ophthalmic-simulated", "table:NAME", "gil,gil-h,em+network", "--nthreads 1"):
+    for part in ("ophthalmic-simulated", "table:NAME", "gil,gil-h,zero+network", "--nthreads 1"):
         assert part in out
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from ..cuts import what_was_cut
 from ..methods import OURS
 from ..paper_figures import FIGURES
 from ..results import Record
@@ -38,7 +39,8 @@ def tables_of(lines: Sequence[Record], runs: pd.DataFrame, study: str) -> Iterat
     if not first:
         yield tag("p", "No run of this study was finished; see the failures below.", class_="note")
         return
-    yield result_figure(results_table(runs, study, first), lines, _words(first))
+    table = results_table(runs, study, first, cut=what_was_cut(lines))
+    yield result_figure(table, lines, _words(first))
     for group in (SCORES, DOUBTS, COSTS):
         rest = [name for name in group if name in known and name not in first]
         if rest:

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
@@ -99,7 +100,10 @@ def _processes(number: int) -> Iterator[Any]:
         max_workers=number, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),)
     )
     try:
-        yield executor
+        with warnings.catch_warnings():
+            # It replaces processes that have grown, and says so; nobody need care.
+            warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+            yield executor
     finally:
         executor.shutdown(wait=True, kill_workers=True)
 

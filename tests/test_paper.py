@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from imputefree.bench.plans import plan
+from imputefree.bench.protocol import Run
 from imputefree.bench.results import read_results
+from imputefree.bench.results_frame import frame_of
 
 PAPER = Path(__file__).parent.parent / "paper"
 COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))
+every = pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The scripts of paper/ as modules; they import each other by name."""
+    sys.path.insert(0, str(PAPER))
+    try:
+        yield {name: importlib.import_module(name) for name in ("run", "tables", "policy_helps")}
+    finally:
+        sys.path.remove(str(PAPER))
 
 
 def call(script, *options):
@@ -25,39 +40,29 @@ def test_pages_are_made_from_the_committed_results():
     assert done.returncode == 0, f"tables drifted from paper/results: `make readme` {done.stderr}"
 
 
-def test_every_table_has_results():
+def test_every_study_has_results():
     assert {path.stem for path in COMMITTED} >= {
         *("mnist", "ophthalmic-simulated", "icu", "physionet2012"),
     }
 
 
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+@every
 def test_lines_say_what_made_them(path):
     for line in read_results(path):
         assert line["command"].startswith("python paper/run.py")
         assert line["versions"]["torch"]
-        assert line["simulated"] == (path.stem in ("icu", "ophthalmic-simulated"))
         assert line["status"] == "done" or line["error"]
+        if line["status"] == "done":
+            assert line["simulated"] == (path.stem in ("icu", "ophthalmic-simulated"))
 
 
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
-def test_networks_have_the_papers_shape_or_the_cut_one(path):
-    """Every line is a run that the plan of today would make, but for what `run.py` cuts."""
-    sys.path.insert(0, str(PAPER))
-    try:
-        from run import runs_of
-    finally:
-        sys.path.remove(str(PAPER))
-    today = {run.identity for run in runs_of(path.stem)}
-    lines = [line_identity(line) for line in read_results(path)]
+@every
+def test_lines_are_runs_that_the_command_makes(path, scripts):
+    """Every line once, and as the plan of today would run it."""
+    today = {run.identity for run in scripts["run"].runs_of(path.stem)}
+    lines = [Run.of(line).identity for line in read_results(path)]
     assert set(lines) <= today
     assert len(lines) == len(set(lines))
-
-
-def line_identity(line):
-    from imputefree.bench.protocol import Run
-
-    return Run.of(line).identity
 
 
 def test_one_command_a_table(tmp_path):
@@ -69,3 +74,60 @@ def test_one_command_a_table(tmp_path):
     assert {line["method"] for line in lines} == {"mask_only_lightgbm"}
     assert {line["status"] for line in lines} == {"done"}
     assert len(lines) == len(plan("icu", methods=["mask_only_lightgbm"], seeds=1).runs)
+
+
+def line(study, method, auc, split=0):
+    return Run(study, method, split_seed=split).as_dict() | {
+        "status": "done",
+        "rows": [80, 10, 10],
+        "scores": {"auc": auc},
+        "simulated": False,
+        "command": "python paper/run.py tables",
+        "seconds": 1.0,
+        "versions": {"torch": "2"},
+    }
+
+
+def test_the_eight_tables_rank_whoever_finished_everywhere(scripts):
+    figures = {"imputefree": 0.9, "gil": 0.8, "lightgbm": 0.7}
+    lines = [line(f"table:{t}", m, auc) for t in "ab" for m, auc in figures.items()]
+    lines[-1] |= {"status": "failed", "scores": {}}
+    made = scripts["tables"].tables_section(lines)
+    assert "| **imputefree**, our default | 0.9000 | 1.00 |" in made
+    assert "| gil | 0.8000 | 2.00 |" in made
+    assert "Not finished everywhere: lightgbm." in made
+
+
+@pytest.mark.parametrize(
+    ("against_plain", "against_chance", "words"),
+    [
+        (None, None, "not run side by side"),
+        ((0.5, 0.01, 9, 1), None, "not shown to beat random"),
+        ((0.5, 0.01, 9, 1), (0.1, 0.5, 6, 4), "not shown to beat random"),
+        ((0.5, 0.01, 9, 1), (0.3, 0.02, 9, 1), "policy (GIL) helps here"),
+        ((-0.5, 0.01, 1, 9), None, "does not help"),
+        ((0.5, 0.5, 6, 4), None, "within chance."),
+        ((0.5, 0.5, 2, 1), None, "its smallest p: 0.25"),
+    ],
+)
+def test_the_sentence_follows_from_the_tests(scripts, against_plain, against_chance, words):
+    names = ["difference", "p", "better", "worse"]
+    given = {("gil", "network"): against_plain, ("gil", "random"): against_chance}
+    found = {key: pd.Series(v, names) for key, v in given.items() if v is not None}
+    assert words in scripts["policy_helps"].sentence(found)
+
+
+def test_policies_are_compared_over_studies(scripts):
+    """Six studies, GIL always ahead by 0.1: the smallest p there is."""
+    lines = [
+        line(f"table:{t}", method, auc)
+        for t in "abcdef"
+        for method, auc in {"imputefree": 0.7, "gil": 0.8, "random": 0.8}.items()
+    ]
+    mnist = [line("mnist", m, 0.5) | {"scores": {"accuracy": 0.5}} for m in ("gil", "network")]
+    frames = {"tables": frame_of(lines), "mnist": frame_of(mnist)}
+    text = scripts["policy_helps"].policy_helps(frames)
+    assert (
+        "| gil | network (ordinary training, and GIL-H) | 7 | 6 / 1 / 0 | +8.57 | 0.031 |" in text
+    )
+    assert "not shown to beat random importance" in text

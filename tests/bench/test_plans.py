@@ -7,7 +7,7 @@ import pytest
 from imputefree.bench.methods import make_method
 from imputefree.bench.paper_figures import FIGURES
 from imputefree.bench.plans import plan
-from imputefree.bench.settings import configure, in_epochs
+from imputefree.bench.settings import RATES, configure, in_epochs
 from imputefree.bench.study_plans import AS_IT_COMES, EIGHT, PLANS
 from imputefree.errors import ParameterError
 
@@ -32,7 +32,7 @@ def test_every_method_can_be_made_with_its_setting(study, quick):
 def test_networks_are_the_same_for_all_who_have_one(study):
     """But for `own`, which only speaks of imputers and of how zeros are scaled."""
     networks = []
-    for run in plan(study, seeds=1).runs:
+    for run in plan(study, seeds=1, steps=100).runs:
         if "hidden_layer_sizes" in run.setting:
             own = PLANS[study].own.get(run.method, {})
             assert all(n.startswith("imputer__") or n == "numeric_encoding" for n in own)
@@ -60,6 +60,31 @@ def test_seeds_are_masks_where_something_is_hidden_and_splits_elsewhere():
     splits = {(run.mask_seed, run.split_seed) for run in plan("icu", seeds=2).runs}
     assert masks == {(0, 0), (1, 0)}
     assert splits == {(0, 0), (0, 1)}
+
+
+def test_fixed_series_have_the_papers_steps_and_no_method_that_cannot():
+    steps = {
+        (run.options["form"], run.setting["steps"]) for run in plan("icu", methods=["gil"]).runs
+    }
+    assert steps == {("variable", 2000), ("fixed", 4000)}
+    asked = {run.setting["steps"] for run in plan("icu", methods=["gil"], steps=7).runs}
+    assert asked == {7}
+    forms = {run.options["form"] for run in plan("icu", methods=["gpvae+network"]).runs}
+    assert forms == {"fixed"}
+
+
+def test_search_gives_every_network_the_papers_rates():
+    by = {run.method: run.grid for run in plan("mnist", quick=True, search=True).runs}
+    assert by["naive_bayes"] == {}
+    assert set(RATES) < set(by["gil"])
+    assert "imputer__alpha" in by["gain+network"]
+    assert by["gil-h"] == by["zero+network"] == RATES
+
+
+def test_own_settings_come_last():
+    own = {"gil": {"learning_rate_init": 0.5}}
+    made = plan("mnist", methods=["gil", "gil-h"], seeds=1, rates=[0.5], own=own)
+    assert [run.setting["learning_rate_init"] for run in made.runs] == [0.5, 1e-3]
 
 
 def test_tables_are_eight_and_one_can_be_named():

@@ -298,3 +298,12 @@ def test_results_do_not_depend_on_the_order_of_lines_and_runs_stay_as_they_are()
 )
 def test_bad_parameters_give_one_sentence(call, parts):
     check_error(lambda: call(runs_of(a=[0.5, 0.6], b=[0.4, 0.7])), *parts, kind=ParameterError)
+
+
+def test_the_best_rival_has_two_runs_where_one_has():
+    """A lucky single run cannot be compared, and so hides nobody who can."""
+    runs = runs_of(ours=[0.5, 0.6], steady=[0.7, 0.8], lucky=[0.99])
+    found = compare(runs, "accuracy", ours=["ours"], test_to_train=0.2)
+    assert found.set_index("method").loc["ours", "against"] == "steady"
+    alone = compare(runs_of(ours=[0.5], lucky=[0.9]), "accuracy", ours=["ours"], test_to_train=0.2)
+    assert set(alone["against"]) == {"lucky"}

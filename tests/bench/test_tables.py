@@ -101,7 +101,7 @@ def test_runs_that_say_they_are_simulated_are_believed():
 def test_captions_say_what_was_cut_and_where_figures_come_from():
     table = results_table(runs(), "mnist", cut=["2 masks, not 5.", "1,000 steps, not 10,000."])
     text = table.markdown()
-    assert "- Cut: 2 masks, not 5.\n- Cut: 1,000 steps, not 10,000.\n" in text
+    assert "- 2 masks, not 5.\n- 1,000 steps, not 10,000.\n" in text
     assert "Ours: mean ± sd over 1 to 2 runs" in text
     assert "Without ±: one run." in text
     for number in (3, 5, 7):

@@ -6,7 +6,8 @@ Read off the lines of results, not off what somebody meant to run.
 ...         "setting": {"hidden_layer_sizes": [64], "steps": 500}}
 >>> for sentence in what_was_cut([line]):
 ...     print(sentence)
-Networks have 64 hidden units (paper: 1,024) and at most 500 training steps (paper: 2,000).
+Networks have 64 hidden units (paper: 1,024) and at most 500 training steps, in whole epochs \
+(paper: 2,000).
 One split.
 Learning rates and decay are fixed; the paper's grids were not searched.
 """
@@ -21,6 +22,8 @@ from ..datasets import takes
 from .study_plans import PLANS
 
 IMPUTER = "imputer__"
+SAME = "A gap is 0 in scaled units, so it teaches nothing either way: gil-h is network here."
+RAW_ZERO = "zero+network fills 0 in the data's own units, which may be far from any value seen."
 
 
 def what_was_cut(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -30,25 +33,39 @@ def what_was_cut(records: Iterable[Mapping[str, Any]]) -> list[str]:
         return []
     study = lines[0]["study"]
     told = [_network(lines), _seeds(lines, study), _imputers(lines)]
+    methods = {line["method"] for line in lines}
+    if {"gil-h", "network"} <= methods:
+        told.append(SAME)
+    if "zero+network" in methods and study != "mnist":
+        told.append(RAW_ZERO)
     if not any(line.get("grid") for line in lines):
         told.append("Learning rates and decay are fixed; the paper's grids were not searched.")
     return [sentence for sentence in told if sentence]
 
 
 def _network(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Sizes and steps, where they are not the paper's; and whom that does not concern."""
     paper = PLANS[lines[0]["study"]]
-    sizes = {tuple(line["setting"].get("hidden_layer_sizes", ())) for line in lines} - {()}
-    steps = {line["setting"].get("steps") for line in lines} - {None}
+    whole = _sizes(paper.network.get("hidden_layer_sizes", []))
+    sizes = {_sizes(line["setting"].get("hidden_layer_sizes", [])) for line in lines} - {"", whole}
+    steps = {
+        (line["setting"]["steps"], paper.steps_in(line.get("options", {})))
+        for line in lines
+        if "steps" in line["setting"]
+    }
+    fewer = sorted(pair for pair in steps if pair[0] != pair[1] and pair[1])
     parts = []
-    whole = list(paper.network.get("hidden_layer_sizes", []))
-    if sizes and whole and sizes != {tuple(whole)}:
-        parts.append(
-            f"{' or '.join(map(_sizes, sorted(sizes)))} hidden units (paper: {_sizes(whole)})"
-        )
-    if steps and paper.steps and steps != {paper.steps}:
-        text = " or ".join(f"{one:,}" for one in sorted(steps))
-        parts.append(f"at most {text} training steps (paper: {paper.steps:,})")
-    return f"Networks have {' and '.join(parts)}." if parts else ""
+    if sizes and whole:
+        parts.append(f"{' or '.join(sorted(sizes))} hidden units (paper: {whole})")
+    if fewer:
+        ours = " or ".join(f"{one:,}" for one in dict.fromkeys(one for one, _ in fewer))
+        papers = " or ".join(f"{one:,}" for one in dict.fromkeys(one for _, one in fewer))
+        parts.append(f"at most {ours} training steps, in whole epochs (paper: {papers})")
+    if not parts:
+        return ""
+    free = dict.fromkeys(line["method"] for line in lines if "steps" not in line["setting"])
+    rest = f" Not cut: {', '.join(free)}." if free else ""
+    return f"Networks have {' and '.join(parts)}.{rest}"
 
 
 def _seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
@@ -78,5 +95,5 @@ def _imputers(lines: Sequence[Mapping[str, Any]]) -> str:
     return f"Imputers were given: {'; '.join(f'{name}: {text}' for name, text in told.items())}."
 
 
-def _sizes(sizes: Sequence[int]) -> str:
-    return "-".join(f"{one:,}" for one in sizes)
+def _sizes(sizes: int | Sequence[int]) -> str:
+    return "-".join(f"{one:,}" for one in ([sizes] if isinstance(sizes, int) else sizes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..datasets import takes
@@ -12,7 +12,7 @@ from ..rules import check_rules, or_the_word, whole
 from .methods import KINDS
 from .protocol import Run
 from .run import grid
-from .settings import Setting
+from .settings import PAPER_GRIDS, RATES, Setting
 from .study_plans import EIGHT, OURS, PLANS, TRAINED_APART, StudyPlan
 
 
@@ -38,6 +38,8 @@ def plan(
     steps: int | None = None,
     width: int | None = None,
     quick: bool = False,
+    search: bool = False,
+    own: Mapping[str, Setting] | None = None,
 ) -> Plan:
     """The runs of a study, in the paper's size where nothing else is asked for.
 
@@ -50,6 +52,8 @@ def plan(
     steps : of training, at most
     width : of hidden layers
     quick : little of everything, for a first look
+    search : choose from the paper's grids on validation rows: 84 fits a run, 1,008 of "gil"
+    own : settings of single methods, beside those of the study
 
     >>> made = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
     >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in made.runs]
@@ -74,19 +78,27 @@ def plan(
                 "Leave rates out, or take mnist or ophthalmic-simulated",
             )
         options = tuple({"rate": float(rate)} for rate in rates)
-    settings = {name: _setting(name, base, steps, width) for name in chosen}
     masked = takes(names[0], "mask_seed")
     these = range(base.seeds if seeds is None else seeds)
+    grids = {name: {**RATES, **PAPER_GRIDS.get(name, {})} for name in chosen if has_network(name)}
     runs = [
         run
         for name in names
+        for option in options
         for run in grid(
             name,
-            chosen,
-            options=options,
+            [method for method in chosen if (method, option.get("form")) not in base.cannot],
+            options=[option],
             mask_seeds=these if masked else (0,),
             split_seeds=(0,) if masked else these,
-            settings=settings,
+            settings={
+                method: {
+                    **_setting(method, base, steps or base.steps_in(option), width),
+                    **(own or {}).get(method, {}),
+                }
+                for method in chosen
+            },
+            grids=grids if search else None,
         )
     ]
     return Plan(study, runs, base.metrics, chosen)
@@ -124,10 +136,9 @@ def _check_methods(methods: Sequence[str], kind: str, study: str) -> None:
             )
 
 
-def _setting(method: str, base: StudyPlan, steps: int | None, width: int | None) -> Setting:
+def _setting(method: str, base: StudyPlan, steps: int, width: int | None) -> Setting:
     own = dict(base.own.get(method, {}))
-    budget = steps or base.steps
-    limit: Setting = {"steps": budget} if budget else {}
+    limit: Setting = {"steps": steps} if steps else {}
     if method in TRAINED_APART:
         return limit | own
     if not has_network(method):

@@ -53,6 +53,8 @@ def settings(grid: Mapping[str, Sequence[Any]]) -> Iterator[Setting]:
 def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
     """The setting with "steps", a budget of training steps, as the epochs of n_rows it allows.
 
+    Epochs are whole, and at least one.
+
     >>> from imputefree.bench.methods import make_method
     >>> in_epochs(make_method("em+network"), {"steps": 2000, "batch_size": 100}, 10_000)
     {'batch_size': 100, 'max_iter': 20}
@@ -65,7 +67,7 @@ def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
     if batch is None:
         raise _unknown(model, "steps", [one for one in has if "__" not in one])
     an_epoch = -(-n_rows // int(batch))
-    return {**rest, "max_iter": max(1, round(setting["steps"] / an_epoch))}
+    return {**rest, "max_iter": max(1, setting["steps"] // an_epoch)}
 
 
 def configure(model: Any, setting: Mapping[str, Any], random_state: int) -> Any:

@@ -67,8 +67,8 @@ def compare(
     Parameters
     ----------
     against : a method; None means the best rival at each (study, setting): the one with the best
-        mean among the methods not in `ours`. It is picked by the same figures that are then
-        compared, which is hard on us and kind to no one
+        mean among the methods not in `ours` that have two runs, or one where none has two. It is
+        picked by the same figures that are then compared, which is hard on us and kind to no one
     ours : methods that cannot be the best rival
     test_to_train : n_test / n_train; None takes it from the columns n_test and n_train
     higher_is_better : None: True for accuracy, auc, average_precision and r2, else False
@@ -84,7 +84,9 @@ def compare(
     lines: list[dict[str, Any]] = []
     for place, part in table.groupby(PLACE, sort=False):
         wide = part.pivot(index=RUN, columns="method", values=metric)[part["method"].unique()]
-        rivals = wide.drop(columns=[name for name in ours if name in wide]).mean().dropna()
+        rivals = wide.drop(columns=[name for name in ours if name in wide])
+        finished = rivals.notna().sum()
+        rivals = rivals.mean()[finished >= min(2, max(1, *finished, 1))]
         base = against
         if against is None and len(rivals):
             up = _upwards(metric, higher_is_better)

@@ -277,7 +277,7 @@ def _captions(
 ) -> list[str]:
     tables = sorted({figure.table for figure in figures})
     notes = [f"Paper: Table {table}. {NOTES[table]}" for table in tables]
-    return [*([SIMULATED] if simulated else []), ours, *(f"Cut: {line}" for line in cut), *notes]
+    return [*([SIMULATED] if simulated else []), ours, *cut, *notes]
 
 
 def _name(method: str) -> str:

@@ -69,6 +69,15 @@ def bench_command(
         int | None,
         typer.Option(min=1, help="Units of a hidden layer.", rich_help_panel=WISHES),
     ] = None,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Choose learning rates and the like from the paper's grids on validation rows: 84"
+            " fits a run, 1,008 of gil.",
+            rich_help_panel=WISHES,
+        ),
+    ] = False,
     quick: Annotated[
         bool,
         typer.Option(
@@ -134,6 +143,7 @@ def bench_command(
         steps=steps,
         width=width,
         quick=quick,
+        search=search,
     )
     path = output or default_file(study, quick)
     with _interrupted(path), _workers(jobs, dask) as workers:

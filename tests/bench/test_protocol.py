@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ X, Y = table(150)
 
 def study(y=Y, **more):
     about = {"citation": "here", "licence": "none", "simulated": True}
-    return Study("toy", X, np.asarray(y), **about | more)
+    return Study("toy", more.pop("X", X), np.asarray(y), **about | more)
 
 
 class Spy:
@@ -129,6 +130,13 @@ def test_predictions_that_are_no_numbers_are_an_error():
     check_error(lambda: protocol._scores(wrong, study(), np.arange(5)), "NaN", kind=ParameterError)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_gaps_filled_with_no_numbers_are_an_error(value):
+    toy = study(Y, X=np.where(np.eye(150, 3), np.nan, 1.0), truth=np.ones((150, 3)))
+    model = SimpleNamespace(impute=lambda X: np.where(np.isnan(X), value, X))
+    check_error(lambda: protocol._imputation(model, toy, toy), "fills gaps", kind=ParameterError)
+
+
 @pytest.mark.parametrize("method", ["mean+network", "carry_forward+network"])
 def test_imputation_of_series_is_judged_by_the_truth(method):
     cohort = load("icu", **ICU)
@@ -209,12 +217,16 @@ def test_pictures_come_after_the_cost(monkeypatch):
     assert sum(v for name, v in found["cost"].items() if name.endswith("seconds")) < 0.5
 
 
-def test_pictures_that_fail_do_not_fail_the_run(monkeypatch):
-    def explode(*given, **how):
-        raise RuntimeError("no paint")
+@pytest.mark.parametrize("picture", [RuntimeError("no paint"), {"curves": np.nan}])
+def test_pictures_that_fail_do_not_fail_the_run(monkeypatch, picture):
+    def show(*given, **how):
+        if isinstance(picture, Exception):
+            raise picture
+        return picture
 
-    monkeypatch.setattr(protocol.looks, "pictures", explode)
-    with pytest.warns(PictureWarning, match="no pictures: RuntimeError: no paint"):
+    monkeypatch.setattr(protocol.looks, "pictures", show)
+    said = "RuntimeError: no paint" if isinstance(picture, Exception) else "ValueError: Out of"
+    with pytest.warns(PictureWarning, match=f"no pictures: {said}"):
         found = carry_out(Run("toy", "linear"), study(), pictures=True)
     assert found["scores"]
     assert "pictures" not in found

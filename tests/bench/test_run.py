@@ -133,6 +133,22 @@ def test_any_exception_is_one_line(csv, tmp_path, monkeypatch):
     assert line["error"] == "MemoryError: Unable to allocate 9 TB"
 
 
+@pytest.mark.parametrize("figure", [float("nan"), float("inf"), np.float32(1), object()])
+def test_a_figure_that_cannot_be_written_fails_its_run_alone(csv, tmp_path, monkeypatch, figure):
+    real = module.carry_out
+
+    def odd(run, study, **how):
+        found = real(run, study, **how)
+        return found | ({"scores": {"rmse": figure}} if run.method == "linear" else {})
+
+    monkeypatch.setattr(module, "carry_out", odd)
+    path = tmp_path / "results.jsonl"
+    found = run_grid(runs(csv, ["linear", "mask_only"], [0]), path, **HERE)
+    assert [line["status"] for line in found] == ["failed", "done"]
+    assert "what the run found cannot be written down" in found[0]["error"]
+    assert read_results(path) == found
+
+
 def test_pictures_of_one_run_of_each_kind(csv, tmp_path, undisturbed):
     path = tmp_path / "results.jsonl"
     found = run_grid(runs(csv), path, pictures=True, **HERE)

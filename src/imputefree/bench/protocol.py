@@ -146,7 +146,7 @@ def carry_out(run: Run, study: Study, pictures: bool = False) -> dict[str, Any]:
     ignored : what the study has and the method cannot take, such as times
     scores : see `bench.metrics`; imputation is judged on the test part, where truth is known
     cost : seconds of the fit kept, of all fits, of predicting (and, where it is judged, imputing)
-        the test part, and peak memory in MB; see `bench.peak_memory`
+        the test part, and peak memory in MB, None where nobody counts it; see `bench.peak_memory`
     pictures : where asked for; see `bench.pictures`
     """
     before = torch.get_num_threads()

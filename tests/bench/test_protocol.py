@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
+import subprocess
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +29,7 @@ X, Y = table(150)
 
 def study(y=Y, **more):
     about = {"citation": "here", "licence": "none", "simulated": True}
-    return Study("toy", X, np.asarray(y), **about | more)
+    return Study("toy", more.pop("X", X), np.asarray(y), **about | more)
 
 
 class Spy:
@@ -129,6 +131,13 @@ def test_predictions_that_are_no_numbers_are_an_error():
     check_error(lambda: protocol._scores(wrong, study(), np.arange(5)), "NaN", kind=ParameterError)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_gaps_filled_with_no_numbers_are_an_error(value):
+    toy = study(Y, X=np.where(np.eye(150, 3), np.nan, 1.0), truth=np.ones((150, 3)))
+    model = SimpleNamespace(impute=lambda X: np.where(np.isnan(X), value, X))
+    check_error(lambda: protocol._imputation(model, toy, toy), "fills gaps", kind=ParameterError)
+
+
 @pytest.mark.parametrize("method", ["mean+network", "carry_forward+network"])
 def test_imputation_of_series_is_judged_by_the_truth(method):
     cohort = load("icu", **ICU)
@@ -202,19 +211,33 @@ def test_pictures_change_no_score(method):
 
 
 def test_pictures_come_after_the_cost(monkeypatch):
-    slow = lambda *given, **how: time.sleep(0.5) or {}  # noqa: E731
+    """By a clock that only pictures move, and a memory that only they take."""
+    now, taken = [100.0], [10.0]
+
+    def slow(*given, **how):
+        now[0], taken[0] = 1e6, 1e6
+        return {}
+
+    monkeypatch.setattr(protocol, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(protocol.peak_memory, "megabytes", lambda: taken[0])
     monkeypatch.setattr(protocol.looks, "pictures", slow)
     found = carry_out(Run("toy", "mask_only"), study(), pictures=True)
     assert found["pictures"] == {}
-    assert sum(v for name, v in found["cost"].items() if name.endswith("seconds")) < 0.5
+    assert now == [1e6]
+    assert found["cost"].pop("peak_memory_mb") == 10.0
+    assert set(found["cost"].values()) == {0.0}
 
 
-def test_pictures_that_fail_do_not_fail_the_run(monkeypatch):
-    def explode(*given, **how):
-        raise RuntimeError("no paint")
+@pytest.mark.parametrize("picture", [RuntimeError("no paint"), {"curves": np.nan}])
+def test_pictures_that_fail_do_not_fail_the_run(monkeypatch, picture):
+    def show(*given, **how):
+        if isinstance(picture, Exception):
+            raise picture
+        return picture
 
-    monkeypatch.setattr(protocol.looks, "pictures", explode)
-    with pytest.warns(PictureWarning, match="no pictures: RuntimeError: no paint"):
+    monkeypatch.setattr(protocol.looks, "pictures", show)
+    said = "RuntimeError: no paint" if isinstance(picture, Exception) else "ValueError: Out of"
+    with pytest.warns(PictureWarning, match=f"no pictures: {said}"):
         found = carry_out(Run("toy", "linear"), study(), pictures=True)
     assert found["scores"]
     assert "pictures" not in found
@@ -240,6 +263,23 @@ def test_refusals():
     check_error(lambda: written.identity, "'gil' on 'icu'", "written down", kind=ParameterError)
     empty = Run("toy", "linear", grid={"max_iter": []})
     check_error(lambda: carry_out(empty, study()), "the grid is empty", kind=ParameterError)
+
+
+def test_a_machine_that_does_not_count_memory(monkeypatch, tmp_path):
+    monkeypatch.setattr(peak_memory, "STATUS", tmp_path / "none")
+    monkeypatch.setattr(peak_memory, "CLEAR", tmp_path / "none" / "either")
+    assert peak_memory.megabytes() > 1  # by getrusage
+    monkeypatch.setitem(sys.modules, "resource", None)  # Windows
+    found = carry_out(Run("toy", "mask_only"), study())
+    assert found["cost"]["peak_memory_mb"] is None
+    assert found["scores"]
+
+
+def test_the_command_line_needs_no_resource():
+    words = "import sys; sys.modules['resource'] = None; from imputefree.cli import main"
+    call = [sys.executable, "-c", f"{words}; main(['data', '--help'])"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_large_run_does_not_show_in_the_memory_of_the_next():

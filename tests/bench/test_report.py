@@ -12,6 +12,7 @@ import pytest
 from matplotlib.image import imread
 
 from imputefree.bench.page.html import EMPTY
+from imputefree.bench.page.parts import drawn
 from imputefree.bench.page.png import encode
 from imputefree.bench.page.svg import ticks
 from imputefree.bench.report import report
@@ -121,6 +122,32 @@ def test_comparison_needs_two_runs():
     assert "+10.20" in page
     assert "95 % interval" in page
     assert "Ours against the best rival" not in Reader(report(two[::2])).text
+
+
+@pytest.mark.parametrize(
+    ("study", "auc", "words"),
+    [
+        ("mnist", True, "accuracy"),  # its plan has no other
+        ("physionet2012", True, "area under the ROC curve"),  # 87 % are of one class
+        ("physionet2012", False, "accuracy"),  # no run has AUC
+        ("a study of mine", True, "accuracy"),
+    ],
+)
+def test_comparison_is_by_auc_where_the_plan_has_it_and_says_so(study, auc, words):
+    lines = [
+        line(
+            study,
+            name,
+            {"accuracy": 0.8, **({"auc": level + gain * seed} if auc else {})},
+            split_seed=seed,
+        )
+        for name, level, gain in (("gil", 0.7, 0.01), ("linear", 0.6, 0.02))
+        for seed in (0, 1, 2)
+    ]
+    text = Reader(report(lines)).text
+    assert f"Compared by {words}." in text
+    assert ("+9.00" in text) == (words != "accuracy")
+    assert "p < 0.05, two-sided, not corrected for the number of comparisons" in text
 
 
 def test_all_tables_are_in_one_section_with_ranks(whole):
@@ -234,6 +261,10 @@ def test_a_record_without_a_key_does_not_break_the_page(key):
         {"importance": {"columns": ["a", "b"], "steps": 1, "mean": [[None, None]]}},
         {"importance": {"columns": ["a"], "steps": 2, "mean": [[1], [1, 2]]}},
         {"digits": {"shape": [28, 28], "labels": ["1"], "truth": "AAA", "observed": "!"}},
+        {"importance": {"columns": ["a"], "observed": [1.0], "shape": [10**9, 10**9]}},
+        {"importance": {"columns": ["a"], "observed": [1.0], "shape": [10**30, 1]}},
+        {"digits": {"shape": [10**9, 10**9], "labels": [], "truth": "AAAA", "observed": "AAAA"}},
+        {"digits": {"shape": [10**30, 1], "labels": [], "truth": "AAAA", "observed": "AAAA"}},
         {"features": {"x": [1], "y": [1, 2], "label": ["a"]}},
         {"features": {"x": [None], "y": [1], "label": ["a"]}},
     ],
@@ -241,6 +272,14 @@ def test_a_record_without_a_key_does_not_break_the_page(key):
 def test_an_odd_picture_does_not_break_the_page(pictures):
     page = report([line("mnist", "gil", {"accuracy": 0.9}) | {"pictures": pictures}])
     assert "90.00" in Reader(page).text
+
+
+@pytest.mark.parametrize("error", [OverflowError("too large"), MemoryError("9 EB")])
+def test_a_picture_of_absurd_size_is_a_sentence(error):
+    def make():
+        raise error
+
+    assert "The map cannot be drawn from this file" in drawn("The map", make)
 
 
 def test_all_runs_failed_and_infinite_scores():

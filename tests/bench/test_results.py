@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from imputefree.bench.protocol import Run
-from imputefree.bench.results import ResultsFile, read_results
+from imputefree.bench.results import BEGIN, ResultsFile, read_results
 from imputefree.errors import ResultsError
 from tests.refusals import check_error
 
@@ -55,6 +55,15 @@ def test_a_torn_end_is_cut_off_wherever_it_is_torn(path):
         assert path.read_bytes() == whole
 
 
+def test_a_torn_first_line_is_cut_off(path):
+    first = path.read_bytes().splitlines(keepends=True)[0]
+    for end in range(len(BEGIN), len(first)):
+        path.write_bytes(first[:end])
+        with ResultsFile(path) as results:
+            assert results.records == []
+        assert path.read_bytes() == b""
+
+
 def test_zeros_of_a_power_failure_are_cut_off(path):
     whole = path.read_bytes()
     path.write_bytes(whole + b"\0" * 500)
@@ -62,16 +71,28 @@ def test_zeros_of_a_power_failure_are_cut_off(path):
         assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("content", [b"# Notes\n", b"my thesis", b'{"a": 1}\n', b"[]\n", b"\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"# Notes\n", b"my thesis", b'{"a": 1}\n', b"[]\n", b"\n", b"text\n\n", b"{", b"{\n"),
+        *(b'{"study": "icu"}\n', b'{"study": \n', b"\0\n", b"[" * 100_000),
+    ],
+)
 def test_a_file_that_is_not_ours_is_left_alone(tmp_path, content):
     path = tmp_path / "thesis.txt"
     path.write_bytes(content)
-    if content == b"\n":
-        content = b"text\n\n"
-        path.write_bytes(content)
     check_error(
         lambda: ResultsFile(path).__enter__(), "line 1 of", "is no result", kind=ResultsError
     )
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("end", [b'{"study": "icu"}\n', b'{"study": "icu", "met\n', b"{\n", b"\n"])
+def test_a_last_line_that_was_not_torn_is_left_alone(path, end):
+    content = path.read_bytes() + end
+    path.write_bytes(content)
+    for use in (read_results, lambda path: ResultsFile(path).__enter__()):
+        check_error(lambda use=use: use(path), "line 4 of", "is no result", kind=ResultsError)
     assert path.read_bytes() == content
 
 

@@ -71,6 +71,21 @@ def test_other_parameters_are_another_row(run, path, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("odd", "part"),
+    [
+        ({"study": 5}, "imputefree: 5"),
+        ({"study": None}, "imputefree: unnamed study"),
+        ({"study": "mnist", "options": {"rate": "abc"}}, "mcar-abc"),
+    ],
+)
+def test_odd_lines_are_shown_as_they_are(run, path, tmp_path, odd, part):
+    write(path, [line() | odd, line("mask_only") | odd])
+    code, _, err = run(path)
+    assert (code, err) == (0, "")
+    assert part in (tmp_path / "icu.html").read_text()
+
+
+@pytest.mark.parametrize(
     ("words", "part"),
     [
         (["none.jsonl"], "none.jsonl cannot be read: no such file"),
@@ -81,12 +96,16 @@ def test_other_parameters_are_another_row(run, path, tmp_path):
         (["icu.jsonl", "-o", "/proc/none/page.html"], "/proc/none/page.html cannot be written"),
         (["icu.jsonl", "-o", "folder"], "folder cannot be written"),
         (["icu.jsonl", "-o", "icu.jsonl"], "icu.jsonl is a file of results"),
+        (["icu.jsonl", "-o", ""], ". cannot be written: it is a folder"),
+        (["icu.jsonl", "-o", "/"], "/ cannot be written: it is a folder"),
+        (["deep.jsonl"], "line 1 of deep.jsonl is no result"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_code_1(run, path, tmp_path, words, part):
     (tmp_path / "folder").mkdir()
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "thesis.txt").write_text("Chapter 1\n")
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000)
     before = path.read_bytes()
     code, _, err = run(*words)
     assert code == 1

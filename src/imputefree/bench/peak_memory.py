@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +16,11 @@ def begin() -> None:
         CLEAR.write_text(RESET)
 
 
-def megabytes() -> float:
+def megabytes() -> float | None:
     """Peak resident memory in MB (2**20 bytes): libraries, the loaded study and the run.
 
     On Linux since `begin`. Elsewhere `getrusage` knows only the peak since the process began, so
-    that a small run after a large one shows the large one's.
+    that a small run after a large one shows the large one's. None on Windows, which has neither.
 
     >>> megabytes() > 1
     True
@@ -30,5 +29,9 @@ def megabytes() -> float:
         for line in STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 2**10
+    try:
+        import resource
+    except ImportError:
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)

@@ -146,7 +146,7 @@ def carry_out(run: Run, study: Study, pictures: bool = False) -> dict[str, Any]:
     ignored : what the study has and the method cannot take, such as times
     scores : see `bench.metrics`; imputation is judged on the test part, where truth is known
     cost : seconds of the fit kept, of all fits, of predicting (and, where it is judged, imputing)
-        the test part, and peak memory in MB; see `bench.peak_memory`
+        the test part, and peak memory in MB, None where nobody counts it; see `bench.peak_memory`
     pictures : where asked for; see `bench.pictures`
     """
     before = torch.get_num_threads()
@@ -207,6 +207,7 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     if pictures:  # last, so that neither scores nor cost know of them
         try:
             shown = looks.pictures(model, study, test, random_state=run.random_state)
+            json.dumps(shown, allow_nan=False)
             found["pictures"] = shown
         except Exception as error:  # the run is done, whatever its pictures do
             warnings.warn(
@@ -252,9 +253,15 @@ def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
 
 
 def _imputation(model: Any, test: Study, train: Study) -> metrics.Figures:
-    filled = model.impute(test.X, **_taken(model.impute, test))
+    filled = model.impute(test.X, **_taken(model.impute, test)).astype(np.float64)
+    if not np.isfinite(filled[~test.observed]).all():
+        raise ParameterError(
+            "the method fills gaps with NaN or infinity",
+            "Entries must be finite",
+            "Mend the method",
+        )
     truth = test.steps(test.complete())
     learned = train.steps(train.X)
     seen = (column[~np.isnan(column)].astype(np.float64) for column in learned.T)
     spread = np.array([column.std() if len(column) else 0.0 for column in seen])
-    return metrics.of_imputation(filled.astype(np.float64), truth, ~test.observed, spread)
+    return metrics.of_imputation(filled, truth, ~test.observed, spread)

@@ -154,9 +154,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     for number, line in enumerate(lines, start=1):
         record = _record(line)
         if record is None or not line.endswith(b"\n"):
-            last = number == len(lines)
-            # Zeros: what some file systems leave of a write that power failed.
-            if last and (BEGIN.startswith(line[: len(BEGIN)]) or not line.strip(b"\0\n")):
+            if number == len(lines) and _is_torn(line, first=number == 1):
                 break
             raise ResultsError(
                 f"line {number} of {path} is no result",
@@ -168,11 +166,22 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     return records, size
 
 
+def _is_torn(line: bytes, *, first: bool) -> bool:
+    """Whether it is what a write of ours left that was broken off: that has no newline.
+
+    first : nothing before it says whose file this is, so it must say so itself
+    """
+    if not line.strip(b"\0"):  # what some file systems leave of a write that power failed
+        return True
+    ours = line.startswith(BEGIN) or (not first and BEGIN.startswith(line))
+    return ours and not line.endswith(b"\n")
+
+
 def _record(line: bytes) -> Record | None:
     try:
         record = json.loads(line)
         Run.of(record)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return record
 

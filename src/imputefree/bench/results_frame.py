@@ -90,5 +90,9 @@ def _scores(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**scores, **({} if error is None else {"imputation_error": error})}
 
 
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.6g}"
+def _percent(rate: Any) -> str:
+    """A share in per cent; what is none stays as it was written."""
+    try:
+        return f"{100 * rate:.6g}" if isinstance(rate, int | float) else str(rate)
+    except OverflowError:  # a whole number that no float holds
+        return str(rate)

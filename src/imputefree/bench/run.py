@@ -17,6 +17,7 @@ A line of results holds
 
 from __future__ import annotations
 
+import json
 import platform
 import shlex
 import sys
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from ..datasets.files import Root
-from ..errors import ImputefreeError
+from ..errors import ImputefreeError, ParameterError
 from ..progress import grid_progress
 from ..rules import check_rules, whole
 from .pictures import PictureWarning
@@ -158,6 +159,7 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
         warnings.simplefilter("always")  # "once" would depend on the runs before
         try:
             found = {"status": "done", **carry_out(run, study, pictures=pictures)}
+            _check_writable(found)
         except Exception as error:  # whatever a method does, the others go on
             found = {"status": "failed", "error": _sentence(error)}
     about["warnings"] = _first_lines(caught)
@@ -175,6 +177,18 @@ def _made(seconds: float | None) -> Record:
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **dict(_versions())},
     }
+
+
+def _check_writable(found: Record) -> None:
+    """Here, where it costs this run alone; the file would refuse it, and end the whole grid."""
+    try:
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"what the run found cannot be written down ({error})",
+            "Figures must be finite numbers",
+            "Mend the method",
+        ) from None
 
 
 def _versions() -> Iterator[tuple[str, str]]:

@@ -137,7 +137,7 @@ def bench_command(
     """
     made = plan(
         study,
-        methods=_words(methods),
+        methods=_words(methods, "--methods"),
         rates=_numbers(rates),
         seeds=seeds,
         steps=steps,
@@ -218,16 +218,23 @@ def _absolute(root: Path | None) -> Path | None:
     return None if root is None else root.absolute()  # a worker may be elsewhere
 
 
-def _words(given: list[str] | None) -> list[str] | None:
-    """Names separated by commas, in one option or several."""
+def _words(given: list[str] | None, option: str) -> list[str] | None:
+    """Words separated by commas, in one option or several."""
     if not given:
         return None
     words = [word.strip() for one in given for word in one.split(",")]
-    return [word for word in words if word]
+    found = [word for word in words if word]
+    if not found:
+        raise ParameterError(
+            f"{option} is {','.join(given)!r}",
+            "It must hold at least one word, and commas between several",
+            "Leave it out for all there are",
+        )
+    return found
 
 
 def _numbers(given: list[str] | None) -> list[float] | None:
-    words = _words(given)
+    words = _words(given, "--rates")
     if words is None:
         return None
     try:

@@ -103,6 +103,10 @@ def describe_command(
         typer.echo("The picture needs matplotlib: pip install 'imputefree[bench]'.", err=True)
         return
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
+    if not path.name:
+        raise ParameterError(
+            f"--output is {str(path)!r}", "It must be a file", "Name one such as missing.png"
+        )
     path = path if path.suffix else path.with_suffix(".png")
     with step_progress(True, 1, name) as report:
         report("drawing")

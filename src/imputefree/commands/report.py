@@ -34,7 +34,7 @@ def report_command(
     show_tables(lines, console())
     for line in failures(lines):
         typer.echo(line)
-    studies = dict.fromkeys(record["study"] for record in records)
+    studies = dict.fromkeys(line["study"] for line in lines)
     _write(page, report(records, title=title or f"imputefree: {', '.join(studies)}"))
     typer.echo(f"Page of {counted(len(lines), 'run')}: {page}")
 
@@ -51,6 +51,12 @@ def _read(path: Path) -> list[Record]:
 
 
 def _check_page(page: Path, results: list[Path]) -> None:
+    if not page.name:
+        raise ResultsError(
+            f"{page} cannot be written: it is a folder",
+            "The page is one file",
+            "Name a file by --output, such as results.html",
+        )
     if page.resolve() in [path.resolve() for path in results]:
         raise ResultsError(
             f"{page} is a file of results",

@@ -12,21 +12,29 @@ from scipy.stats import t as student
 from ...errors import ImputefreeError
 from ..methods import OURS
 from ..stats import HIGHER_IS_BETTER, compare, compare_over_studies
+from ..study_plans import PLANS
 from ..tables import PERCENT
 from .html import Html, tag
 from .parts import notes, plain_table
+from .result_tables import NAMES
 
 LEVEL = 0.95
 SMALL = 0.05
 HOW = (
     "The rival is the best of all that are not ours, picked by these very figures. Runs are paired "
     "by masks and splits; interval and p are of the corrected resampled t-test, which knows that "
-    "runs share training rows. With two or three runs, intervals are wide."
+    "runs share training rows. With two or three runs, intervals are wide. Better or worse without "
+    "more words is p < 0.05, two-sided, not corrected for the number of comparisons."
 )
 
 
 def compared(runs: pd.DataFrame, metric: str) -> Html | None:
-    """A line a setting and method; None where no method of ours has two runs beside a rival's."""
+    """A line a setting and method; None where no method of ours has two runs beside a rival's.
+
+    metric : accuracy is taken for AUC where the study's own table has that, see `decisive`
+    """
+    if metric == "accuracy":
+        metric = decisive(runs)
     ours = _ours(runs)
     if not ours:
         return None
@@ -53,7 +61,23 @@ def compared(runs: pd.DataFrame, metric: str) -> Html | None:
         "pairs",
     ]
     made = plain_table(head, rows, f"Our methods against the best rival by {metric}")
-    return tag("figure", made, tag("figcaption", notes([HOW])))
+    by = f"Compared by {NAMES.get(metric, metric)}."
+    return tag("figure", made, tag("figcaption", notes([by, HOW])))
+
+
+def decisive(runs: pd.DataFrame) -> str:
+    """What classifiers of a study are compared by: AUC where its plan has it, else accuracy.
+
+    Accuracy says little where nearly all rows are of one class, as in physionet2012.
+
+    >>> scores = {"accuracy": [0.87], "auc": [0.8]}
+    >>> [decisive(pd.DataFrame({"study": [name], **scores})) for name in ("mnist", "icu")]
+    ['accuracy', 'auc']
+    """
+    names = set(runs["study"])
+    plan = PLANS.get(names.pop()) if len(names) == 1 else None
+    planned = "auc" in plan.metrics if plan is not None else False
+    return "auc" if planned and "auc" in runs and runs["auc"].notna().any() else "accuracy"
 
 
 def compared_over(runs: pd.DataFrame, metric: str) -> Html | None:
@@ -78,7 +102,10 @@ def compared_over(runs: pd.DataFrame, metric: str) -> Html | None:
     if not rows:
         return None
     head = ["ours", "tables, against the best rival of each", "mean difference, points", "p"]
-    how = "p: Wilcoxon's signed-rank test, a table the unit; the rival is the best of each table."
+    how = (
+        "p: Wilcoxon's signed-rank test, a table the unit, two-sided, not corrected for the number "
+        "of comparisons; the rival is the best of each table."
+    )
     made = plain_table(head, rows, f"Our methods over all tables by {metric}")
     return tag("figure", made, tag("figcaption", notes([how])))
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from .html import Html, Ids, join, tag
 
 LONG = 34  # letters of a cell that fit into one line
+# What an odd picture may raise; the last two where it claims an absurd size.
+ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError)
 
 
 @dataclass
@@ -117,7 +119,7 @@ def drawn(what: str, make: Callable[[], Html]) -> Html:
     """What `make` draws, or a sentence: one odd picture in a file must not cost the page."""
     try:
         return make()
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except ODD as error:
         return tag("p", f"{what} cannot be drawn from this file ({error!r}).", class_="note")
 
 

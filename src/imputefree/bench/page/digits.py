@@ -17,6 +17,8 @@ from .settings import by_place
 HIDDEN = (66, 96, 150)  # a colour that no grey is: what was hidden is not black
 BETWEEN = 1  # clear pixels between two digits
 
+LARGEST = 10**6  # pixels; what is larger is no digit
+
 
 def imputed_digits(lines: Sequence[Record], ids: Ids) -> Html | None:
     """A panel a setting: imputers down, digits across; None where no run carries digits."""
@@ -69,6 +71,8 @@ def _row(name: str, pixels: np.ndarray, about: str) -> Html:
 
 def _images(digits: Mapping[str, Any], part: str) -> np.ndarray:
     """(digits, height, width) of bytes one after another."""
-    height, width = digits["shape"]
+    height, width = (int(side) for side in digits["shape"])
+    if not 0 < height * width <= LARGEST:
+        raise ValueError(f"images of {height} x {width} pixels")
     data = np.frombuffer(b64decode(digits[part], validate=True), dtype=np.uint8)
-    return data.reshape(-1, int(height), int(width))
+    return data.reshape(-1, height, width)

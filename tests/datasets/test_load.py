@@ -23,7 +23,7 @@ def test_an_unknown_name_lists_the_known_ones(name):
 def test_an_unknown_option_lists_the_known_ones():
     check_error(
         lambda: load("icu", rate=0.5),
-        "'icu' has no option 'rate'. Its options are 'root', 'seed', 'n_series'.",
+        "'icu' has no option 'rate'. Its options are 'root', 'seed', 'n_series', 'form'.",
         kind=ParameterError,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 from ..datasets import takes
 from ..datasets.tables import KNOWN
@@ -59,7 +60,7 @@ def plan(
     >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in made.runs]
     [('gil', 0.9, 500), ('zero+network', 0.9, 500)]
     """
-    asked = _Asked(seeds, steps, width)
+    asked = SimpleNamespace(seeds=seeds, steps=steps, width=width)
     check_rules(asked, dict.fromkeys(("seeds", "steps", "width"), or_the_word(None, whole(1))))
     base, names = _of(study)
     if quick:
@@ -147,10 +148,3 @@ def _setting(method: str, base: StudyPlan, steps: int, width: int | None) -> Set
     if width is not None:
         network["hidden_layer_sizes"] = [width] * len(network.get("hidden_layer_sizes", [0, 0]))
     return network | limit | own
-
-
-class _Asked:
-    """Parameters in the form that rules look at."""
-
-    def __init__(self, seeds: int | None, steps: int | None, width: int | None) -> None:
-        self.seeds, self.steps, self.width = seeds, steps, width

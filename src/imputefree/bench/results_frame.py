@@ -23,6 +23,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "physionet2012": {"form": "hourly", "sets": "abc"},
 }
 
+# What tells how good a method is, the first that a study has first.
+SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")
 # Studies whose columns share a unit; elsewhere the largest numbers would decide an error alone.
 ONE_UNIT = frozenset({"mnist"})
 
@@ -64,6 +66,11 @@ def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     say that one is there twice.
     """
     return pd.DataFrame([_line(record) for record in records])
+
+
+def has(runs: pd.DataFrame, metric: str) -> bool:
+    """Whether any run has this figure."""
+    return metric in runs and bool(runs[metric].notna().any())
 
 
 def _line(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ..datasets.files import Root
@@ -80,7 +81,7 @@ def run_grid(
     written, ends the whole with one sentence; what is written stays.
     """
     check_rules(
-        _Asked(n_jobs, width() if callable(width) else width),
+        SimpleNamespace(n_jobs=n_jobs, width=width() if callable(width) else width),
         {"n_jobs": whole(1), "width": whole(1)},
     )
     asked = {run.identity: run for run in runs}
@@ -211,10 +212,3 @@ def _first_lines(caught: list[warnings.WarningMessage]) -> list[str]:
     caught = sorted(caught, key=lambda one: not issubclass(one.category, PictureWarning))
     lines = (str(one.message).strip().split("\n")[0][:LONGEST] for one in caught)
     return list(dict.fromkeys(lines))[:MOST_WARNINGS]
-
-
-class _Asked:
-    """Parameters in the form that rules look at."""
-
-    def __init__(self, n_jobs: int, width: int) -> None:
-        self.n_jobs, self.width = n_jobs, width

@@ -13,12 +13,11 @@ from rich.console import Console
 
 from ..bench.cuts import what_was_cut
 from ..bench.results import Record
-from ..bench.results_frame import frame_of
+from ..bench.results_frame import SCORES, frame_of, has
 from ..bench.study_plans import PLANS
 from ..bench.tables import correlation_table, results_table
 from ..data.words import counted
 
-SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")
 ERROR = "imputation_error"
 FEWEST = 3  # points of a correlation
 WIDE = 200  # columns where no terminal says how many
@@ -51,8 +50,8 @@ def show_tables(
         there = set(own["method"])
         rows = None if methods is None else [name for name in methods if name in there]
         to.print(results_table(own, study, shown, methods=rows, cut=cut).rich())
-        score = next((name for name in SCORES if _has(own, name)), None)
-        if score is not None and _has(own, ERROR):
+        score = next((name for name in SCORES if has(own, name)), None)
+        if score is not None and has(own, ERROR):
             imputed = own[own[ERROR].notna()]
             if imputed.groupby("setting").size().max() >= FEWEST:
                 to.print(correlation_table(imputed, error=ERROR, score=score, cut=cut).rich())
@@ -85,9 +84,5 @@ def _planned(study: str) -> Sequence[str]:
 
 def _metrics(runs: pd.DataFrame, wanted: Sequence[str]) -> list[str]:
     """Those wanted that some run has; a table of numbers to predict has others."""
-    known = [name for name in wanted if _has(runs, name)]
-    return known or [name for name in SCORES if _has(runs, name)] or list(wanted)
-
-
-def _has(runs: pd.DataFrame, metric: str) -> bool:
-    return metric in runs and bool(runs[metric].notna().any())
+    known = [name for name in wanted if has(runs, name)]
+    return known or [name for name in SCORES if has(runs, name)] or list(wanted)

@@ -10,12 +10,12 @@ from ..cuts import what_was_cut
 from ..methods import OURS
 from ..paper_figures import FIGURES
 from ..results import Record
+from ..results_frame import SCORES, has
 from ..tables import IMITATES, ResultTable, results_table
 from .html import Html, breakable, tag
 from .parts import badge, notes, scroll
 from .provenance import how_made
 
-SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")
 DOUBTS = ("log_loss", "calibration_error")
 COSTS = ("fit_seconds",)
 NAMES = {
@@ -33,7 +33,7 @@ NAMES = {
 def tables_of(lines: Sequence[Record], runs: pd.DataFrame, study: str) -> Iterator[Html]:
     """The metrics that the paper prints first, open; then all others there are, to be opened."""
     printed = {figure.metric for figure in FIGURES if figure.study == IMITATES.get(study, study)}
-    known = [name for name in (*SCORES, *DOUBTS, *COSTS) if _has(runs, name)]
+    known = [name for name in (*SCORES, *DOUBTS, *COSTS) if has(runs, name)]
     first = [name for name in SCORES if name in printed and name in known]
     first = first or [name for name in SCORES if name in known][:1]
     if not first:
@@ -90,10 +90,6 @@ def html_table(table: ResultTable) -> Html:
         name = tag("th", breakable(row[0]), scope="row")
         rows.append(tag("tr", name, *cells, class_="ours" if ours else None))
     return tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), class_="figures")
-
-
-def _has(runs: pd.DataFrame, metric: str) -> bool:
-    return metric in runs and bool(runs[metric].notna().any())
 
 
 def _words(metrics: Sequence[str]) -> str:

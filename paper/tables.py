@@ -6,12 +6,15 @@ python paper/tables.py [--check]     # --check: exit 1 when either has drifted
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 from policy_helps import policy_helps
+from run import runs_of
 
 from imputefree.bench.cuts import what_was_cut
+from imputefree.bench.protocol import Run
 from imputefree.bench.results import Record, read_results
 from imputefree.bench.results_frame import frame_of
 from imputefree.bench.stats import mean_ranks
@@ -65,7 +68,7 @@ def study_section(study: str, records: list[Record]) -> str:
     table = results_table(
         frame, study, PLANS[study].metrics, methods=methods, cut=what_was_cut(records)
     )
-    remark = REMARKS.get(study, "")
+    remark = REMARKS.get(study, "") + still_to_run(study, records)
     return f"## {HEADINGS[study]}\n\n{table.markdown()}{remark}{made_by(records)}\n"
 
 
@@ -106,6 +109,16 @@ def correlation_section(frames: list[pd.DataFrame]) -> str:
     cut = ["Runs are those of the tables above, cut as they are."]
     table = correlation_table(known, error="imputation_error", cut=cut)
     return f"{heading}\n\n{table.markdown()}"
+
+
+def still_to_run(study: str, records: list[Record]) -> str:
+    """A line on what `run.py` would run and has not: a table is not to look finished."""
+    done = {Run.of(record).identity for record in records}
+    left = Counter(run.method for run in runs_of(study) if run.identity not in done)
+    if not left:
+        return ""
+    names = ", ".join(f"{name} ({times})" for name, times in left.items())
+    return f"- UNFINISHED: {left.total()} runs are still to be done: {names}.\n"
 
 
 def made_by(records: list[Record]) -> str:

@@ -50,8 +50,8 @@ mean), "random" gives importance by a coin, "gate" is the ablation of the paper'
 
 What the paper chose is not always known, and its figures may have been chosen on test rows; ours
 are scored on the test part once. Not quite untouched: zeros without scaling, the learning rate of
-1e-3 and the patience of 3 epochs were settled by hand after a look at about eight test scores on MNIST
-(mask 0), before these runs. MIMIC-III and the ophthalmic images are not public: Tables 1 and
+1e-3 and the patience of 3 epochs were settled by hand after a look at about eight test scores on
+MNIST (mask 0), before these runs. MIMIC-III and the ophthalmic images are not public: Tables 1 and
 2 are of simulated cohorts of the same shape, so their figures do not compare with the paper's.
 """
 

@@ -16,7 +16,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(PIP) --editable '.[dev,bench,data,cluster]'
+	$(PIP) --editable '.[dev,bench,data,cluster,onnx,serve,docs]'
 	touch $@
 
 demo: $(VENV)/.core

@@ -36,6 +36,8 @@ FITTED = (
     "layout_",
     "history_",
     "n_iter_",
+    "about_",  # of a model made by the command line: where it comes from, see own/
+    "card_",
 )
 Estimator = TypeVar("Estimator")
 

@@ -1,0 +1,1 @@
+"""Own data without Python: from a file to a model, and from a model to predictions."""

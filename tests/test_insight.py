@@ -16,6 +16,7 @@ from imputefree import (
     ParameterError,
 )
 from imputefree.bench.two_step import ImputeThenPredict
+from imputefree.gil.policies import ObservedPolicy
 from tests.refusals import check_error
 
 rng = np.random.default_rng(0)
@@ -108,15 +109,29 @@ def test_steps_are_arranged_as_predictions_are():
     assert [one.shape for one in model.features(SERIES)] == [(n, 10) for n in LENGTHS]
 
 
-def test_a_model_from_a_file_has_features_and_no_policy(tmp_path):
-    model = GILClassifier(policy="ddpg", **SMALL).fit(FRAME, Y)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_model_from_a_file_gives_the_same_features_and_importance(policy, tmp_path):
+    model = GILClassifier(policy=policy, **SMALL).fit(FRAME, Y)
     model.save(tmp_path / "model")
     loaded = GILClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.features(FRAME), model.features(FRAME))
+    np.testing.assert_array_equal(loaded.importance(FRAME), model.importance(FRAME))
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_a_policy_of_ones_own_is_not_in_the_file(tmp_path):
+    class Own(ObservedPolicy):
+        pass
+
+    model = GILClassifier(policy=Own(), **SMALL).fit(FRAME, Y)
+    model.save(tmp_path / "model")
+    with pytest.warns(UserWarning, match="could not keep the parameter policy"):
+        loaded = GILClassifier.load(tmp_path / "model")
     check_error(
         lambda: loaded.importance(FRAME),
-        "comes from a file",
-        "saved models do not keep it",
+        "comes from a file without its policy",
+        "a policy of one's own is not kept",
         kind=ParameterError,
     )
     loaded.set_params(policy="meta").partial_fit(FRAME, Y)

@@ -30,6 +30,7 @@ from .insight import Insight
 from .manners import private_generator, remember_columns
 from .parameters import Parameters
 from .progress import training_progress
+from .resuming import checkpoint_for
 
 
 class GILEstimator(Insight, Parameters):
@@ -68,14 +69,17 @@ class GILEstimator(Insight, Parameters):
         """How much each label counts for its class; (n,)."""
         raise NotImplementedError
 
-    def _fit(self, given: Examples) -> None:
+    def _fit(self, given: Examples, checkpoint: str | os.PathLike[str] | None = None) -> None:
         """Train from the start (or go on, with warm_start) until validation says stop."""
         self._start(given, going_on=self.warm_start and hasattr(self, "predictor_"))
         data, strata, given = self._training_data(given)
         train_rows, held_out = self._split(strata, given.groups, given.held_out)
         trainer = self._new_trainer()
+        kept = None
+        if checkpoint is not None:
+            kept = checkpoint_for(self, checkpoint, trainer, data, train_rows, held_out)
         with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
-            trainer.run(data, train_rows, held_out, progress=report)
+            trainer.run(data, train_rows, held_out, progress=report, checkpoint=kept)
         self._finish(trainer)
         self._trainer = None
 
@@ -221,7 +225,7 @@ class GILEstimator(Insight, Parameters):
 
     def _new_trainer(self) -> Trainer:
         """A trainer for the networks; a policy that has learned for them goes on."""
-        going_on = hasattr(self, "policy_") and self._policy_given == self.policy
+        going_on = hasattr(self, "policy_") and vars(self).get("_policy_given") == self.policy
         return Trainer(
             self.predictor_,
             self.policy_ if going_on else make_policy(self.policy),

@@ -34,7 +34,14 @@ class TableEstimator(TableParameters, GILEstimator):
     _network_class = Predictor
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, held_out: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        held_out: Any = None,
+        *,
+        checkpoint: Any = None,
     ) -> Self:
         """Train on a table with gaps.
 
@@ -46,9 +53,12 @@ class TableEstimator(TableParameters, GILEstimator):
         sample_weight : (n,) how much each row counts; a row of weight 0 is as good as absent
         groups : (n,) rows of one group are never split between training and validation
         held_out : (n,) True for the rows to validate on, instead of folds drawn from all rows
+        checkpoint : path of a file that says how far training is; if the process is killed, the
+            same call with the same data and parameters goes on from there, to the same model bit
+            for bit; removed when training is done
         """
         with self._all_or_nothing():
-            self._fit(self._read(X, y, sample_weight, groups, held_out))
+            self._fit(self._read(X, y, sample_weight, groups, held_out), checkpoint)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:

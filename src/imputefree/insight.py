@@ -58,8 +58,9 @@ class Insight:
         check_is_fitted(self, "predictor_")
         if not hasattr(self, "policy_"):
             raise ParameterError(
-                "this model comes from a file and has no policy",
-                "Importance is what the policy gave in training; saved models do not keep it",
+                "this model comes from a file without its policy",
+                "Importance is what the policy gave in training; a policy of one's own is not kept"
+                " in files",
                 "Ask the estimator that was trained, before it is saved",
             )
         inputs = self._inputs(X, **how)

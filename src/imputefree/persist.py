@@ -22,9 +22,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
 from .errors import ModelFileError
+from .gil import POLICIES, Policy
+from .gil.predictors import MemberMlp
 
 FORMAT = 1
 KEY = "imputefree"
+POLICY = "policy."  # before the names of a policy's weights
 PLAIN = str | int | float | bool | None
 FITTED = (
     "placeholder_",
@@ -45,13 +48,15 @@ Estimator = TypeVar("Estimator")
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator; a failure halfway leaves an older file at `path` untouched."""
     weights = {name: w.detach().cpu() for name, w in model.predictor_.state_dict().items()}
+    policy = _pack_policy(model, weights)
     content = {
         "format": FORMAT,
         "estimator": type(model).__name__,
-        "parameters": {k: _pack_parameter(v) for k, v in model.get_params(deep=False).items()},
+        "parameters": {k: pack_parameter(v) for k, v in model.get_params(deep=False).items()},
         "encoder": model.encoder_.state(),
         "network": model.predictor_.shape,
         "fitted": _pack_fitted(model),
+        "policy": policy,
     }
     text = json.dumps(content, sort_keys=True, default=np.generic.item)
     metadata = {KEY: text, "sha256": _digest(text, weights)}
@@ -60,7 +65,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     temporary = path.parent / f"{path.name}.{uuid.uuid4().hex}"
     try:
         with open(temporary, "xb") as file:
-            file.write(to_bytes(weights, metadata))
+            file.write(_in_order(to_bytes(weights, metadata)))
         os.replace(temporary, path)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -70,6 +75,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "A model is saved into an existing, writable folder",
             "Choose another path, or make room",
         ) from None
+
+
+def _in_order(file: bytes) -> bytes:
+    """The same safetensors file with its header sorted: the library's order changes by run, and
+    equal models shall be equal files."""
+    at = 8 + int.from_bytes(file[:8], "little")
+    header = json.dumps(json.loads(file[8:at]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # the weights begin at a multiple of 8 bytes
+    return len(header).to_bytes(8, "little") + header + file[at:]
 
 
 def load(path: str | os.PathLike[str], cls: type[Estimator]) -> Estimator:
@@ -99,6 +113,9 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
     model.encoder_ = cls._encoder_class.from_state(content["encoder"])
     network = cls._network_class(generator=torch.Generator().manual_seed(0), **content["network"])
+    model.policy_ = _unpack_policy(content.get("policy"), weights)
+    if model.policy_ is None:
+        del model.policy_
     network.load_state_dict(weights)
     model.predictor_ = network
     for name in FITTED:
@@ -168,7 +185,7 @@ def _digest(text: str, weights: dict[str, torch.Tensor]) -> str:
 _DROPPED = object()  # a parameter that no file can hold, such as a user's own policy object
 
 
-def _pack_parameter(value: Any) -> Any:
+def pack_parameter(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, PLAIN):
@@ -176,7 +193,7 @@ def _pack_parameter(value: Any) -> Any:
     if isinstance(value, list | tuple) and all(isinstance(v, PLAIN | np.generic) for v in value):
         return {"tuple" if isinstance(value, tuple) else "list": list(value)}
     if isinstance(value, dict):
-        return {"dict": [[_pack_parameter(k), _pack_parameter(v)] for k, v in value.items()]}
+        return {"dict": [[pack_parameter(k), pack_parameter(v)] for k, v in value.items()]}
     return {"dropped": repr(value)[:200]}
 
 
@@ -193,6 +210,31 @@ def _unpack_parameter(name: str, value: Any) -> Any:
     if "dict" in value:
         return {_unpack_parameter(name, k): _unpack_parameter(name, v) for k, v in value["dict"]}
     return tuple(value["tuple"]) if "tuple" in value else value["list"]
+
+
+def _pack_policy(model: Any, weights: dict[str, torch.Tensor]) -> str | None:
+    """The policy's name; the network it asks for importance goes among the weights.
+
+    A user's own object cannot be kept, and what learning needs beyond that network is not.
+    """
+    policy: Any = getattr(model, "policy_", None)
+    name = next((name for name, kind in POLICIES.items() if type(policy) is kind), None)
+    if name is not None and policy.network is not None:
+        learned = policy.network.state_dict()
+        weights |= {POLICY + key: weight.detach().cpu() for key, weight in learned.items()}
+    return name
+
+
+def _unpack_policy(name: str | None, weights: dict[str, torch.Tensor]) -> Policy | None:
+    """The reverse of `_pack_policy`; takes the policy's weights out of the others."""
+    keys = [key for key in weights if key.startswith(POLICY)]
+    learned = {key.removeprefix(POLICY): weights.pop(key) for key in keys}
+    if name is None:
+        return None
+    policy = POLICIES[name]()
+    if learned:
+        policy.network = MemberMlp.of(learned, sigmoid=True)
+    return policy
 
 
 def _pack_fitted(model: Any) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         lengths: Any = None,
         times: Any = None,
         axes: str | None = None,
+        checkpoint: Any = None,
     ) -> Self:
         """Train on series with gaps.
 
@@ -80,6 +81,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         times : (steps,) or (series, steps) or a list, when the steps were, for arrays and lists;
             default 0, 1, 2, …, or an index of dates or fractions of pandas members
         axes : "ntd" for arrays of (series, steps, columns), "ndt" for (series, columns, steps)
+        checkpoint : as for `GILClassifier.fit`
         """
         how = {
             "id": id,
@@ -92,7 +94,7 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             "axes": axes,
         }
         with self._all_or_nothing():
-            self._fit(self._read(X, y, sample_weight, how, groups, held_out))
+            self._fit(self._read(X, y, sample_weight, how, groups, held_out), checkpoint)
         return self
 
     def series_ids(self, X: Any, **how: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from base64 import b64encode
 
 import numpy as np
@@ -198,7 +199,7 @@ def _digits(seed, rate):
 
 def _packed(truth, seen, filled):
     def text(values):
-        return b64encode(np.asarray(values, dtype=np.uint8).tobytes()).decode()
+        return b64encode(zlib.compress(np.asarray(values, dtype=np.uint8).tobytes())).decode()
 
     return {
         "shape": [28, 28],

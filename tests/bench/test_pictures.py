@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import warnings
+import zlib
 from base64 import b64decode
 
 import numpy as np
@@ -106,6 +107,23 @@ def test_importance_of_a_table_by_column(monkeypatch):
     assert mask["missing"] == [None] + [0.0] * 5
 
 
+def test_of_a_wide_table_the_farthest_columns_are_kept(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((40, 8)) < 0.3, np.nan, rng.normal(size=(40, 8)))
+    study = Study("toy", X, np.arange(40) % 2, columns=tuple("abcdefgh"), **ABOUT)
+    model = fitted("gil", study)
+    whole = of("gil", study, model=model)["importance"]
+    monkeypatch.setattr(module, "MOST_COLUMNS", 3)
+    part = of("gil", study, model=model)["importance"]
+    means = np.array([whole["observed"], whole["missing"]], dtype=float)
+    far = np.nanmax(np.abs(means - np.nanmean(means)), axis=0)
+    kept = sorted(np.argsort(-far)[:3])
+    assert part["columns"] == ["abcdefgh"[at] for at in kept]
+    assert part["observed"] == [whole["observed"][at] for at in kept]
+    assert part["of"] == 8
+    assert part["middle"] == pytest.approx(np.nanmean(means), rel=1e-3)
+
+
 def test_importance_of_series_counts_from_the_end(monkeypatch):
     X, y = series(60)
     static = load("icu", n_series=60).static
@@ -149,7 +167,7 @@ def test_digits(images):
     assert found["labels"] == [str(digit) for digit in range(10)]
     first = [next(row for row in rows if row % 10 == digit) for digit in range(10)]
     image = {
-        name: np.frombuffer(b64decode(found[name]), np.uint8).reshape(10, 784)
+        name: np.frombuffer(zlib.decompress(b64decode(found[name])), np.uint8).reshape(10, 784)
         for name in ("truth", "observed", "filled")
     }
     np.testing.assert_array_equal(image["truth"], images.pixels[first])

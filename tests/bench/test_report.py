@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -187,7 +188,7 @@ def test_digits_are_the_bytes_of_the_record():
         r'<img src="data:image/png;base64,([^"]*)" alt="The digits [^"]*, complete"', page
     )
     strip = np.round(255 * imread(io.BytesIO(base64.b64decode(uri[1])), format="png"))
-    truth = base64.b64decode(records[0]["pictures"]["digits"]["truth"])
+    truth = zlib.decompress(base64.b64decode(records[0]["pictures"]["digits"]["truth"]))
     first = np.frombuffer(truth, dtype=np.uint8)[:784].reshape(28, 28)
     assert (strip[:, :28, 0] == first).all()
 

@@ -6,11 +6,12 @@ Everything is plain JSON, numbers to four significant digits; the whole has some
   n-th, and `curve_every` says n
 - importance : of a policy that decides. Of tables {columns, observed, missing}: its mean over
   observed and over missing entries of each column, None where there are none; of images `shape`
-  too. Of series {columns, steps, from, mean, count}: its mean by step and column in the order of
-  time, over `count` series. from "start" says that the first line is everybody's first step, from
-  "end" that the last line is everybody's last
+  too, of wide tables the columns farthest from the mean of all, `middle`, `of` so many. Of series
+  {columns, steps, from, mean, count}: its mean by step and column in the order of time, over
+  `count` series. from "start" says that the first line is everybody's first step, from "end" that
+  the last line is everybody's last
 - digits : of an imputer on MNIST {shape, labels, truth, observed, filled}, the first test image of
-  each digit; images are bytes in base64, observed 0 or 1
+  each digit; images are bytes, deflated, in base64; observed 0 or 1
 - features : of networks that classify {x, y, label}: ζ of the first test rows by t-SNE, which
   shows who is near whom, and nothing else
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 import math
 import random
 import warnings
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +36,7 @@ from .methods import CLASSES
 
 MOST_EPOCHS = 400
 MOST_ROWS, MOST_SERIES, MOST_STEPS = 512, 256, 48  # importance is averaged over
+MOST_COLUMNS = 100  # whose importance is kept of a table
 MOST_POINTS, MOST_FEATURES = 400, 50  # t-SNE, and what PCA leaves it
 FEWEST_POINTS = 10
 PERPLEXITY = 30.0  # scikit-learn's own; small test parts get less
@@ -121,13 +124,16 @@ def _importance(model: Any, study: Study, test: Study) -> Picture | None:
         names[: len(study.columns)] = study.columns
     if study.kind == "series":
         return {"columns": names, **_by_step(found)}
-    shape = {} if _pixels(study) is None else {"shape": _square(found.shape[1])}
-    return {
-        "columns": names,
-        "observed": _numbers(_mean(found, part.observed)),
-        "missing": _numbers(_mean(found, ~part.observed)),
-        **shape,
-    }
+    means = np.vstack([_mean(found, part.observed), _mean(found, ~part.observed)])
+    more: Picture = {} if _pixels(study) is None else {"shape": _square(found.shape[1])}
+    if not more and len(names) > MOST_COLUMNS:
+        middle = np.nanmean(means)
+        farthest = np.nan_to_num(np.abs(means - middle), nan=-1).max(axis=0)
+        kept = np.sort(np.argsort(-farthest, kind="stable")[:MOST_COLUMNS])
+        more = {"middle": _numbers([middle])[0], "of": len(names)}
+        names, means = [names[at] for at in kept], means[:, kept]
+    observed, missing = map(_numbers, means)
+    return {"columns": names, "observed": observed, "missing": missing, **more}
 
 
 def _mean(values: np.ndarray, where: np.ndarray) -> np.ndarray:
@@ -214,7 +220,7 @@ def _square(pixels: int) -> list[int]:
 
 
 def _bytes(image: Any) -> str:
-    return b64encode(np.asarray(image).astype(np.uint8).tobytes()).decode()
+    return b64encode(zlib.compress(np.asarray(image).astype(np.uint8).tobytes(), 9)).decode()
 
 
 def _numbers(values: Any) -> list[float | None]:

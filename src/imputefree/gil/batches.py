@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -69,6 +70,14 @@ class Batches:
                 self._plan = self._plan[torch.randperm(self.steps, generator=self._generator)]
         self._at += 1
         return self._plan[self._at - 1]
+
+    def state(self) -> dict[str, Any]:
+        """Where in the epoch it is."""
+        return {"plan": self._plan, "at": self._at}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The reverse of `state`; its generator is put back by whom it belongs to."""
+        self._plan, self._at = state["plan"], int(state["at"])
 
     def _member_plan(self, decks: list[Tensor]) -> Tensor:
         share = self.size // len(decks)

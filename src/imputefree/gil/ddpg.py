@@ -1,11 +1,13 @@
 """DDPG for gradient importance (the paper's section 2.3 and appendix D), read from top to bottom:
-exploration, replay, actor and critic, update.
+exploration, actor and critic, update; the replay is a file of its own.
 
 State s = (x, m, ζ, ŷ) per row, action a = the row's importance, reward −E after the update. All
 networks carry the leading members dimension K: each member of an ensemble has its own policy.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +16,7 @@ from torch.optim import Adam
 from ..errors import ParameterError
 from .policies import Policy, State, Task, Transition
 from .predictors import MemberLinear, MemberMlp
+from .replay import Replay
 
 EXPLORATION = {  # p2 of the mask, p3 of random, their decay a step, their floors
     "tables": (0.5, 0.4, 0.999, 0.3, 0.2),
@@ -65,80 +68,6 @@ def random_action(shape: torch.Size, generator: torch.Generator, width: float = 
     return torch.where(noise < 0, 1 + noise, noise)
 
 
-class Replay:
-    """The last batches of transitions, bounded in bytes.
-
-    A batch keeps row *numbers* instead of x and m, and half-precision ζ, ŷ and a; the next state
-    of a batch is the state of the batch after it, so nothing is kept twice. A transition takes
-    4 + 2·(E + O + D) + 4 bytes: row number, (ζ, ŷ, a), reward. Which entries training had hidden
-    in that batch sits in the sign of a, which is never negative otherwise. However small
-    `max_bytes`, two batches are kept: a state and its next.
-    """
-
-    def __init__(self, task: Task, batch: int, max_bytes: int) -> None:
-        inputs = task.values.shape[1]
-        self.task, self.batch = task, batch
-        self.widths = [task.features, task.outputs, inputs]
-        self.bytes_per_transition = 4 + 2 * sum(self.widths) + 4
-        per_batch = self.bytes_per_transition * batch * task.members
-        self.capacity = max(max_bytes // per_batch, 2)  # 2: a state and its next
-        shape, device = (self.capacity, task.members, batch), task.values.device
-        self.rows = torch.empty(shape, dtype=torch.int32, device=device)
-        self.halves = torch.empty(*shape, sum(self.widths), dtype=torch.float16, device=device)
-        self.reward = torch.empty(shape, dtype=torch.float32, device=device)
-        self.written = 0
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes the buffer takes when full."""
-        return sum(t.numel() * t.element_size() for t in (self.rows, self.halves, self.reward))
-
-    def __len__(self) -> int:
-        """Transitions (per member) that can be sampled."""
-        return min(self.written, self.capacity - 1) * self.batch
-
-    def push(self, state: State, action: Tensor, reward: Tensor, next_state: State) -> None:
-        """Keep a batch, dropping the oldest when full.
-
-        The next state goes into the next slot, where the next push writes the same again.
-        """
-        self._write(self.written, state, action)
-        self.reward[self.written % self.capacity] = reward
-        self.written += 1
-        self._write(self.written, next_state, torch.ones_like(action))
-
-    def _write(self, place: int, state: State, action: Tensor) -> None:
-        if state.hidden is not None:
-            action = torch.where(state.hidden, -action, action)
-        whole = torch.cat([state.features, state.prediction, action], -1)
-        self.rows[place % self.capacity] = state.rows
-        self.halves[place % self.capacity] = whole.clamp_(-65504, 65504)  # float16's largest
-
-    def sample(
-        self, size: int, generator: torch.Generator
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """s (K, size, S), a (K, size, D), r (K, size, 1), s' (K, size, S), drawn with return."""
-        members, device = self.task.members, self.reward.device
-        newest = (self.written - 1) % self.capacity
-        age = torch.randint(0, len(self) // self.batch, (members, size), generator=generator)
-        place = torch.randint(0, self.batch, (members, size), generator=generator).to(device)
-        slot = ((newest - age) % self.capacity).to(device)
-        state, action, reward = self._read(slot, place)
-        next_state, _, _ = self._read((slot + 1) % self.capacity, place)
-        return state, action, reward, next_state
-
-    def _read(self, slot: Tensor, place: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        member = torch.arange(self.task.members, device=slot.device)[:, None]
-        rows = self.rows[slot, member, place].long()
-        features, prediction, action = (
-            self.halves[slot, member, place].to(self.task.values.dtype).split(self.widths, -1)
-        )
-        hidden = torch.signbit(action)
-        values = torch.where(hidden, self.task.placeholder, self.task.values[rows])
-        state = State(self.task, rows, values, features, prediction, hidden)
-        return state.joined, action.abs(), self.reward[slot, member, place][..., None]
-
-
 class Critic(nn.Module):
     """Q(s, a), with the action joined at the second layer; (K, B, S), (K, B, D) -> (K, B, 1)."""
 
@@ -174,6 +103,10 @@ class DDPG(Policy):
     """
 
     wants_reward = True
+    _LEARNING = (
+        *("actor", "critic", "target_actor", "target_critic"),
+        *("_actor_adam", "_critic_adam"),
+    )
 
     def __init__(
         self,
@@ -209,9 +142,9 @@ class DDPG(Policy):
         """Build the networks; a policy that goes on with other rows keeps them."""
         behaviour = self._behaviour(task.series)
         self.replay: Replay | None = None  # row numbers mean other rows now
-        self._picked: tuple[State, Tensor] | None = None
+        self._picked: tuple[State | None, Tensor] | None = None
         shape = (task.members, task.state_size, task.values.shape[1])
-        self._generator = task.generator
+        self._generator, self._task = task.generator, task
         if getattr(self, "_shape", None) == shape:
             return
         self._shape = shape
@@ -296,6 +229,8 @@ class DDPG(Policy):
 
     def _places(self, state: State) -> Tensor:
         """Which valid steps of a batch of series are remembered; drawn once a batch."""
+        if self._picked is not None and self._picked[0] is None:  # from a checkpoint
+            self._picked = state, self._picked[1]
         if self._picked is None or self._picked[0] is not state:
             assert state.valid is not None
             valid, size = state.valid.cpu().float(), 2 * self.batch_size
@@ -305,6 +240,35 @@ class DDPG(Policy):
 
     def stop(self) -> None:
         self.replay = self._picked = None
+        self.__dict__.pop("_task", None)
+
+    @property
+    def network(self) -> MemberMlp | None:
+        return getattr(self, "actor", None)
+
+    @network.setter
+    def network(self, actor: MemberMlp | None) -> None:
+        if actor is not None:
+            self.actor = actor
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "networks": {name: getattr(self, name).state_dict() for name in self._LEARNING},
+            "steps": self.steps,
+            "explored": (self.behaviour.mask, self.behaviour.random),
+            "replay": None if self.replay is None else self.replay.state(),
+            "picked": None if self._picked is None else self._picked[1],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name, learned in state["networks"].items():
+            getattr(self, name).load_state_dict(learned)
+        self.steps = int(state["steps"])
+        self.behaviour.mask, self.behaviour.random = state["explored"]
+        if state["replay"] is not None:
+            self.replay = Replay.of(self._task, state["replay"], self.replay_bytes)
+        if state["picked"] is not None:
+            self._picked = None, state["picked"]  # of the state that is looked at next
 
     def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
         """r + γ Q'(s', π'(s')); (K, B, 1)."""

@@ -7,7 +7,7 @@ and the input receive what they always receive. One product per batch; no per-sa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -32,12 +32,28 @@ class ImportanceTap:
     """
 
     __slots__ = ("delta", "early", "importance", "inputs")
+    FOUND: tuple[str, ...] = ("inputs", "delta")  # what the two passes leave
     inputs: Tensor
     delta: Tensor
 
     def __init__(self) -> None:
         self.importance: Tensor | None = None
         self.early = False
+
+    def state(self) -> dict[str, Any]:
+        """What the two passes left, for a checkpoint."""
+        return {name: getattr(self, name) for name in self.FOUND}
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Self:
+        """The reverse of `state`."""
+        tap = cls()
+        for name in cls.FOUND:
+            setattr(tap, name, state[name])
+        return tap
+
+    def complete(self, later: Any) -> None:
+        """Take from a later tap of the same encoder what no file can hold."""
 
     def gradient(self) -> Tensor:
         """Σ_b Δ_b x_bᵀ, the weight's gradient without importance; (..., E, D)."""

@@ -13,12 +13,15 @@ the signal is an approximation, whose sign can differ.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from .importance import ImportanceTap
 from .policies import Policy, State, Task, Transition
 from .predictors import MemberLinear, MemberMlp
+from .recurrent import RecurrentTap
 
 
 def importance_gradient(
@@ -40,6 +43,8 @@ class MetaPolicy(Policy):
     rate : learning rate of its Adam
     start_at : importance everywhere before anything is learned
     """
+
+    network: MemberMlp
 
     def __init__(
         self, hidden_sizes: tuple[int, ...] = (64,), rate: float = 1e-3, start_at: float = 0.75
@@ -64,6 +69,25 @@ class MetaPolicy(Policy):
     def importance(self, state: State) -> Tensor:
         return self.network(state.joined)
 
+    def state(self) -> dict[str, Any]:
+        kept = None
+        if self._earlier is not None:
+            joined, tap, rate = self._earlier
+            kept = joined, tap.state(), rate
+        return {
+            "network": self.network.state_dict(),
+            "adam": self._adam.state_dict(),
+            "earlier": kept,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.network.load_state_dict(state["network"])
+        self._adam.load_state_dict(state["adam"])
+        if state["earlier"] is not None:
+            joined, tap, rate = state["earlier"]
+            kind = RecurrentTap if "upstream" in tap else ImportanceTap
+            self._earlier = joined, kind.of(tap), rate
+
     def learn(self, transition: Transition) -> dict[str, float]:
         """Finish the step before this one: only now is the gradient on its next batch known."""
         earlier = self._earlier
@@ -71,6 +95,7 @@ class MetaPolicy(Policy):
         if earlier is None:
             return {}
         joined, tap, rate = earlier
+        tap.complete(transition.tap)
         gradient = importance_gradient(tap, transition.tap, rate)
         gradient = gradient[..., : transition.state.values.shape[2]]  # indicators: no importance
         # Only the direction counts for Adam; unit size keeps its epsilon out of the play.

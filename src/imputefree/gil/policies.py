@@ -1,7 +1,7 @@
 """Policies: who decides the importance of each entry of each training row.
 
-A policy is an object with the five methods of `Policy` below; only `importance` has to do
-something. Policies work while a network trains and are gone at prediction time.
+A policy is an object with the methods of `Policy` below; only `importance` has to do something.
+Policies work while a network trains and are gone at prediction time.
 
 An own policy that trusts columns with few gaps more than others:
 
@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from .importance import ImportanceTap
 from .noise import switches
+from .predictors import MemberMlp
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ class Policy:
     wants_reward = False  # True: a second forward pass after each update measures the reward
     blind = False  # True: decides without features and predictions, which saves series a pass
     gate_sizes: tuple[int, ...] | None = None  # widths of an input gate, for the ablation only
+    network: MemberMlp | None = None  # what `expected` asks, if anything: model files keep it
 
     def start(self, task: Task) -> None:
         """Called once before the first step, and again when training continues on other rows."""
@@ -144,6 +147,13 @@ class Policy:
     def stop(self) -> None:
         """Called after training: let go of training rows, keep what was learned."""
 
+    def state(self) -> dict[str, Any]:
+        """All it has learned, in tensors, numbers and texts: for a fit with a checkpoint."""
+        raise NotImplementedError(f"{type(self).__name__} must define state() and restore(state)")
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """The reverse of `state`, called after `start`."""
+
 
 class NoPolicy(Policy):
     """`none`: importance 1 everywhere, ordinary training."""
@@ -153,6 +163,9 @@ class NoPolicy(Policy):
     def importance(self, state: State) -> None:
         return None
 
+    def state(self) -> dict[str, Any]:
+        return {}
+
 
 class ObservedPolicy(Policy):
     """`observed`: a = m, the paper's GIL-H. A missing entry teaches the encoder nothing."""
@@ -161,6 +174,9 @@ class ObservedPolicy(Policy):
 
     def importance(self, state: State) -> Tensor:
         return state.observed.to(state.values.dtype)
+
+    def state(self) -> dict[str, Any]:
+        return {}
 
 
 class RandomPolicy(Policy):
@@ -176,6 +192,9 @@ class RandomPolicy(Policy):
 
     def expected(self, state: State) -> Tensor:
         return torch.full_like(state.values, 0.5)
+
+    def state(self) -> dict[str, Any]:
+        return {}  # its generator is the trainer's to keep
 
 
 class GatePolicy(NoPolicy):

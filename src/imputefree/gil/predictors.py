@@ -7,7 +7,7 @@ K networks train side by side in one batched computation: a weight is (K, out, i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import torch
@@ -80,6 +80,21 @@ class MemberMlp(nn.Sequential):
         if sigmoid:
             layers.append(nn.Sigmoid())
         super().__init__(*layers)
+
+    @classmethod
+    def of(cls, weights: Mapping[str, Tensor], sigmoid: bool = False) -> MemberMlp:
+        """The network that `state_dict` gave these weights."""
+        layers = {
+            int(name.removesuffix(".weight")): tuple(weight.shape)
+            for name, weight in weights.items()
+            if name.endswith(".weight")
+        }
+        shapes = [layers[at] for at in sorted(layers)]
+        members, _, inputs = shapes[0]
+        sizes = [inputs, *(outputs for _, outputs, _ in shapes)]
+        net = cls(members, sizes, torch.Generator().manual_seed(0), sigmoid)
+        net.load_state_dict(weights)
+        return net
 
 
 class Predictor(nn.Module):

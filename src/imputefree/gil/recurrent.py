@@ -43,11 +43,15 @@ class RecurrentTap(ImportanceTap):
     """
 
     __slots__ = ("run", "unweighted", "upstream", "values", "weights")
+    FOUND = ("inputs", "values", "weights", "upstream", "unweighted")
     run: Callable[[Tensor, Weights], Tensor]
     values: Tensor  # (K, B, T, D)
     weights: Weights  # as they were in this step
     upstream: Tensor  # (K, B, T, H), gradient at the hidden states
     unweighted: Tensor  # (K, 4H, d)
+
+    def complete(self, later: RecurrentTap) -> None:
+        self.run = later.run
 
     def gradient(self) -> Tensor:
         """Σ_t Δ_t x_tᵀ, without importance; (K, 4H, d)."""

@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,12 +17,14 @@ from torch.nn import functional as F
 
 from ..errors import ParameterError
 from .batches import Batches
+from .checkpoint import Checkpoint
 from .importance import ImportanceTap
 from .losses import Loss
 from .noise import denormals_as_zero, switches
 from .policies import Policy, State, Task, Transition
 from .predictors import Predictor
 from .rewards import LossReward
+from .standing import chance, put_back, set_chance, standing
 from .training_data import Batch, TrainingData
 from .validation import Keeper
 
@@ -88,6 +91,7 @@ class Trainer:
         self.steps = 0
         self.history: dict[str, list[float]] = defaultdict(list)
         self.interrupted = False
+        self._saved: dict[str, Any] | None = None  # of a checkpoint that training goes on from
 
     def run(
         self,
@@ -96,12 +100,14 @@ class Trainer:
         held_out: Sequence[Tensor] | None = None,
         epochs: int | None = None,
         progress: Progress | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         """Train; member k learns from train_rows[k] and is judged on held_out[k].
 
         Each member ends with the weights that did best on its held-out rows, and training ends
         when no member has improved for `patience` epochs. Ctrl-C ends it too, keeping the best
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
+        From a checkpoint it goes on as if it had never stopped.
         """
         self.interrupted = False
         labels, as_given = None, data
@@ -121,8 +127,11 @@ class Trainer:
             )
             keeper = Keeper(judged, self.loss, as_given, held_out, patience, self.settings.tol)
         try:
+            self._saved, first = checkpoint.read() if checkpoint else None, 0
+            if self._saved is not None:
+                first = put_back(self, self._saved, batches, keeper)
             steps = self.algorithm_1(data, batches)
-            for epoch in range(epochs or self.settings.max_epochs):
+            for epoch in range(first, epochs or self.settings.max_epochs):
                 with denormals_as_zero():
                     figures = _means(islice(steps, batches.steps))
                 _check_finite(figures["loss"], epoch)
@@ -135,6 +144,8 @@ class Trainer:
                     progress(epoch, figures)
                 if not go_on:
                     break
+                if checkpoint is not None:
+                    checkpoint.keep(partial(standing, self, epoch, batches, keeper))
         except KeyboardInterrupt:
             self.interrupted = True
             if keeper is not None and keeper.best_loss.isinf().all():
@@ -143,12 +154,14 @@ class Trainer:
         self.average = None
         if keeper is not None:
             keeper.restore(self.predictor)
+        if checkpoint is not None and not self.interrupted:
+            checkpoint.remove()
 
     def algorithm_1(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, float]]:
         """The paper's Algorithm 1, without end; yields the figures of each iteration."""
         policy, task = self.policy, self._task(data)
         policy.start(task)  # line 1
-        step = self._look(task, data, next(batches))  # lines 2-4
+        step = self._first_look(task, data, batches)  # lines 2-4
         while True:  # line 5
             importance = self._importance(step)  # line 6
             rate = self._update(step, importance)  # lines 7-8
@@ -161,6 +174,7 @@ class Trainer:
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
+        self.looked_at = {"rows": rows, **chance(self)}  # should it have to look again
         batch = data.batch(rows, with_observed=self.predictor.wants_observed)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if self.settings.hide and data.columns is not None:
@@ -182,6 +196,17 @@ class Trainer:
             prediction = self._every_prediction(batch, features, raw.detach())
             state = replace(state, features=features, prediction=prediction)
         return Step(state, batch, target, loss, tap)
+
+    def _first_look(self, task: Task, data: TrainingData, batches: Batches) -> Step:
+        """The first batch or, after a kill, the one that was last looked at, once more."""
+        saved, self._saved = self._saved, None
+        if saved is None:
+            return self._look(task, data, next(batches))
+        self.policy.restore(saved["policy"])
+        set_chance(self, saved["looked_at"])
+        step = self._look(task, data, saved["looked_at"]["rows"])
+        set_chance(self, saved["chance"])  # the policy drew more between that look and the kill
+        return step
 
     def _forward(
         self, batch: Batch, tap: ImportanceTap | None, generator: torch.Generator | None

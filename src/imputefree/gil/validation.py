@@ -4,6 +4,7 @@ did best on its own rows."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -84,6 +85,8 @@ class Keeper:
         ends when all are
     """
 
+    _SEEN = ("best_loss", "best_epoch", "searching")
+
     def __init__(
         self,
         predictor: Predictor,
@@ -139,6 +142,17 @@ class Keeper:
         # A member that ran out of patience is done: looking on would only find lucky epochs.
         self.searching &= epoch - self.best_epoch < self.patience
         return losses.mean().item(), bool(self.searching.any())
+
+    def state(self) -> dict[str, Any]:
+        """What it has seen so far."""
+        return {"best": self.best, **{name: getattr(self, name) for name in self._SEEN}}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The reverse of `state`."""
+        device = self.best_loss.device
+        self.best = [kept.to(device) for kept in state["best"]]
+        for name in self._SEEN:
+            setattr(self, name, state[name].to(device))
 
     def restore(self, predictor: Predictor) -> None:
         """Give each member of `predictor` its best weights."""

@@ -52,7 +52,10 @@ def _map(found: Mapping[str, Any]) -> Html:
         return tag("p", "All of its entries are empty.", class_="note")
     if found.get("shape"):
         return _of_images(parts, found["shape"])
-    return _of_tables(parts, [str(name) for name in found["columns"]])
+    columns = [str(name) for name in found["columns"]]
+    everything = np.vstack(list(parts.values()))
+    middle = float(found.get("middle", _mean(everything)))
+    return _of_tables(parts, columns, middle, int(found.get("of", len(columns))))
 
 
 def _of_images(parts: Mapping[str, np.ndarray], shape: Sequence[int]) -> Html:
@@ -67,11 +70,12 @@ def _of_images(parts: Mapping[str, np.ndarray], shape: Sequence[int]) -> Html:
     return tag("div", tag("div", *images, class_="pair"), _scale(low, high))
 
 
-def _of_tables(parts: Mapping[str, np.ndarray], columns: Sequence[str]) -> Html:
+def _of_tables(
+    parts: Mapping[str, np.ndarray], columns: Sequence[str], middle: float, of: int
+) -> Html:
     everything = np.vstack(list(parts.values()))
     if everything.shape[1] != len(columns):
         raise ValueError(f"{len(columns)} columns, {everything.shape[1]} numbers")
-    middle = _mean(everything)
     distance = np.abs(everything - middle)
     farthest = np.nan_to_num(distance, nan=-1).max(axis=0)
     order = np.argsort(-farthest, kind="stable")[:MOST]
@@ -81,8 +85,8 @@ def _of_tables(parts: Mapping[str, np.ndarray], columns: Sequence[str]) -> Html:
         for at in order
     ]
     told = [f"Bars show the distance from the mean of all columns, {middle:.3g}."]
-    if len(columns) > MOST:
-        told.append(f"Shown are the {MOST} farthest from it of {len(columns)} columns.")
+    if of > len(order):
+        told.append(f"Shown are the {len(order)} farthest from it of {of} columns.")
     return tag(
         "div",
         plain_table(["column", *parts], rows, "Importance by column", "words bars"),

@@ -52,20 +52,10 @@ def root(tmp_path_factory):
     return folder.parent
 
 
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Call the command line; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(bench, "run_grid", IN_THIS_PROCESS)  # processes start slowly
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main(list(map(str, words)))
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return call
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Processes start slowly."""
+    monkeypatch.setattr(bench, "run_grid", IN_THIS_PROCESS)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pytest
 
-from imputefree.cli import main
 from imputefree.commands import data
 from imputefree.datasets.sources import SOURCES, Source
 from tests.datasets.web import serving
@@ -16,21 +15,11 @@ from tests.datasets.web import serving
 TABLE = "id,a,b,y\n" + "".join(f"{i},{'' if i % 2 else i},{i % 5},{i % 2}\n" for i in range(60))
 
 
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Call the command line; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def no_data(tmp_path, monkeypatch):
+    """Nothing of this machine is found."""
     monkeypatch.setenv("IMPUTEFREE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main(list(map(str, words)))
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return call
 
 
 def test_a_file_is_described(run, tmp_path):

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from imputefree.bench.protocol import Run
-from imputefree.cli import main
 
 
 def line(method="gil", seed=0, **more):
@@ -17,17 +16,8 @@ def line(method="gil", seed=0, **more):
 
 
 @pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main(["report", *map(str, words)])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return call
+def run(run):
+    return lambda *words: run("report", *words)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from ..own.problem import Problem
 from ..own.references import TITLES
 from ..own.verdict import METRICS
 
+WIDTH = len("0.768–0.930")
 MOST = 25  # columns shown one by one; of more, those with something to say
 
 
@@ -62,10 +63,10 @@ def show_result(about: dict[str, Any]) -> None:
         return
     metrics = list(found["scores"]["imputefree"])
     title = f"{about['target']}, by {found['how'].replace('`', '')}"
-    table = Table(title=escape(title), box=SIMPLE, pad_edge=False)
+    table = Table(title=escape(title), box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", overflow="fold")
     for metric in metrics:
-        table.add_column(METRICS[metric], justify="right")
+        table.add_column(METRICS[metric], justify="right", min_width=WIDTH)
     for name, own in found["scores"].items():
         table.add_row(TITLES[name], *(_cell(own[metric]) for metric in metrics))
     Console(highlight=False).print(table)

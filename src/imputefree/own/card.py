@@ -153,8 +153,8 @@ def _limits(about: dict[str, Any]) -> str:
         label, fewest = min(classes.items(), key=lambda item: item[1])
         if fewest < FEW_OF_A_CLASS or fewest < RARE * units:
             said.append(
-                f"The class {label} is rare ({fewest:,} of {units:,}): look at AUC and log-loss rather"
-                f" than at accuracy; always naming the commonest class would be right in"
+                f"The class {label} is rare ({fewest:,} of {units:,}): look at AUC and log-loss,"
+                f" not at accuracy; always naming the commonest class would be right in"
                 f" {percent(max(classes.values()) / units)}."
             )
     if found:

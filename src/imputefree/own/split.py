@@ -46,7 +46,7 @@ def make_folds(
         share = SHARE
     if share is not None:
         made = [_held_out(problem, share, seed)]
-        words = f"{problem.units(len(made[0].test))} held out ({share:.0%})"
+        words = f"{problem.units(len(made[0].test))} held out ({100 * share:g} %)"
     else:
         made = _cross_validated(problem, folds or FOLDS, seed)
         words = f"{len(made)}-fold cross-validation"

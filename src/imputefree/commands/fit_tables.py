@@ -12,13 +12,13 @@ from rich.table import Table
 
 from ..own.card import figure_text, percent
 from ..own.estimate import best_reference
-from ..own.kinds import summary
+from ..own.kinds import CATEGORY, NUMBER, summary
 from ..own.problem import Problem
 from ..own.references import TITLES
 from ..own.verdict import METRICS
 
 WIDTH = len("0.768–0.930")
-MOST = 25  # columns shown one by one; of more, those with something to say
+MOST = 25  # columns shown a line each; of more, those with something to say
 
 
 def show_columns(problem: Problem) -> None:
@@ -35,8 +35,7 @@ def show_columns(problem: Problem) -> None:
     )
     shown = problem.columns
     if len(shown) > MOST:
-        shown = [one for one in shown if one.left_out or (one.note and one.kind == "number")]
-        shown = shown[:MOST]
+        shown = [one for one in shown if one.left_out or (one.note and one.kind == NUMBER)]
     table = Table()
     table.add_column("column", overflow="fold")
     table.add_column("taken for")
@@ -48,9 +47,10 @@ def show_columns(problem: Problem) -> None:
         table.add_row(escape(column.name), kind, percent(column.missing), escape(note))
     if shown:
         console.print(table)
-    if len(shown) < len(problem.columns):
-        rest = len(problem.columns) - len(shown)
-        console.print(f"… and {rest} more, all of them in the card.")
+    for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
+        others = [one.name for one in problem.used if one.kind == kind and one not in shown]
+        if others:
+            console.print(escape(f"Taken for {title}: {', '.join(others)}"), soft_wrap=True)
     for note in problem.notes:
         console.print(escape(note), soft_wrap=True)
 

@@ -131,9 +131,12 @@ def _ids(array: np.ndarray, different: int) -> bool:
 
 
 def _steady(values: pd.Series, series: np.ndarray) -> bool:
-    """Whether a column has one value a series, and some series have several rows."""
+    """Whether a column has one value, or none, in all rows of a series; and some have several."""
     groups = values.groupby(series)
-    return bool(len(values) > groups.ngroups and groups.nunique().max() <= 1)
+    if len(values) == groups.ngroups or groups.nunique().max() > 1:
+        return False
+    known = groups.count()
+    return bool(((known == 0) | (known == groups.size())).all())
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,8 @@ from .kinds import Column, take_for
 from .labels import check_target, label_notes, lost_words, read_groups, read_labels, same_classes
 from .names import need_names, refuse_twins
 from .request import Request
+
+COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,22 +186,24 @@ def _apart(request: Request) -> set[str | None]:
 
 
 def _check_names(frame: pd.DataFrame, request: Request, path: Path) -> None:
+    """Columns that options name must be there, and mean one thing each."""
     single = {"--target": request.target, "--id": request.id, "--time": request.time}
     single["--group"] = request.group
-    many = {"--static": request.static, "--drop": request.drop, "--category": request.category}
-    wanted = {option: [name] if name else [] for option, name in single.items()} | many
+    wanted: dict[str, Sequence[str]] = {
+        option: [name] if name else [] for option, name in single.items()
+    }
+    wanted |= {"--static": request.static, "--drop": request.drop, "--category": request.category}
     need_names(list(frame.columns), wanted, path)
-    meanings: dict[str, str] = {}
-    single.pop("--group" if request.group == request.id else "")  # a group may be the id
-    for option, names in [(o, [n] if n else []) for o, n in single.items()] + list(many.items()):
+    meaning: dict[str, str] = {}
+    for option, names in wanted.items():
         for name in names:
-            if name in meanings and {option, meanings[name]} != {"--static", "--category"}:
+            before = meaning.setdefault(name, option)
+            if before != option and (before, option) not in COMPATIBLE:
                 raise InputError(
-                    f"column {name!r} is named by {meanings[name]} and {option}",
+                    f"column {name!r} is named by {before} and {option}",
                     "A column means one thing",
                     "Leave it out of one of them",
                 )
-            meanings[name] = option
 
 
 def _timed(frame: pd.DataFrame, request: Request, path: Path) -> pd.DataFrame:

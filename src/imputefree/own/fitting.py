@@ -62,6 +62,7 @@ def check_output(request: Request) -> None:
 
 def plan(problem: Problem, other: Problem | None, request: Request) -> tuple[list[Fold], str]:
     """The folds of the estimate, and how it is said; none without an estimate."""
+    make(OURS, problem, request)  # wrong options show before anything is kept
     if not request.estimate:
         return [], ""
     if other is not None:
@@ -86,7 +87,6 @@ def fit(
     report: Report,
 ) -> GILEstimator:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
-    make(OURS, problem, request)  # wrong options show at once
     final = _final(problem, request, partial, report)
     found = None
     if folds:

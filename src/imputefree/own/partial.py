@@ -114,7 +114,8 @@ def _state(folder: Path, request: Request, resume: bool, threads: int) -> dict[s
         "versions": {"imputefree": __version__} | {name: version(name) for name in LIBRARIES},
     }
     path = folder / STATE
-    if not path.exists():
+    nothing_done = {one.name for one in folder.iterdir()} <= {STATE, LOCK}
+    if not path.exists() or (nothing_done and not resume):
         state = {"asked": asked, "date": _today(), "threads": threads}
         write_file(path, json.dumps(state).encode())
         return json.loads(path.read_text())

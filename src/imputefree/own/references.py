@@ -14,6 +14,7 @@ import numpy as np
 
 from ..bench.methods import make_method
 from ..errors import InterruptedWarning
+from ..gil import make_policy
 from ..rules import check_parameters
 from .problem import Problem
 from .request import Request
@@ -42,6 +43,7 @@ def make(name: str, problem: Problem, request: Request) -> Any:
     if name == OURS:
         model.set_params(policy=request.policy, **budget)
         check_parameters(model)
+        make_policy(request.policy)  # a name that there is not is refused here
     elif name == MEAN:
         model.set_params(**{f"estimator__{option}": value for option, value in budget.items()})
     return model

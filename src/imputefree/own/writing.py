@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import uuid
 from pathlib import Path
@@ -38,9 +39,14 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
     try:
         if form == "parquet":
             frame.to_parquet(temporary, index=False)
-        else:
-            packed = {"method": "gzip", "mtime": 0} if form == "csv.gz" else None
-            frame.to_csv(temporary, index=False, compression=packed)
+        elif form == "csv":
+            frame.to_csv(temporary, index=False)
+        else:  # without name and time, so that the same frame gives the same file
+            with (
+                temporary.open("xb") as raw,
+                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file,
+            ):
+                frame.to_csv(file, index=False)
         os.replace(temporary, path)
     except OSError as error:
         raise InputError(

@@ -12,6 +12,8 @@ import typer
 
 from .commands import data
 from .commands.bench import EPILOG, bench_command
+from .commands.fit import EPILOG as FIT_EPILOG
+from .commands.fit import fit_command
 from .commands.report import report_command
 from .errors import ImputefreeError
 
@@ -21,6 +23,7 @@ app = typer.Typer(
     help="Train neural networks directly on incomplete tables and series.",
 )
 app.add_typer(data.app, name="data")
+app.command("fit", epilog=FIT_EPILOG)(fit_command)
 app.command("bench", epilog=EPILOG)(bench_command)
 app.command("report")(report_command)
 

@@ -118,3 +118,23 @@ def test_python_m_imputefree():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "describe" in done.stdout
+
+
+def test_a_study_is_written_and_fitted(run, tmp_path):
+    code, out, err = run("data", "write", "icu", "-o", "icu.csv.gz", "--option", "n_series=40")
+    assert (code, err) == (0, "")
+    assert "SIMULATED" in out
+    words = next(line for line in out.splitlines() if line.startswith("Try: imputefree "))
+    told = words.removeprefix("Try: imputefree ").split()
+    code, _, err = run(*told, "--no-estimate", "--max-iter", 1, "--members", 1)
+    assert code == 0
+    assert "40 series" in err
+    assert (tmp_path / "model.imputefree").exists()
+
+
+@pytest.mark.parametrize("output", ["icu.txt", "nowhere/icu.csv"])
+def test_a_study_that_cannot_be_written(run, tmp_path, output):
+    code, out, err = run("data", "write", "icu", "-o", output, "--option", "n_series=40")
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -1,8 +1,9 @@
-"""`imputefree data …`: fetch public studies, list them, describe what is missing in them."""
+"""`imputefree data …`: fetch public studies, list, describe and write them."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,13 +19,15 @@ from ..datasets.describe import describe
 from ..datasets.describe_picture import draw
 from ..datasets.describe_table import show
 from ..datasets.download import Report, get, home_of
+from ..datasets.long_form import long_form
 from ..datasets.sources import SOURCES, File
 from ..datasets.study import Study
 from ..datasets.tables import KNOWN
 from ..errors import ParameterError
+from ..own.writing import check_format, write_frame
 from ..progress import byte_progress, step_progress
 
-app = typer.Typer(no_args_is_help=True, help="Fetch, list and describe studies.")
+app = typer.Typer(no_args_is_help=True, help="Fetch, list, describe and write studies.")
 
 Root = Annotated[
     Path | None,
@@ -112,6 +115,34 @@ def describe_command(
         report("drawing")
         draw(found, path)
     typer.echo(f"Picture: {path}")
+
+
+@app.command("write")
+def write_command(
+    name: Annotated[str, typer.Argument(help="A study's name, or table:NAME.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="A .csv, .csv.gz or .parquet file."),
+    ],
+    root: Root = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="An option of the study, such as rate=0.9; repeatable."),
+    ] = None,
+) -> None:
+    """Write a study as one file, a row a step, the target in it: to try `imputefree fit` on."""
+    check_format(output)
+    with step_progress(True, 2, name) as report:
+        report("reading")
+        study = load(name, root, **_options(option or []))
+        report("writing")
+        written = long_form(study)
+        write_frame(written.frame, output)
+    typer.echo(f"{output}: {len(written.frame):,} rows, {len(written.frame.columns)} columns")
+    typer.echo(f"Data: {study.citation}. Terms: {study.licence}.")
+    for note in study.notes:
+        typer.echo(note)
+    typer.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *written.options])}")
 
 
 def _study(

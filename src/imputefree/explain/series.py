@@ -20,7 +20,7 @@ from .tables import importance
 from .variants import REMOVED, NextValue, Variants, measured, removals
 
 CHUNK_STEPS = 2**14  # steps of the variants that are encoded at once
-MOST_STEPS = 20_000_000
+MOST_STEPS = 5_000_000  # about a minute of one core with the default networks
 
 
 def explain_series(

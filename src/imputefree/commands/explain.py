@@ -88,21 +88,24 @@ def explain_command(
     if isinstance(found, SeriesExplanation):
         names = found.ids.tolist()
     kind = "id" if series else "row"
-    if as_json:
-        answer = {f"{kind}s": names, **found.to_dict()}
-        typer.echo(json.dumps(answer, allow_nan=False, default=str))
-    else:
-        _show(found, values, names, kind, bool(rows not in (None, "all") or id))
+    written = []  # before anything is printed: a reader of stdout that goes away loses no file
     if csv is not None:
         text = long_lines(found, values, at_steps, names, kind).to_csv(index=False)
         _write(csv, lambda path: path.write_text(text, encoding="utf-8"))
-        typer.echo(f"Lines: {csv}", err=as_json)
+        written.append(f"Lines: {csv}")
     if output is not None:
         from ..explain.picture import draw
 
         ending = output.suffix[1:].lower()
         _write(output, lambda path: draw(found, values, names, path, ending))
-        typer.echo(f"Picture: {output}", err=as_json)
+        written.append(f"Picture: {output}")
+    if as_json:
+        answer = {f"{kind}s": names, **found.to_dict()}
+        typer.echo(json.dumps(answer, allow_nan=False, default=str))
+    else:
+        _show(found, values, names, kind, bool(rows not in (None, "all") or id))
+    for line in written:
+        typer.echo(line, err=as_json)
 
 
 def _show(found: Any, values: np.ndarray, names: list[Any], kind: str, named: bool) -> None:
@@ -233,10 +236,11 @@ def _write(path: Path, write: Callable[[Path], Any]) -> None:
         write(temporary)
         os.replace(temporary, path)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise InputError(
             f"{path} cannot be written ({(error.strerror or str(error)).lower()})",
             "It goes into an existing, writable folder",
             "Name another file",
         ) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -37,15 +37,10 @@ def draw(found: Explanation, values: np.ndarray, names: list[Any], path: Path, k
     if one and isinstance(found, SeriesExplanation) and found.removal is not None:
         figure = _series(found, values)
     elif one:
-        _, _, height = _heights(found)
-        figure = Figure(figsize=(13, height), layout="constrained", dpi=110)
-        left, right = figure.subplots(1, 2)
-        _effects(left, found, values)
-        _next(right, found)
+        figure = Figure(figsize=(13, 1.6 + 0.28 * _slots(found)), layout="constrained", dpi=110)
+        _one(figure, found, values)
     else:
-        bars = min(len(found.columns), MOST)
-        size = (13, max(3.2, 1.6 + 0.28 * bars))
-        figure = Figure(figsize=size, layout="constrained", dpi=110)
+        figure = Figure(figsize=(13, 1.6 + 0.28 * _slots(found)), layout="constrained", dpi=110)
         _sizes(figure.subplots(1, 2), found)
     figure.suptitle(title, fontsize=13)
     figure.savefig(path, format=kind)
@@ -62,12 +57,17 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST // 2 + 1]}…{text[-LONGEST // 2 - 2 :]}"
 
 
-def _heights(found: Explanation) -> tuple[int, int, float]:
-    """Bars of what is observed and of what is missing, and the height of a picture for them."""
-    seen = int((~np.isnan(found.by_column()[0])).sum())
-    missing = int((~np.isnan(found.next_value[0])).sum())
-    bars = min(max(seen, missing), MOST)
-    return min(seen, MOST), min(missing, MOST), max(3.2, 1.6 + 0.28 * bars)
+def _slots(found: Explanation) -> int:
+    """Bars there is room for: as many in both halves, so that they are equally thick."""
+    seen = (~np.isnan(found.by_column())).any(axis=0).sum()
+    missing = (~np.isnan(found.next_value)).any(axis=0).sum()
+    return int(np.clip(max(seen, missing), 4, MOST))
+
+
+def _one(figure: Any, found: Explanation, values: np.ndarray) -> None:
+    left, right = figure.subplots(1, 2)
+    _effects(left, found, values)
+    _next(right, found)
 
 
 def _effects(axes: Any, found: Explanation, values: np.ndarray) -> None:
@@ -75,18 +75,18 @@ def _effects(axes: Any, found: Explanation, values: np.ndarray) -> None:
     effect = found.by_column()[0]
     order = np.argsort(-np.abs(np.nan_to_num(effect)), kind="stable")
     order = order[~np.isnan(effect[order])]
-    axes.set_title("what each observed value did" + _cut(len(order)))
+    series = isinstance(found, SeriesExplanation)
+    title = "what all values of a column did" if series else "what each observed value did"
+    axes.set_title(title + _cut(len(order)))
     if not len(order):
         _say(axes, "nothing is observed")
         return
     order = order[:MOST]
-    labels = [f"{found.columns[j]} = {value_text(values[0, j])}" for j in order]
-    if isinstance(found, SeriesExplanation):
-        axes.set_title("what all values of a column did" + _cut(len(order)))
-        labels = [found.columns[j] for j in order]
-    _bars(
-        axes, labels, effect[order], [UP if effect[j] >= 0 else DOWN for j in order], Writer(found)
-    )
+    labels = [found.columns[j] for j in order]
+    if not series:
+        labels = [f"{found.columns[j]} = {value_text(values[0, j])}" for j in order]
+    colours = [UP if effect[j] >= 0 else DOWN for j in order]
+    _bars(axes, labels, effect[order], colours, found)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel("prediction minus prediction without it")
 
@@ -94,7 +94,8 @@ def _effects(axes: Any, found: Explanation, values: np.ndarray) -> None:
 def _next(axes: Any, found: Explanation) -> None:
     """Where the prediction could go if a missing value were measured, the most useful on top."""
     coming = found.best_next(MOST + 1)[0]
-    axes.set_title("measure next" + _cut(len(coming)))
+    when = ", at the last step" if isinstance(found, SeriesExplanation) else ""
+    axes.set_title(f"measure next{when}" + _cut(len(coming)))
     if not coming:
         _say(axes, "nothing is missing")
         return
@@ -105,19 +106,19 @@ def _next(axes: Any, found: Explanation) -> None:
         axes.barh(at, max(below - one["low"], 0), left=one["low"], color=DOWN, height=0.7)
         axes.barh(at, max(one["high"] - above, 0), left=above, color=UP, height=0.7)
     axes.axvline(now, color="black", linewidth=0.8)
-    _labels(axes, [one["column"] for one in coming])
+    _labels(axes, [one["column"] for one in coming], _slots(found))
     axes.set_xlabel("prediction now (line) and over values of training; ±: mean change")
+    texts = [f"±{write(one['change'])}" for one in coming]
     low, high = axes.get_xlim()
-    room = 0.12 * (high - low)
-    axes.set_xlim(low, high + room)
-    for at, one in enumerate(coming):
-        text = f"±{write(one['change'])}"
+    room = _room(texts, high - low)
+    axes.set_xlim(low - 0.03 * (high - low), high + room)
+    for at, text in enumerate(texts):
         axes.text(high + room, at, text, va="center", ha="right", fontsize=8, color=GREY)
 
 
 def _sizes(axes: Any, found: Explanation) -> None:
     """Means over many rows: what removing does, and what measuring would do."""
-    lines, write = by_column(found), Writer(found)
+    lines = by_column(found)
     seen = lines.dropna(subset="effect")
     axes[0].set_title("size of what removing does, where observed" + _cut(len(seen)))
     seen = seen.head(MOST)
@@ -131,7 +132,7 @@ def _sizes(axes: Any, found: Explanation) -> None:
         if not len(part):
             _say(place, "nothing is observed" if key == "effect" else "nothing is missing")
             continue
-        _bars(place, list(part["column"]), part[key].to_numpy(), [colour] * len(part), write)
+        _bars(place, list(part["column"]), part[key].to_numpy(), [colour] * len(part), found)
         place.set_xlabel("mean absolute change of the prediction")
 
 
@@ -144,10 +145,8 @@ def _series(found: SeriesExplanation, values: np.ndarray) -> Any:
     effects = found.removal[0][:, :n_steps].T  # (columns, steps)
     rows = np.flatnonzero((~np.isnan(effects)).any(axis=1))
     rows = rows[np.argsort(-np.nansum(np.abs(effects[rows]), axis=1), kind="stable")]
-    seen, missing, _ = _heights(found)
-    height = 2.6 + 0.26 * (min(len(rows), 2 * MOST) + max(seen, missing, 4))
-    figure = Figure(figsize=(13, height), layout="constrained", dpi=110)
-    ratios = [min(len(rows), 2 * MOST) + 3, max(seen, missing, 4) + 3]
+    ratios = [int(np.clip(len(rows), 3, 2 * MOST)) + 3, _slots(found) + 3]
+    figure = Figure(figsize=(13, 1.0 + 0.27 * sum(ratios)), layout="constrained", dpi=110)
     upper, lower = np.asarray(figure.subfigures(2, 1, height_ratios=ratios))
     axes = upper.subplots()
     axes.set_title("what each observed value did (pale: missing)")
@@ -163,13 +162,11 @@ def _series(found: SeriesExplanation, values: np.ndarray) -> Any:
             edges, np.arange(len(rows) + 1) - 0.5, shown, cmap=colours, vmin=-top, vmax=top
         )
         upper.colorbar(mesh, ax=axes, label="prediction minus that without it", pad=0.01)
-        _labels(axes, [found.columns[j] for j in rows])
+        _labels(axes, [found.columns[j] for j in rows], len(rows))
         axes.set_xlabel("time")
     else:
         _say(axes, "nothing is observed")
-    left, right = lower.subplots(1, 2)
-    _effects(left, found, values)
-    _next(right, found)
+    _one(lower, found, values)
     return figure
 
 
@@ -187,32 +184,43 @@ def _edges(times: np.ndarray) -> np.ndarray:
 
 
 def _bars(
-    axes: Any, labels: list[str], sizes: np.ndarray, colours: list[str], write: Writer
+    axes: Any, labels: list[str], sizes: np.ndarray, colours: list[str], found: Explanation
 ) -> None:
     """Horizontal bars with their numbers at the end."""
+    write = Writer(found)
     axes.barh(np.arange(len(labels)), sizes, color=colours, height=0.7)
-    _labels(axes, labels)
-    reach = float(np.max(np.abs(sizes))) or 1.0
-    lowest = min(float(np.min(sizes)), 0.0)
-    highest = max(float(np.max(sizes)), 0.0)
-    axes.set_xlim(
-        lowest - (0.18 * reach if lowest < 0 else 0.0),
-        highest + (0.18 * reach if highest > 0 else 0.04 * reach),
-    )
-    for at, size in enumerate(sizes):
-        end = size + np.copysign(0.015 * reach, size)
+    _labels(axes, labels, _slots(found))
+    low, high = min(float(np.min(sizes)), 0.0), max(float(np.max(sizes)), 0.0)
+    span = (high - low) or 1.0
+    texts = [write(size) for size in sizes]
+    room = _room(texts, span)
+    axes.set_xlim(low - room * (low < 0), high + max(room * (high > 0), 0.02 * span))
+    for at, (size, text) in enumerate(zip(sizes, texts, strict=True)):
         side = "left" if size >= 0 else "right"
-        axes.text(end, at, write(size), va="center", ha=side, fontsize=8)
+        axes.annotate(
+            text,
+            (size, at),
+            xytext=(4 if size >= 0 else -4, 0),
+            textcoords="offset points",
+            va="center",
+            ha=side,
+            fontsize=8,
+        )
 
 
-def _labels(axes: Any, labels: list[str]) -> None:
+def _room(texts: list[str], span: float) -> float:
+    """What the longest number takes beside bars that reach over `span`."""
+    return (0.03 + 0.02 * max(map(len, texts))) * span
+
+
+def _labels(axes: Any, labels: list[str], slots: int) -> None:
     axes.set_yticks(np.arange(len(labels)), [shortened(one) for one in labels], fontsize=9)
-    axes.set_ylim(max(len(labels), 4) - 0.4, -0.6)  # few bars are not thicker than four
+    axes.set_ylim(slots - 0.5, -0.5)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _cut(count: int) -> str:
-    return f" (the first {MOST})" if count > MOST else ""
+    return f" (the {MOST} largest)" if count > MOST else ""
 
 
 def _say(axes: Any, text: str) -> None:

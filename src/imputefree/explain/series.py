@@ -171,7 +171,8 @@ def _refuse_too_much(seen: np.ndarray, panel: Panel, most_steps: int) -> None:
         raise ParameterError(
             f"removing {int(each.sum()):,} values one by one means {steps:,} steps to predict",
             f"The limit is {most_steps:,}",
-            "Explain fewer series, remove whole columns only (single=False), or raise most_steps",
+            "Explain fewer series, or whole columns only (single=False, --no-steps), or raise"
+            " most_steps",
         )
 
 

@@ -104,7 +104,7 @@ def test_a_series_is_named_by_its_id(run):
     assert code == 0
     assert "50 series: the probability of 'y'" in out
     assert err.startswith("The first 50 of 60 series")
-    code, out, _ = run("series", "long.csv", "--id", "7", "--id", "0", "--no-steps")
+    code, out, _ = run("series", "long.csv", "--id", "7, 0", "--id", "0", "--no-steps")
     assert code == 0
     assert out.index("id 0:") < out.index("id 7:")  # in the order of the file
 

@@ -27,15 +27,20 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def explain_command(
-    model: Annotated[Path, typer.Argument(help="A model file, from `imputefree fit` or save().")],
-    data: Annotated[Path, typer.Argument(help="CSV, CSV.gz or Parquet with the model's columns.")],
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="A model that `imputefree fit` or `save` wrote."),
+    ],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A CSV, packed CSV (.gz) or Parquet file.")
+    ],
     rows: Annotated[
         str | None,
         typer.Option(help="Rows of a table, counted from 0, such as 0,5,7 or 0-9; or all."),
     ] = None,
     id: Annotated[
         list[str] | None,
-        typer.Option(help="Of series: whose to explain, by the id column; repeatable."),
+        typer.Option(help="Of series: whose to explain; by commas or repeated."),
     ] = None,
     of: Annotated[
         str | None,
@@ -159,6 +164,8 @@ def _choose_series(
     whose = np.array([str(one) for one in texts], dtype=object)
     known = list(dict.fromkeys(whose[column.notna()]))
     if ids:
+        parts = [[one] if one in set(known) else one.split(",") for one in ids]
+        ids = [one.strip() for some in parts for one in some]  # an id may hold a comma
         strange = [one for one in ids if one not in set(known)]
         if strange:
             raise ParameterError(

@@ -1,7 +1,7 @@
-"""The command line, also as `python -m imputefree`; each group is a file of `commands`.
+"""The command line, also as `python -m imputefree`; each command is a file of `commands`.
 
 Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 wrongly called;
-130 a bench was interrupted.
+130 a fit or a bench was interrupted.
 """
 
 from __future__ import annotations
@@ -11,10 +11,16 @@ import sys
 import typer
 
 from .commands import data
-from .commands.bench import EPILOG, bench_command
+from .commands.bench import EPILOG as BENCH_EPILOG
+from .commands.bench import bench_command
+from .commands.evaluate import evaluate_command
+from .commands.explain import explain_command
+from .commands.export import export_command
 from .commands.fit import EPILOG as FIT_EPILOG
 from .commands.fit import fit_command
+from .commands.predict import predict_command
 from .commands.report import report_command
+from .commands.serve import serve_command
 from .errors import ImputefreeError
 
 app = typer.Typer(
@@ -22,10 +28,16 @@ app = typer.Typer(
     add_completion=False,
     help="Train neural networks directly on incomplete tables and series.",
 )
-app.add_typer(data.app, name="data")
-app.command("fit", epilog=FIT_EPILOG)(fit_command)
-app.command("bench", epilog=EPILOG)(bench_command)
-app.command("report")(report_command)
+OWN, STUDIES = "Your own data", "Studies"
+app.command("fit", epilog=FIT_EPILOG, rich_help_panel=OWN)(fit_command)
+app.command("predict", rich_help_panel=OWN)(predict_command)
+app.command("evaluate", rich_help_panel=OWN)(evaluate_command)
+app.command("explain", rich_help_panel=OWN)(explain_command)
+app.command("export", rich_help_panel=OWN)(export_command)
+app.command("serve", rich_help_panel=OWN)(serve_command)
+app.add_typer(data.app, name="data", rich_help_panel=STUDIES)
+app.command("bench", epilog=BENCH_EPILOG, rich_help_panel=STUDIES)(bench_command)
+app.command("report", rich_help_panel=STUDIES)(report_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -22,7 +22,7 @@ from ..errors import InputError
 from .csv_records import Records, find_records
 from .raw import RawRows
 
-BLOCK = 4 * 2**20  # bytes read at once
+BLOCK = 2 * 2**20  # bytes read at once
 LONGEST = 64 * 2**20  # bytes of one row; more are a quote that nobody closed
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 OTHERS = {".zip", ".zst", ".tar", ".7z"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -35,8 +35,8 @@ class Records:
 
     def kept(self, keep: np.ndarray) -> Records:
         """Those that are True in keep (n,) alone."""
-        parts = (part[keep] for part in (self.starts, self.ends, self.lines, self.widths))
-        return Records(*parts, self.length, self.n_lines, self.unclosed)
+        starts, ends, lines = self.starts[keep], self.ends[keep], self.lines[keep]
+        return replace(self, starts=starts, ends=ends, lines=lines, widths=self.widths[keep])
 
     def texts(self, text: bytes) -> list[bytes]:
         """The text of each."""

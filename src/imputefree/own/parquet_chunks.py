@@ -13,8 +13,8 @@ import numpy as np
 from ..errors import InputError
 from .raw import RawRows
 
-CELLS = 2**19  # read at once
-MOST_ROWS = 2**16
+CELLS = 2**18  # read at once
+MOST_ROWS = 2**15
 
 
 class ParquetChunks:
@@ -24,7 +24,7 @@ class ParquetChunks:
 
     def __init__(self, path: Path, file: Any) -> None:
         self.path, self._file = path, file
-        self.size = path.stat().st_size
+        self.size: int | None = path.stat().st_size
         self.names = [str(name) for name in file.schema_arrow.names]
         self.twins = {name for name, count in Counter(self.names).items() if count > 1}
 
@@ -33,6 +33,7 @@ class ParquetChunks:
         import pyarrow
 
         wanted, total, done = list(kinds), self._file.metadata.num_rows, 0
+        size = self.size or 0
         at_once = int(np.clip(CELLS // max(len(wanted), 1), 1, MOST_ROWS))
         try:
             for batch in self._file.iter_batches(batch_size=at_once, columns=wanted):
@@ -40,7 +41,7 @@ class ParquetChunks:
                 table = pyarrow.Table.from_batches([batch]).select(wanted)
                 lines = np.arange(done + 1, done + len(table) + 1)
                 done += len(table)
-                yield RawRows(_as_frame(table), lines, {}, int(self.size * done / total))
+                yield RawRows(_as_frame(table), lines, {}, size * done // total)
         except (pyarrow.ArrowException, OSError) as error:
             raise _unreadable(self.path, error) from None
 

@@ -45,8 +45,8 @@ class CsvChunks:
 
     word = "line"
 
-    def __init__(self, path: Path, raw: IO[bytes], stream: IO[bytes], block: int = BLOCK) -> None:
-        self.path, self._raw, self._stream, self._size = path, raw, stream, block
+    def __init__(self, path: Path, raw: IO[bytes], stream: IO[bytes]) -> None:
+        self.path, self._raw, self._stream = path, raw, stream
         self.size = path.stat().st_size or None
         self._blocks = self._read_blocks()
         first = next(self._blocks, None)
@@ -85,7 +85,7 @@ class CsvChunks:
 
     def _read_blocks(self) -> Iterator[tuple[bytes, Records, int]]:
         """Texts of whole records, the records in them, and the number of their first line."""
-        rest, line, size, begun = b"", 1, self._size, False
+        rest, line, size, begun = b"", 1, BLOCK, False
         while True:
             new = self._read(size)
             text, last = rest + new, not new
@@ -106,7 +106,7 @@ class CsvChunks:
             if last:
                 return
             rest, line = text[found.length :], line + found.n_lines
-            size = max(self._size, len(rest))  # doubled while a row does not end
+            size = max(BLOCK, len(rest))  # doubled while a row does not end
 
     def _read(self, size: int) -> bytes:
         try:
@@ -172,7 +172,7 @@ class CsvChunks:
 
 
 @contextmanager
-def open_csv(path: Path, block: int = BLOCK) -> Iterator[CsvChunks]:
+def open_csv(path: Path) -> Iterator[CsvChunks]:
     """The file, closed in the end; an InputError where it cannot be read."""
     suffix = path.suffix.lower()
     if suffix in OTHERS:
@@ -185,7 +185,7 @@ def open_csv(path: Path, block: int = BLOCK) -> Iterator[CsvChunks]:
         raise InputError(f"{path} cannot be read ({error.strerror})", "", "Check it") from None
     with raw:
         packed = OPENERS.get(suffix)
-        yield CsvChunks(path, raw, cast(IO[bytes], packed(raw) if packed else raw), block)
+        yield CsvChunks(path, raw, cast(IO[bytes], packed(raw) if packed else raw))
 
 
 def _is_utf8(record: bytes) -> bool:

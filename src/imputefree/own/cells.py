@@ -5,6 +5,7 @@ Every cell is understood by itself, so that it makes no difference where a large
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -122,7 +123,9 @@ class Clock:
             first = known.iloc[0]
             self._dates = isinstance(first, str) and bool(as_numbers(known.iloc[:1])[1][0])
             if self._dates:
-                guess = pd.tseries.api.guess_datetime_format(first)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that days stand first is seen, not assumed
+                    guess = pd.tseries.api.guess_datetime_format(first)
                 self._format = guess or "mixed"
         if not self._dates:
             numbers, bad = as_numbers(values)

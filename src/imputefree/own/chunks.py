@@ -164,14 +164,14 @@ class Chunks:
                 continue
             if kind == "number":
                 values, bad = as_numbers(cells)
-                what = "which is no number"
+                what = "which is no finite number"
             elif kind == "time":
                 values, bad = self._clock.read(cells)
                 what = "which is no time"
             else:
                 values = cells.astype(object).to_numpy()
-                bad, what = cells.isna().to_numpy(), "but every row must say whose it is"
-                bad &= kind == "id"
+                bad = cells.isna().to_numpy() & (kind == "id")
+                what = "but every row must say whose it is"
             columns[name] = pd.Series(values)
             for row in np.flatnonzero(bad & good).tolist():
                 wrong[int(raw.lines[row])] = f"column {name!r} {_holds(cells.iloc[row])}, {what}"
@@ -223,4 +223,6 @@ def _meant(model: Any, chosen: list[str]) -> dict[str, Input]:
 
 
 def _holds(cell: Any) -> str:
+    if isinstance(cell, float) and np.isinf(cell):
+        return "is infinite"
     return "is empty" if pd.isna(cell) else f"holds {str(cell)[:60]!r}"

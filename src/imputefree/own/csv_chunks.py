@@ -28,7 +28,9 @@ OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 OTHERS = {".zip", ".zst", ".tar", ".7z"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
-TYPES = {"category": "category", "text": "str"}  # numbers: as they look, checked later
+# As texts: pandas' own categories would be numbers where all of a piece look so, 01 being 1.
+# Numbers are as they look, and checked later.
+TYPES = {"category": "str", "text": "str"}
 
 
 class CsvChunks:
@@ -53,9 +55,9 @@ class CsvChunks:
         if first is None:
             raise _unreadable(path, "is empty")
         text, found, line = first
-        if b"\0" in text[:4096]:
-            raise _unreadable(path, "is no CSV text (it holds zero bytes)")
         header = text[found.starts[0] : found.ends[0]]
+        if b"\0" in header:
+            raise _unreadable(path, "is no CSV text (it holds zero bytes)")
         self.names, self.twins = self._read_names(header)
         self._first = text, found.kept(np.arange(len(found.starts)) > 0), line
 

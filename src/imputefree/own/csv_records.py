@@ -129,7 +129,7 @@ def _find_exactly(text: bytes, physical: np.ndarray) -> Records:
         for fields in reader:
             if reader.line_num > len(lines):
                 break
-            if fields and not (len(fields) == 1 and fields[0] and not fields[0].strip()):
+            if any(line.strip() for line in lines[at : reader.line_num]):
                 found.append((at, reader.line_num, len(fields)))
             at = reader.line_num
     n_lines, unfinished = at, at < len(lines)

@@ -12,6 +12,7 @@ import typer
 
 from .commands import data
 from .commands.bench import EPILOG, bench_command
+from .commands.export import export_command
 from .commands.report import report_command
 from .errors import ImputefreeError
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.command("bench", epilog=EPILOG)(bench_command)
 app.command("report")(report_command)
+app.command("export")(export_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,8 @@ def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
         sample = draw(model, np.random.default_rng(1), rows)
         inputs = inputs_of(model, sample)
         both: dict[str, Callable[[], Any]] = {
-            "onnxruntime": lambda inputs=inputs: session.run(None, inputs),
-            "PyTorch": lambda sample=sample: estimated(model, sample),
+            "onnxruntime": partial(session.run, None, inputs),
+            "PyTorch": partial(estimated, model, sample),
         }
         for name, seconds in _medians(both).items():
             found[name].append(seconds)

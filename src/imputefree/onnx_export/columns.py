@@ -14,6 +14,7 @@ from ..data.encoding import FEW_VALUES_SIZE, Category, Number, Plan
 from ..data.scaling import HARD_LIMIT, SOFT_LIMIT
 from ..data.table import TableEncoder
 from .graph import FLOAT, INT32, Graph
+from .metadata import levels_of
 from .scores import normal_scores
 
 LARGEST = np.finfo(np.float64).max
@@ -33,11 +34,6 @@ class Encoded:
     seen: str
     observed: str | None
     refused: str
-
-
-def levels_of(plan: Category) -> list[str]:
-    """All levels in the order of their numbers."""
-    return [*plan.levels, *plan.rare_levels]
 
 
 def encode_columns(g: Graph, encoder: TableEncoder, x: str, placeholder: float) -> Encoded:
@@ -71,7 +67,8 @@ def _values(g: Graph, plans: list[Plan], x: str) -> str:
             kinds["scaled" if plan.scaled else "raw"].append(j)
             if plan.knots:
                 kinds["score"].append(j)
-    parts, order = [], {}  # order: (column, which of its inputs) -> place in the parts
+    parts: list[str] = []
+    order: dict[tuple[int, int], int] = {}  # (column, which of its inputs) -> place in the parts
     for kind, columns in kinds.items():
         if not columns:
             continue
@@ -96,9 +93,7 @@ def _values(g: Graph, plans: list[Plan], x: str) -> str:
 
 def _scaled(g: Graph, x: str, plans: list[Number]) -> str:
     """`scaling.scale`, column by column."""
-    center, spread = (
-        np.array([getattr(plan, of) for plan in plans]) for of in ("center", "spread")
-    )
+    center, spread = np.array([(plan.center, plan.spread) for plan in plans]).T
     z = g("Clip", g("Div", g("Sub", x, center), spread), -HARD_LIMIT, HARD_LIMIT)
     bend = g("Div", z, SOFT_LIMIT)
     return g("Div", z, g("Sqrt", g("Add", g("Mul", bend, bend), 1.0)))

@@ -16,7 +16,7 @@ from ..data.table import TableEncoder
 from ..data.words import shorten
 from ..errors import InputError, UnseenCategoryWarning
 from ..series_input import read_series
-from .metadata import read_metadata
+from .metadata import levels_of, read_metadata
 
 
 def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
@@ -91,7 +91,7 @@ def numbers(encoder: TableEncoder, columns: Columns) -> np.ndarray:
         if not isinstance(plan, Category):
             out[:, j] = array
             continue
-        known = {level: i for i, level in enumerate([*plan.levels, *plan.rare_levels])}
+        known = {level: i for i, level in enumerate(levels_of(plan))}
         out[:, j] = [known.get(text, np.nan) for text in array]
         new = sorted({text for text in array if text is not None and text not in known})
         if new:

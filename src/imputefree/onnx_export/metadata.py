@@ -20,7 +20,6 @@ from ..data.encoding import Category
 from ..data.panel_encoder import PanelEncoder
 from ..data.table import TableEncoder
 from ..errors import ModelFileError
-from .columns import levels_of
 
 KEY = "imputefree"
 FORMAT = 1
@@ -29,12 +28,17 @@ SERIES = """X (series, steps, columns) double: one column each of `columns`, in 
 at the end to the longest series with anything; lengths (series,) int64: steps that are no padding;
 times (series, steps) double: when each step was, rising, in the unit of training (0, 1, 2, … if it
 had no times; hours if it had dates); static (series, statics) double, where there are `static`."""
-VALUES = """NaN is missing. A category is the number, from 0, of its text in `levels`; a text that is
-not there is NaN. Whole numbers as categories have the text of the number without a point, and so
+VALUES = """NaN is missing. A category is the number, from 0, of its text in `levels`; a text that
+is not there is NaN. Whole numbers as categories have the text of the number without a point, and so
 have true and false: 1 and 0. Rows (or series) that hold infinity, a number that is no level's, or
 times that do not rise come out as NaN."""
 CLASSES = "Out comes probabilities ({}, classes) double, in the order of `classes`."
 NUMBERS = "Out comes prediction ({}) double."
+
+
+def levels_of(plan: Category) -> list[str]:
+    """All levels of a category in the order of their numbers."""
+    return [*plan.levels, *plan.rare_levels]
 
 
 def describe(model: Any) -> dict[str, Any]:

@@ -10,13 +10,12 @@ import math
 from typing import Any
 
 import numpy as np
-from torch import nn
 
 from ..gil.predictors import Predictor
 from .graph import DOUBLE, Graph
 
 
-def weight(parameter: nn.Parameter) -> np.ndarray:
+def weight(parameter: Any) -> np.ndarray:
     """A parameter as an array of float32."""
     return parameter.detach().cpu().numpy()
 
@@ -67,10 +66,10 @@ def raw_of_table(g: Graph, net: Predictor, values: str) -> str:
     """From filled inputs to the raw output; (n, D) or (K, n, D) -> (K, n, O)."""
     out = dense(g, net.encoder, values)
     if not net.linear_path:
-        return infer(g, net, activate(g, out, net.shape["activation"]))
+        return infer(g, net, activate(g, out, str(net.shape["activation"])))
     widths = np.array([net.n_features, net.outputs])
     hidden, straight = g.several("Split", 2, out, widths, axis=2)
-    return g("Add", infer(g, net, activate(g, hidden, net.shape["activation"])), straight)
+    return g("Add", infer(g, net, activate(g, hidden, str(net.shape["activation"]))), straight)
 
 
 def infer(g: Graph, net: Predictor, features: str, beside: str | None = None) -> str:
@@ -78,7 +77,7 @@ def infer(g: Graph, net: Predictor, features: str, beside: str | None = None) ->
     hidden = features
     for i, layer in enumerate(net.layers):
         if i > 0:
-            hidden = activate(g, hidden, net.shape["activation"])
+            hidden = activate(g, hidden, str(net.shape["activation"]))
         hidden = dense(g, layer, hidden, beside if i == 0 else None, net.n_features)
     return hidden
 

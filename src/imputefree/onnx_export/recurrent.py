@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..gil.sequence_predictor import SequencePredictor
@@ -18,9 +20,10 @@ def hidden_states(g: Graph, net: SequencePredictor, x: str, lengths: str, shared
     Shapes: x (T, n, D), or (K, T, n, D) where members see different inputs, lengths (n,) int32
     -> (K, n, H), per step (K, n, T, H). What stands behind a series' last step has no influence.
     """
-    cell = net.shape["cell"]
+    cell = str(net.shape["cell"])
     options = {"linear_before_reset": 1} if cell == "gru" else {}  # PyTorch's kind of GRU
-    order, encoder = GATES[cell], net.encoder
+    order = GATES[cell]
+    encoder: Any = net.encoder
     found = []
     for k in range(net.members):
         own = x if shared else g("Gather", x, np.int64(k), axis=0)

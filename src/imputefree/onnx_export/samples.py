@@ -11,7 +11,7 @@ from ..data.encoding import Category, Number, Plan
 from ..data.panel import Panel
 from ..data.panel_encoder import PanelEncoder
 from ..data.table import TableEncoder
-from .columns import levels_of
+from .metadata import levels_of
 
 LONGEST_SAMPLE = 48  # steps of a random series, at most
 

@@ -22,11 +22,11 @@ def normal_scores(g: Graph, x: str, plans: Sequence[Number]) -> str:
     knots = np.full((len(plans), size * size), np.inf)
     lines = np.zeros((len(plans), size * size, 3))  # knot, score there, slope behind it
     for j, plan in enumerate(plans):
-        at, score = np.array(plan.knots), np.array(plan.scores)
-        knots[j, : len(at)] = at
-        lines[j, : len(at), 0], lines[j, : len(at), 1] = at, score
+        own, height = np.array(plan.knots), np.array(plan.scores)
+        knots[j, : len(own)] = own
+        lines[j, : len(own), 0], lines[j, : len(own), 1] = own, height
         with np.errstate(over="ignore"):
-            lines[j, : len(at) - 1, 2] = np.diff(score) / np.diff(at)
+            lines[j, : len(own) - 1, 2] = np.diff(height) / np.diff(own)
     first = knots[:, 0]
     last = np.array([plan.knots[-1] for plan in plans])
     x = g("Where", g("IsNaN", x), first, x)

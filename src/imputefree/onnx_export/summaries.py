@@ -55,7 +55,7 @@ def summary(g: Graph, values: str, observed: str, steps: str, running: bool) -> 
         first = g("CumSum", g("Where", opening, kept, 0.0), np.int64(-2))
     else:
         count, sums, squares = (
-            _reduced(g, "Sum", one) for one in (one, kept, g("Mul", kept, kept))
+            _reduced(g, "Sum", part) for part in (one, kept, g("Mul", kept, kept))
         )
         highest, lowest = _reduced(g, "Max", above), g("Neg", _reduced(g, "Max", below))
         last = _at(g, kept, g("ReduceMax", place, TIME, keepdims=1))

@@ -81,31 +81,31 @@ def _raw_of_series(
 ) -> str:
     """From inputs (n·T, D) to the raw output, (K, n, O) or per step (K, n·T, O)."""
     shared = net.placeholder is None and net.gate is None
-    inner = filled(g, net, values, observed)
-    if not shared:
-        unflat = g("Concat", np.array([net.members]), unflat, axis=0)
-    x = g("Where", each, g("Reshape", inner, unflat), np.float32(0))  # (n, T, D) or (K, n, T, D)
+    x = g("Reshape", filled(g, net, values, observed), _shape(g, net, unflat, shared))
+    x = g("Where", each, x, np.float32(0))  # (n, T, D) or (K, n, T, D)
     beside = None
     if net.summarised:
+        seen = g("And", g("Reshape", observed, unflat), each)
+        # What stands in gaps is not summarised, so only a gate makes members differ.
+        alike = net.gate is None
+        rows = g("Reshape", values, unflat) if alike else x
+        seen = seen if alike else g("Expand", seen, g("Shape", x))
         first = np.arange(net.summarised)
-        seen = g("Gather", g("Reshape", observed, _three(g, unflat, shared)), first, axis=-1)
-        seen = g("And", seen, each)
-        beside = summary(g, g("Gather", x, first, axis=-1), seen, steps, net.per_step)
-    turned = [1, 0, 2] if shared else [0, 2, 1, 3]
-    features = hidden_states(
-        g, net, g("Transpose", x, perm=turned), g("Cast", lengths, to=INT32), shared
-    )
+        rows, seen = (g("Gather", part, first, axis=-1) for part in (rows, seen))
+        beside = summary(g, rows, seen, steps, net.per_step)
+        if net.per_step:
+            members = [] if alike else [net.members]
+            beside = g("Reshape", beside, np.array([*members, -1, net.n_beside]))
+    turned = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
+    features = hidden_states(g, net, turned, g("Cast", lengths, to=INT32), shared)
     if net.per_step:
         features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
-        if beside is not None:
-            members = [] if shared else [net.members]
-            beside = g("Reshape", beside, np.array([*members, -1, net.n_beside]))
     return infer(g, net, features, beside)
 
 
-def _three(g: Graph, unflat: str, shared: bool) -> str:
-    """The shape without its members."""
-    return unflat if shared else g("Slice", unflat, np.array([1]), np.array([4]))
+def _shape(g: Graph, net: Any, unflat: str, shared: bool) -> str:
+    """n, T, D, after the members where these differ."""
+    return unflat if shared else g("Concat", np.array([net.members]), unflat, axis=0)
 
 
 def _joined(g: Graph, parts: list[Encoded], beside: list[str]) -> tuple[str, str]:

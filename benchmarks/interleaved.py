@@ -19,15 +19,20 @@ import torch
 Step = Callable[[], None]
 
 
-def medians(steps: Mapping[str, Step], rounds: int, warm_up: int) -> dict[str, float]:
+def medians(
+    steps: Mapping[str, Step],
+    rounds: int,
+    warm_up: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
     """Median seconds of each step, all taking turns."""
     times: dict[str, list[float]] = {name: [] for name in steps}
     for round_ in range(-warm_up, rounds):
         for name, step in steps.items():
-            start = time.perf_counter()
+            start = clock()
             step()
             if round_ >= 0:
-                times[name].append(time.perf_counter() - start)
+                times[name].append(clock() - start)
     return {name: statistics.median(values) for name, values in times.items()}
 
 

@@ -123,7 +123,10 @@ class TableEncoder:
         shape = (columns.n_rows, len(self.input_columns))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
         unseen: dict[str, list[str]] = {}
-        indicator_of = {j: self.n_entries + i for i, j in enumerate(self._with_indicator())}
+        # Counted once: names of all inputs are written to count them, which one row would feel.
+        indicator_of = dict(
+            zip(self._with_indicator(), range(self.n_entries, shape[1]), strict=True)
+        )
         at = 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
             span = slice(at, at + len(plan.inputs))

@@ -1,0 +1,127 @@
+"""What predictions cost: rows per second with NaN going in, against filling the gaps first.
+
+One process, one trained ensemble (`GILClassifier()` as it comes), 20,000 training rows of 30
+columns, 30 % missing. The same networks predict new rows
+- from the estimator: a table with NaN in, probabilities out
+- bare: ready tensors in, so that nothing but the networks is timed, in the estimator's own chunks
+- after kNN, fitted on the 20,000 rows, or MICE, fitted on 2,000 of them (what it costs to fill a
+  row does not depend on how many it learned from, only its fit does), has filled the gaps
+in large batches, and one row at a time. All take turns on one thread, medians of CPU time are
+compared: only ratios are judged, because times lie on a busy machine. Exits 1 when a ratio misses
+its limit.
+
+    python benchmarks/predict_cost.py [--rounds 5] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from interleaved import medians, write
+
+from imputefree import GILClassifier
+from imputefree.bench.filling import FilledEncoder, Filler
+from imputefree.data import read_columns
+from imputefree.gil.validation import predict_raw
+from imputefree.imputers import make_imputer
+
+COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
+RIVALS = {"knn": 100.0, "mice": 100.0}  # at least so many times their rows per second
+BARE = 1.3  # at most so many times the bare networks' time
+
+
+def make_rows(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated columns with gaps, and a class that hangs on two of them."""
+    factors = rng.normal(size=(rows, 5)) @ np.random.default_rng(1).normal(size=(5, COLUMNS))
+    X = factors + rng.normal(size=(rows, COLUMNS))
+    y = X[:, 0] + X[:, 1] ** 2 / 5 + rng.normal(size=rows) > 1
+    X[rng.random(X.shape) < MISSING] = np.nan
+    return X, y
+
+
+def with_imputer(model: GILClassifier, name: str, X: np.ndarray) -> Any:
+    """The same trained networks behind an imputer fitted on X, as `ImputeThenPredict` has them."""
+    filled = copy.copy(model)
+    encoder = FilledEncoder(model.encoder_, make_imputer(name, random_state=0), True)
+    encoder.filler = Filler(model.encoder_, encoder.imputer).fit(read_columns(X))
+    filled.encoder_ = encoder
+    return filled
+
+
+def bare_networks(model: GILClassifier, X: np.ndarray) -> Callable[[], Any]:
+    """From ready tensors to probabilities."""
+    data = model._unlabelled(read_columns(X))
+    loss = model._loss()
+    return lambda: loss.predict(predict_raw(model.predictor_, data).double()).mean(0).numpy()
+
+
+def measure(
+    model: GILClassifier, filled: dict[str, Any], X: np.ndarray, rounds: int
+) -> dict[str, float]:
+    """Seconds of each way to predict these rows."""
+    steps: dict[str, Callable[[], Any]] = {
+        "estimator": lambda: model.predict_proba(X),
+        "bare": bare_networks(model, X),
+    }
+    steps |= {name: lambda m=one: m.predict_proba(X) for name, one in filled.items()}
+    return medians(steps, rounds, warm_up=1, clock=time.process_time)
+
+
+def judge(rows: int, seconds: dict[str, float]) -> tuple[dict[str, float], bool]:
+    """Print rows per second and every ratio with its limit; the ratios, and whether one fails."""
+    own = seconds["estimator"]
+    speeds = ", ".join(f"{name} {rows / took:,.0f}" for name, took in seconds.items())
+    print(f"{rows:,} at a time, rows per second: {speeds}")
+    ratios = {name: seconds[name] / own for name in RIVALS} | {"bare": own / seconds["bare"]}
+    failed = False
+    for name, least in RIVALS.items():
+        short = ratios[name] < least
+        failed |= short
+        print(f"  {ratios[name]:.0f}x the rows of {name} + network (at least {least:.0f})", end="")
+        print("  SHORT" if short else "")
+    over = ratios["bare"] > BARE
+    print(f"  {ratios['bare']:.2f}x the time of the bare network (limit {BARE})", end="")
+    print("  OVER" if over else "")
+    return ratios, failed or over
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="timed rounds of each way")
+    parser.add_argument("--train-rows", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, nargs="+", default=[5000, 1], help="rows at a time")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    X, y = make_rows(rng, options.train_rows)
+    model = GILClassifier(max_iter=1, random_state=0).fit(X, y)
+    filled = {
+        "knn": with_imputer(model, "knn", X),
+        "mice": with_imputer(model, "mice", X[:MICE_ROWS]),
+    }
+    found, failed = {}, False
+    for rows in options.rows:
+        seconds = measure(model, filled, make_rows(rng, rows)[0], options.rounds)
+        ratios, short = judge(rows, seconds)
+        failed |= short
+        found[str(rows)] = {
+            "rows_per_second": {name: round(rows / took, 1) for name, took in seconds.items()},
+            "ratios": {name: round(ratio, 2) for name, ratio in ratios.items()},
+        }
+    sizes = {"train_rows": options.train_rows, "columns": COLUMNS, "missing": MISSING}
+    limits = {"at_least": RIVALS, "bare": BARE}
+    write(options.json, options.rounds, {**sizes, "limits": limits, "by_rows_at_a_time": found})
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,6 +13,7 @@ import typer
 from .commands import data
 from .commands.bench import EPILOG, bench_command
 from .commands.report import report_command
+from .commands.serve import serve_command
 from .errors import ImputefreeError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.command("bench", epilog=EPILOG)(bench_command)
 app.command("report")(report_command)
+app.command("serve")(serve_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -158,3 +158,54 @@ def test_numbers_become_texts_by_their_shortest_form():
 )
 def test_a_plan_comes_back_from_json(plan):
     assert from_state(json.loads(json.dumps(to_state(plan)))) == plan
+
+
+def test_a_number_of_few_values_is_all_of_them_with_their_shares():
+    values, shares = Number.learn("x", np.array([2.0, 1.0, 2.0, NAN, 2.0]), rich=False).plausible()
+    assert values.tolist() == [1, 2]
+    assert shares.tolist() == [0.25, 0.75]
+
+
+def test_a_number_of_many_values_is_its_quantiles():
+    array = rng.permutation(np.arange(900.0) ** 2)
+    values, shares = Number.learn("x", np.r_[array, NAN], rich=False).plausible()
+    assert np.isin(values, array).all()  # values of training, not between two
+    assert [(array < value).sum() for value in values] == list(range(49, 900, 100))
+    assert shares.sum() == pytest.approx(1)
+    assert np.ptp(shares) == 0
+
+
+def test_a_category_is_its_levels_and_one_of_the_rare():
+    plan = Category.learn("x", texts(*"aaaaabbbbcd", None))
+    values, shares = plan.plausible()
+    assert values.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(shares, np.array([5, 4, 2]) / 11)
+    assert all(encode(plan, values)[1])
+
+
+@pytest.mark.parametrize("array", [[NAN] * 3, [NAN]])
+def test_nothing_observed_leaves_nothing_plausible(array):
+    for plan in (Number.learn("x", np.array(array), rich=True), Category.learn("x", texts(None))):
+        values, shares = plan.plausible()
+        assert len(values) == len(shares) == 0
+
+
+@pytest.mark.parametrize("rich", [True, False])
+@pytest.mark.parametrize("array", [MANY, FEW, [0.0, 1.0], np.r_[EXTREMES, EXTREMES]])
+def test_a_plan_of_an_older_file_makes_do_with_what_it_knows(array, rich):
+    array = np.array(array)
+    state = to_state(Number.learn("x", array, rich))
+    values, shares = from_state(
+        {name: one for name, one in state.items() if name not in ("values", "shares")}
+    ).plausible()
+    assert np.isfinite(values).all()
+    assert shares.sum() == pytest.approx(1)
+    if array is MANY:
+        middle = np.quantile(array, [0.1, 0.5, 0.9])
+        np.testing.assert_allclose(np.quantile(values, [0.1, 0.5, 0.9]), middle, atol=0.35)
+
+
+def test_a_category_of_an_older_file_takes_its_levels_for_equal():
+    plan = Category("x", True, ["a", "b"], ["c", "d"])
+    assert plan.plausible()[0].tolist() == ["a", "b", "c"]
+    assert plan.plausible()[1].tolist() == [1 / 3] * 3

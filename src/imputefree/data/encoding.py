@@ -1,7 +1,8 @@
 """How one column becomes inputs of a network: one class for numbers, one for categories.
 
-Both have the same three things: `inputs` (their names), `learn` (from training rows) and
-`encode`, which writes scaled inputs and says which rows are observed.
+Both have the same four things: `inputs` (their names), `learn` (from training rows), `encode`,
+which writes scaled inputs and says which rows are observed, and `plausible`: what a value that is
+missing could have been.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr, ndtri
 
 from ..errors import InputError
 from .scaling import location, normal_score_knots, scale
@@ -19,6 +21,7 @@ FEW_VALUES = 10  # a number with no more distinct values also gets one input a v
 FEW_VALUES_SIZE = 0.4  # their size: smaller than 1, so that the plain value stays the main road
 RARE = "(rare)"  # input that stands for all levels too rare to have one of their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
+QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
 
 
 @dataclass
@@ -26,6 +29,8 @@ class Number:
     """A numeric column: its scaled value and, in a rich encoding, what helps small tables.
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order.
+    `values` are some of training with their `shares`, all of few or quantiles of many; None in
+    model files of before they were kept.
     """
 
     name: str
@@ -36,20 +41,22 @@ class Number:
     knots: list[float]
     scores: list[float]
     scaled: bool = True  # False: inputs are the numbers as they come
+    values: list[float] | None = None
+    shares: list[float] | None = None
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
         """From the training rows of the column; shape (n,). Not scaled, a number stays itself."""
         gaps = bool(np.isnan(array).any())
         levels, knots, scores = (np.empty(0) for _ in range(3))
+        distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
         if rich:
-            distinct = np.unique(array[~np.isnan(array)])
             if 2 < len(distinct) <= FEW_VALUES:
                 levels = distinct
             elif len(distinct) > FEW_VALUES:
                 knots, scores = normal_score_knots(array)
         lists = levels.tolist(), knots.tolist(), scores.tolist()
-        return cls(name, gaps, *location(array), *lists, scaled)
+        return cls(name, gaps, *location(array), *lists, scaled, *_stand_ins(distinct, counts))
 
     @property
     def inputs(self) -> list[str]:
@@ -80,15 +87,40 @@ class Number:
             out[array == level, i] = FEW_VALUES_SIZE
         return seen, []
 
+    def plausible(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of training that stand for the column, and their shares; (v,) each.
+
+        None where training saw no value. A model file of before they were kept has them from what
+        it knows: levels, knots, or a normal distribution.
+
+        >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0]), rich=True).plausible()
+        (array([1., 2.]), array([0.25, 0.75]))
+        """
+        if self.values is not None and self.shares is not None:
+            return np.array(self.values, dtype=np.float64), np.array(self.shares, dtype=np.float64)
+        if self.levels:
+            values = np.array(self.levels)
+        elif self.knots:
+            values = np.interp(QUANTILES, ndtr(self.scores), self.knots)
+        else:
+            far = np.finfo(np.float64).max
+            with np.errstate(over="ignore"):
+                values = np.clip(self.center + self.spread * ndtri(QUANTILES), -far, far)
+        return values, np.full(len(values), 1 / len(values))
+
 
 @dataclass
 class Category:
-    """A column of texts: one input a level, rare levels together; a gap is none of them."""
+    """A column of texts: one input a level, rare levels together; a gap is none of them.
+
+    `shares` of the levels and, last, of all rare ones; None in model files of before.
+    """
 
     name: str
     has_gaps: bool
     levels: list[str]
     rare_levels: list[str]
+    shares: list[float] | None = None
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray) -> Category:
@@ -100,7 +132,11 @@ class Category:
         if len(counts) <= 2:  # a rare level of two is the whole information of the column
             keep = counts.index
         gaps = bool(pd.isna(texts).any())
-        return cls(name, gaps, sorted(keep), sorted(set(counts.index) - set(keep)))
+        levels, rare = sorted(keep), sorted(set(counts.index) - set(keep))
+        times = dict(zip(counts.index, counts.tolist(), strict=True))
+        groups = [[level] for level in levels] + ([rare] if rare else [])
+        shares = [sum(times[level] for level in group) / sum(times.values()) for group in groups]
+        return cls(name, gaps, levels, rare, shares)
 
     @property
     def inputs(self) -> list[str]:
@@ -121,6 +157,17 @@ class Category:
         out[np.flatnonzero(seen), position[seen]] = 1.0
         return seen, [str(level) for level in levels if level not in known]
 
+    def plausible(self) -> tuple[np.ndarray, np.ndarray]:
+        """The levels, one of the rare for all of them, and their shares; (v,) each.
+
+        >>> texts = np.array(["f", "m", None, "f", "f"], dtype=object)
+        >>> Category.learn("sex", texts).plausible()
+        (array(['f', 'm'], dtype=object), array([0.75, 0.25]))
+        """
+        values = np.array([*self.levels, *self.rare_levels[:1]], dtype=object)
+        shares = [1 / len(values)] * len(values) if self.shares is None else self.shares
+        return values, np.array(shares, dtype=np.float64)
+
 
 Plan = Number | Category
 KINDS: dict[str, Any] = {"number": Number, "category": Category}
@@ -136,6 +183,15 @@ def from_state(state: dict[str, Any]) -> Plan:
     """The reverse of `to_state`."""
     fields = dict(state)
     return KINDS[fields.pop("kind")](**fields)
+
+
+def _stand_ins(distinct: np.ndarray, counts: np.ndarray) -> tuple[list[float], list[float]]:
+    """A few of the values of a column, and the share of rows that each stands for."""
+    rows = np.cumsum(counts)
+    if len(distinct) > FEW_VALUES:  # real values, not between two: a count stays whole
+        distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
+        counts = np.ones(len(distinct))
+    return distinct.tolist(), (counts / max(counts.sum(), 1)).tolist()
 
 
 def as_texts(array: np.ndarray) -> np.ndarray:

@@ -53,14 +53,14 @@ def serve_command(
         )
     import torch
 
-    from ..base import GILEstimator
+    from ..own.model import load_model
     from ..serve.app import build_app
     from ..serve.limits import Limits
     from ..serve.running import address_of, is_loopback, listen, run
 
     torch.set_num_threads(1)  # requests run side by side instead
     token = read_token(token_file)
-    loaded = GILEstimator.load(model)
+    loaded = load_model(model)
     bound = listen(host, port)
     local = is_loopback(bound)
     if not local and token is None and not open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -16,11 +17,7 @@ from .refusals import RequestError
 from .schema import describe, openapi
 from .served import Served
 
-PAGE = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/style.css": ("style.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
-}
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 
 def build_app(
@@ -79,14 +76,15 @@ def build_app(
     async def health() -> Response:
         return Plain({"status": "ok"})
 
-    for path, (name, kind) in PAGE.items():
-        app.get(path)(_file(name, kind))
+    for one in files(__package__).joinpath("page").iterdir():
+        kind = KINDS.get(PurePath(one.name).suffix)
+        if kind is not None:
+            path = "/" if one.name == "index.html" else f"/page/{one.name}"
+            app.get(path)(_file(one.read_bytes(), f"{kind}; charset=utf-8"))
     return app
 
 
-def _file(name: str, kind: str) -> Callable[[], Any]:
-    content = files(__package__).joinpath("page", name).read_bytes()
-
+def _file(content: bytes, kind: str) -> Callable[[], Any]:
     async def file() -> Response:
         return Response(content, media_type=kind)
 

@@ -40,6 +40,12 @@ class Column:
     typical: Any = None
     known: frozenset[str] = field(default_factory=frozenset, repr=False)
 
+    def is_beyond(self, number: float) -> bool:
+        """Whether training is known to have seen no number so small or so large."""
+        if not self.exact or self.low is None or self.high is None:
+            return False
+        return not self.low <= number <= self.high
+
     def described(self) -> dict[str, Any]:
         """For the schema; plain JSON."""
         found: dict[str, Any] = {"name": self.name, "kind": self.kind}
@@ -143,7 +149,7 @@ def _column(plan: Plan, missing: float | None) -> Column:
         high=high,
         exact=exact,
         missing=missing,
-        typical=_typical_number(plan, low, high),
+        typical=_typical_number(plan),
     )
 
 
@@ -163,13 +169,11 @@ def _range(plan: Number) -> tuple[float | None, float | None, bool]:
     return rounded(low), rounded(high), False
 
 
-def _typical_number(plan: Number, low: float | None, high: float | None) -> float | int:
+def _typical_number(plan: Number) -> float | int:
     """A value near the middle that looks as those of training do: whole where they are."""
     few = plan.levels or getattr(plan, "values", None) or plan.knots
-    if few:
-        found = float(min(few, key=lambda value: abs(value - plan.center)))
-    else:
-        found = rounded(plan.center)
+    middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
+    found = rounded(middle)
     return int(found) if found.is_integer() and abs(found) < 1e15 else found
 
 

@@ -136,13 +136,12 @@ class RowReader:
         place = f"{path}.{column.name}" if path else column.name
         if column.kind == "number":
             number = read_number(value, place)
-            if column.exact and column.low is not None and column.high is not None:
-                if not column.low <= number <= column.high:
-                    self.notes.add(
-                        place,
-                        f"{number:g} lies beyond what training saw"
-                        f" ({column.low:g} to {column.high:g}).",
-                    )
+            if column.is_beyond(number):
+                self.notes.add(
+                    place,
+                    f"{number:g} lies beyond what training saw"
+                    f" ({column.low:g} to {column.high:g}).",
+                )
             return number
         text = _level(value, place)
         if text not in column.known:

@@ -1,0 +1,202 @@
+"""What a model takes and gives, read from its file: the columns of a row or of a step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..data.encoding import Category, Number, Plan
+from ..data.panel_encoder import PanelEncoder
+
+STATIC, STEPS, ROWS = "static", "steps", "rows"
+MANY_LEVELS = 100  # so many are named in the schema; more are counted
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Column:
+    """One input of the model.
+
+    Attributes
+    ----------
+    kind : "number" or "category"
+    levels : of a category, the texts of training; rare ones count as one
+    low, high : of a number, what training saw; None where the file does not say
+    exact : whether `low` and `high` hold all values of training, or most of them
+    missing : share of training rows without it, where the file says
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    exact: bool = False
+    missing: float | None = None
+    typical: Any = None
+    known: frozenset[str] = field(default_factory=frozenset, repr=False)
+
+    def is_beyond(self, number: float) -> bool:
+        """Whether training is known to have seen no number so small or so large."""
+        if not self.exact or self.low is None or self.high is None:
+            return False
+        return not self.low <= number <= self.high
+
+    def described(self) -> dict[str, Any]:
+        """For the schema; plain JSON."""
+        found: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        if self.kind == "category":
+            found["levels"] = list(self.levels[:MANY_LEVELS])
+            found["n_levels"] = len(self.levels)
+        else:
+            found["low"], found["high"] = self.low, self.high
+            found["range_holds"] = None if self.low is None else ("all" if self.exact else "most")
+        found["missing"] = self.missing
+        return found
+
+
+@dataclass(frozen=True)
+class Time:
+    """When a step was: the field of it, and whether it must be there."""
+
+    name: str
+    required: bool
+    unit: float  # the usual distance of steps in training
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a request may hold. Of a table: `columns`; of series also `statics` and `time`."""
+
+    columns: tuple[Column, ...]
+    statics: tuple[Column, ...] = ()
+    time: Time | None = None
+    series: bool = False
+    id: str | None = None  # the column of ids in the file the model was made from
+    task: str = "regression"
+    target: str | None = None
+    classes: tuple[Any, ...] = ()
+    per_step: bool = False
+    card: str | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> Inputs:
+        """From a fitted model, made by the command line or saved from Python."""
+        about = getattr(model, "about_", None) or {}
+        gaps = (about.get("data") or {}).get("missing") or {}
+        shared: dict[str, Any] = {
+            "task": "classification" if is_classifier(model) else "regression",
+            "target": about.get("target"),
+            "classes": tuple(getattr(model, "classes_", np.empty(0)).tolist()),
+            "card": getattr(model, "card_", None),
+        }
+        encoder = model.encoder_
+        if not isinstance(encoder, PanelEncoder):
+            return cls(_columns(encoder.plans, gaps), **shared)
+        steps = _columns(encoder.steps.plans, gaps)
+        statics = () if encoder.statics is None else _columns(encoder.statics.plans, gaps)
+        layout = getattr(model, "layout_", None) or {}
+        return cls(
+            steps,
+            statics,
+            _time(layout, [one.name for one in steps], encoder.unit),
+            series=True,
+            id=layout.get("id"),
+            per_step=bool(model.predictor_.shape["per_step"]),
+            **shared,
+        )
+
+    def example(self) -> dict[str, Any]:
+        """A row, or a series of two steps, as a request may hold it; one value is missing."""
+        if not self.series:
+            return _typical(self.columns, blank=len(self.columns) - 1)
+        steps = []
+        for i in range(2):
+            when = {self.time.name: round(i * self.time.unit, 6)} if self.time else {}
+            steps.append(when | _typical(self.columns, blank=(-1 - i) % len(self.columns)))
+        static = {STATIC: _typical(self.statics)} if self.statics else {}
+        return {**static, STEPS: steps}
+
+
+def _columns(plans: list[Plan], gaps: dict[str, float]) -> tuple[Column, ...]:
+    return tuple(_column(plan, gaps.get(plan.name)) for plan in plans)
+
+
+def _column(plan: Plan, missing: float | None) -> Column:
+    if isinstance(plan, Category):
+        levels = (*plan.levels, *plan.rare_levels)
+        typical = None
+        if levels:
+            shares = getattr(plan, "shares", None)
+            typical = levels[int(np.argmax(shares[: len(plan.levels)]))] if shares else levels[0]
+        return Column(
+            plan.name,
+            "category",
+            levels,
+            missing=missing,
+            typical=typical,
+            known=frozenset(levels),
+        )
+    low, high, exact = _range(plan)
+    return Column(
+        plan.name,
+        "number",
+        low=low,
+        high=high,
+        exact=exact,
+        missing=missing,
+        typical=_typical_number(plan),
+    )
+
+
+def _range(plan: Number) -> tuple[float | None, float | None, bool]:
+    """Smallest and largest value of training; those of most values where all are not kept."""
+    values = getattr(plan, "values", None)  # few values, or quantiles of many
+    whole = plan.knots or plan.levels
+    if whole:
+        return float(whole[0]), float(whole[-1]), True
+    if values:
+        return float(values[0]), float(values[-1]), len(values) <= 2
+    if plan.center == 0.0 and plan.spread == 1.0:  # what a column without entries has
+        return None, None, False
+    low, high = plan.center - 2 * plan.spread, plan.center + 2 * plan.spread
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None, None, False
+    return rounded(low), rounded(high), False
+
+
+def _typical_number(plan: Number) -> float | int:
+    """A value near the middle that looks as those of training do: whole where they are."""
+    few = plan.levels or getattr(plan, "values", None) or plan.knots
+    middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
+    found = rounded(middle)
+    return int(found) if found.is_integer() and abs(found) < 1e15 else found
+
+
+def rounded(value: float) -> float:
+    """To a few digits, for people.
+
+    >>> rounded(0.0123456), rounded(12345.678)
+    (0.01235, 12350.0)
+    """
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _typical(columns: tuple[Column, ...], blank: int = -1) -> dict[str, Any]:
+    return {one.name: None if i == blank else one.typical for i, one in enumerate(columns)}
+
+
+def _time(layout: dict[str, Any], columns: list[str], unit: float) -> Time | None:
+    """How a step says when it was; None where training counted steps."""
+    if layout.get("time"):
+        return Time(str(layout["time"]), True, unit)
+    if layout.get("id"):  # a long frame without a column of times
+        return None
+    name = "time"
+    while name in columns:
+        name += "_"
+    return Time(name, bool(layout.get("times")), unit)

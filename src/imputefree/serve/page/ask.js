@@ -1,0 +1,52 @@
+// Requests to this server: JSON in, JSON out, errors as the server words them.
+
+const KEPT = "imputefree token";
+
+export class Refused extends Error {
+  constructor(status, error) {
+    super(sentence(error));
+    this.status = status;
+    this.field = error.field;
+  }
+}
+
+export function sentence({ fact, rule, remedy }) {
+  const said = [fact, rule, remedy].filter(Boolean).map((part) => part.replace(/[.]?$/, "."));
+  const text = said.join(" ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function keepToken(token) {
+  sessionStorage.setItem(KEPT, token);
+}
+
+export async function ask(path, body, signal) {
+  const headers = {};
+  const token = sessionStorage.getItem(KEPT);
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      headers,
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0, {
+      field: null, fact: "the server does not answer", rule: "", remedy: "See whether it still runs",
+    });
+  }
+  let answer = null;
+  try {
+    answer = await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+  }
+  if (response.ok && answer) return answer;
+  throw new Refused(response.status, answer?.error ?? {
+    field: null, fact: `the server answered with status ${response.status}`, rule: "", remedy: "",
+  });
+}

@@ -1,0 +1,194 @@
+// The form: fields of a row, or static fields and a table of steps; read into what /explain takes.
+
+import { breakable, byId, make } from "./dom.js";
+import { Field, hint } from "./fields.js";
+
+const byName = (fields) => new Map(fields.map((field) => [field.column.name, field]));
+
+class Part { // fields by the names of their columns
+  constructor(fields, path) {
+    this.fields = byName(fields);
+    this.path = path;
+  }
+
+  // Values by column; every wrong field is marked, and counted.
+  read(wrong) {
+    const found = {};
+    for (const [name, field] of this.fields) {
+      try {
+        found[name] = field.read();
+        field.say("");
+      } catch (error) {
+        field.say(error.message, true);
+        wrong.push(field);
+      }
+    }
+    return found;
+  }
+
+  write(values) {
+    for (const [name, field] of this.fields) field.write(values?.[name]);
+  }
+}
+
+export class RowForm {
+  constructor(schema) {
+    const fields = schema.columns.map((column) => new Field(column, column.name, column.name));
+    this.part = new Part(fields, "");
+    byId("fields").append(...fields.map((field) => field.element));
+  }
+
+  read() {
+    const wrong = [];
+    return { row: this.part.read(wrong), wrong };
+  }
+
+  write(row) { this.part.write(row); }
+
+  field(path) { return this.part.fields.get(path); }
+
+  forColumn(name) { return this.part.fields.get(name); }
+
+  mark(name) {
+    for (const [own, field] of this.part.fields) field.element.classList.toggle("best", own === name);
+  }
+
+  get entered() {
+    return [...this.part.fields.values()].some((field) => !field.blank);
+  }
+}
+
+export class SeriesForm {
+  constructor(schema) {
+    const { time, static: fixed } = schema.series;
+    this.schema = schema;
+    this.time = time && { name: time.name, kind: "time", n_levels: 0 };
+    const fields = fixed.map((column) => new Field(column, column.name, column.name));
+    this.fixed = new Part(fields, "static.");
+    this.steps = [];
+    byId("fields").append(...fields.map((field) => field.element));
+    byId("steps-part").hidden = false;
+    const head = make("tr", {}, make("th", { scope: "col" }, time ? time.name : "step"));
+    const rows = schema.columns.map((column) =>
+      make("tr", {}, make("th", { scope: "row" }, ...breakable(column.name), " ",
+        make("span", { class: "mark" }, "most useful next"),
+        make("span", { class: "hint" }, hint(column)))));
+    byId("steps").append(make("thead", {}, head), make("tbody", {}, ...rows));
+    this.rows = [head, ...rows];
+    this.add();
+    byId("add-step").addEventListener("click", () => {
+      this.add();
+      this.focusLast();
+      this.changed();
+    });
+    byId("remove-step").addEventListener("click", () => {
+      this.remove();
+      this.changed();
+    });
+    byId("steps").addEventListener("keydown", (event) => this.goDown(event));
+  }
+
+  changed() { byId("form").dispatchEvent(new Event("input", { bubbles: true })); }
+
+  add() {
+    const n = this.steps.length;
+    const columns = [...(this.time ? [this.time] : []), ...this.schema.columns];
+    const fields = columns.map((column) => new Field(column, `${column.name}, step ${n + 1}`));
+    const step = new Part(fields, `steps[${n}].`);
+    const head = this.time ? fields[0].element : String(n + 1);
+    this.rows[0].append(make("td", {}, head));
+    const values = this.time ? fields.slice(1) : fields;
+    values.forEach((field, i) => this.rows[i + 1].append(make("td", {}, field.element)));
+    if (this.time) {
+      const before = this.steps.at(-1)?.fields.get(this.time.name);
+      const last = before ? Number(before.input.value) : -this.schema.series.time.unit;
+      const next = last + this.schema.series.time.unit;
+      if (!before || (before.input.value.trim() !== "" && Number.isFinite(next))) {
+        fields[0].write(Number(next.toPrecision(6)));
+      }
+    }
+    this.steps.push(step);
+    byId("remove-step").disabled = this.steps.length < 2;
+  }
+
+  remove() {
+    if (this.steps.length < 2) return;
+    this.steps.pop();
+    for (const row of this.rows) row.lastElementChild.remove();
+    byId("remove-step").disabled = this.steps.length < 2;
+  }
+
+  focusLast() {
+    [...this.steps.at(-1).fields.values()][0].input.focus();
+  }
+
+  goDown(event) {
+    if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+    event.preventDefault();
+    const cell = event.target.closest("td");
+    const below = this.rows[this.rows.indexOf(cell.parentElement) + 1];
+    below?.children[cell.cellIndex].querySelector("input, select")?.focus();
+  }
+
+  read() {
+    const wrong = [];
+    const row = { steps: this.steps.map((step) => step.read(wrong)) };
+    if (this.time && !wrong.length) this.checkTimes(row.steps, wrong);
+    const fixed = this.fixed.read(wrong);
+    if (this.fixed.fields.size) row.static = fixed;
+    return { row, wrong };
+  }
+
+  // As the server would: every step has its time, later than the one before.
+  checkTimes(steps, wrong) {
+    const { name } = this.time;
+    const times = steps.map((step) => step[name]);
+    if (!this.schema.series.time.required && times.every((one) => one === null)) return;
+    const order = (one) => (typeof one === "string" ? Date.parse(one) : one);
+    times.forEach((one, i) => {
+      const words = one === null ? `Every step has its ${name}.`
+        : i && times[i - 1] !== null && order(one) <= order(times[i - 1])
+          ? "This is not later than the step before." : "";
+      if (!words) return;
+      const field = this.steps[i].fields.get(name);
+      field.say(words, true);
+      wrong.push(field);
+    });
+  }
+
+  write(row) {
+    const steps = row.steps ?? [{}];
+    while (this.steps.length < steps.length) this.add();
+    while (this.steps.length > steps.length) this.remove();
+    this.steps.forEach((step, i) => step.write(steps[i]));
+    if (this.time && !row.steps) this.steps[0].fields.get(this.time.name).write(0);
+    this.fixed.write(row.static);
+  }
+
+  field(path) {
+    const part = [this.fixed, ...this.steps].find((one) => path.startsWith(one.path));
+    return part?.fields.get(path.slice(part.path.length));
+  }
+
+  // A static column's field, or the column's at the last step: what could be measured now.
+  forColumn(name) {
+    return this.fixed.fields.get(name) ?? this.steps.at(-1).fields.get(name);
+  }
+
+  mark(name) {
+    const best = name === null ? null : this.forColumn(name);
+    for (const part of [this.fixed, ...this.steps]) {
+      for (const field of part.fields.values()) {
+        field.element.classList.toggle("best", field === best);
+        field.element.closest("tr")?.classList.remove("best-row");
+      }
+    }
+    best?.element.closest("tr")?.classList.add("best-row");
+  }
+
+  get entered() {
+    const values = this.steps.flatMap((step) => [...step.fields.values()])
+      .filter((field) => field.column.kind !== "time");
+    return [...this.fixed.fields.values(), ...values].some((field) => !field.blank);
+  }
+}

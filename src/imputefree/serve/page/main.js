@@ -1,0 +1,103 @@
+// The page: fetch the schema, make the form, keep the answer up with what is typed.
+
+import { Answer } from "./answer.js";
+import { ask, keepToken } from "./ask.js";
+import { byId } from "./dom.js";
+import { RowForm, SeriesForm } from "./form.js";
+import { startMany } from "./many.js";
+
+const PAUSE = 200; // milliseconds without a key before the server is asked
+
+async function start() {
+  let schema;
+  try {
+    schema = await ask("schema");
+  } catch (error) {
+    if (error.status === 401) askForToken();
+    else byId("about").textContent = error.message;
+    return;
+  }
+  byId("token-form").hidden = true;
+  open(schema);
+}
+
+function askForToken(words = "") {
+  byId("about").textContent = "A model that asks for a token.";
+  byId("token-form").hidden = false;
+  byId("token-say").textContent = words;
+  byId("token").focus();
+}
+
+byId("token-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const token = byId("token").value.trim();
+  if (!/^[!-~]+$/.test(token)) return askForToken("A token is one word of letters, digits and marks.");
+  keepToken(token);
+  try {
+    await ask("schema");
+  } catch (error) {
+    return askForToken(error.status === 401 ? "This is not the token." : error.message);
+  }
+  await start();
+  byId("entry-title").focus();
+});
+
+function open(schema) {
+  const target = schema.target ? `Predict ${schema.target}` : "Try the model";
+  document.title = `${target} · imputefree`;
+  byId("title").textContent = target;
+  const count = schema.columns.length + (schema.series?.static.length ?? 0);
+  byId("about").textContent = `A model of ${schema.series ? "series" : "tables"} with ${count} columns`
+    + ` that takes missing values as they are.`;
+  byId("version").textContent = schema.version;
+  if (schema.card) {
+    byId("card").textContent = schema.card;
+    byId("card-section").hidden = false;
+  }
+  const form = schema.series ? new SeriesForm(schema) : new RowForm(schema);
+  byId("main").hidden = false;
+  keepUp(schema, form, new Answer(schema));
+  startMany(schema);
+}
+
+function keepUp(schema, form, answer) {
+  let timer = null;
+  let running = null;
+
+  async function update() {
+    running?.abort(); // the latest values win
+    const own = (running = new AbortController());
+    const { row, wrong } = form.read();
+    if (wrong.length) {
+      answer.fail("Correct the marked field, or clear it.", form);
+      return;
+    }
+    const of = answer.of === null ? "" : `?of=${encodeURIComponent(answer.of)}`;
+    try {
+      const found = await ask(`explain${of}`, row, own.signal);
+      if (own !== running) return;
+      answer.show(found, form);
+      for (const { field, note } of found.notes) form.field(field)?.say(note);
+    } catch (error) {
+      if (error.name === "AbortError" || own !== running) return;
+      const field = error.field && form.field(error.field);
+      if (field) field.say(error.message, true);
+      answer.fail(field ? "Correct the marked field, or clear it." : error.message, form);
+    }
+  }
+
+  const soon = () => {
+    byId("result").classList.add("old");
+    clearTimeout(timer);
+    timer = setTimeout(update, PAUSE);
+  };
+  byId("form").addEventListener("input", soon);
+  byId("form").addEventListener("submit", (event) => event.preventDefault());
+  byId("of").addEventListener("change", update);
+  byId("fill").addEventListener("click", () => { form.write(schema.example); update(); });
+  byId("clear").addEventListener("click", () => { form.write({}); update(); });
+  byId("to-next").addEventListener("click", () => form.forColumn(answer.last.next.name).input.focus());
+  update();
+}
+
+start();

@@ -1,4 +1,4 @@
-# make demo | test | lint | format | bench | readme | clean.   Needs Python >= 3.11 and make, nothing else.
+# make demo | test | lint | format | bench | readme | docs | clean.   Needs Python >= 3.11 and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint co
 TORCH := $(shell grep '^torch==' constraints.txt)
 SOURCES := src tests benchmarks
 
-.PHONY: demo test unit lint format types bench readme clean
+.PHONY: demo test unit lint format types bench readme docs clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
@@ -44,6 +44,9 @@ bench: $(VENV)/.dev
 	$(RUN) benchmarks/ddpg_memory.py
 	$(RUN) -m benchmarks.misleading_columns
 	$(RUN) benchmarks/mimic3_memory.py
+	$(RUN) benchmarks/predict_cost.py
+	$(RUN) benchmarks/predict_memory.py
+	$(RUN) benchmarks/serve_load.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/physionet2012.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/table_imputers.py
@@ -53,6 +56,11 @@ bench: $(VENV)/.dev
 readme: $(VENV)/.dev
 	$(RUN) benchmarks/readme.py
 	$(RUN) paper/tables.py
+
+docs: $(VENV)/.dev
+	$(RUN) scripts/command_reference.py
+	$(VENV)/bin/mkdocs build --strict --quiet
+	@echo "Open build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -72,7 +72,7 @@ def test_one_row_has_its_values_and_what_to_measure(run):
 def test_many_rows_are_shown_by_column_and_the_cut_is_told(run):
     code, out, err = run("classes", "table.csv")
     assert code == 0
-    assert err == "The first 200 of 260 rows; --rows all explains all.\n"
+    assert err == "The first 200 rows; --rows all explains all.\n"
     assert "200 rows: the probability of the class predicted for each" in out
     code, out, err = run("classes", "table.csv", "--rows", "all", "--of", "2")
     assert (code, err) == (0, "")
@@ -98,7 +98,7 @@ def test_a_series_is_named_by_its_id(run):
     code, out, err = run("series", "long.csv", "--id", "7", "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)
-    assert told["ids"] == [7]
+    assert told["ids"] == ["7"]
     assert np.shape(told["removal"][0]) == (3, 2)
     code, out, err = run("series", "long.csv")
     assert code == 0
@@ -152,10 +152,10 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
     [
         (["nothing", "table.csv"], "nothing does not exist"),
         (["classes", "nothing.csv"], "nothing.csv does not exist"),
-        (["classes", "long.csv"], "there is no column 'dose', '[ward]'"),
+        (["classes", "long.csv"], "long.csv: there is no column 'dose', '[ward]'"),
         (["classes", "table.csv", "--rows", "260"], "--rows names 260, but the rows are 0 to 259"),
         (["classes", "table.csv", "--rows", "1,x"], "--rows is '1,x'"),
-        (["classes", "table.csv", "--rows", "5-2"], "--rows names 5-2"),
+        (["classes", "table.csv", "--rows", "5-2"], "--rows is '5-2'"),
         (["classes", "table.csv", "--rows", "0", "--of", "9"], "of is '9', which is no class"),
         (["number", "table.csv", "--rows", "0", "--of", "9"], "of is '9', but this model predicts"),
         (["classes", "table.csv", "--id", "9"], "--id 9 was given for a model of tables"),
@@ -185,7 +185,7 @@ def test_a_category_that_training_never_saw_is_told_in_one_line(run, tmp_path):
     strange.to_csv(tmp_path / "strange.csv", index=False)
     code, _, err = run("classes", tmp_path / "strange.csv")
     assert code == 0
-    assert err.startswith("Categories that training never saw are treated as missing.")
+    assert err == "Column '[ward]': training never saw 'moon' (2 rows); they count as missing.\n"
     assert err.count("\n") == 1
 
 
@@ -195,6 +195,26 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
     assert code == 1
     assert err.splitlines()[-1].startswith(f"imputefree: {tmp_path / 'x.csv'} cannot be written")
     assert [path.name for path in Path(tmp_path).iterdir()] == ["x.csv"]
+
+
+def test_times_may_be_dates(run, tmp_path):
+    dates = LONG.assign(hour=pd.Timestamp("2024-03-01") + pd.to_timedelta(LONG["hour"], "h"))
+    model = GILSequenceClassifier(**SMALL)
+    model.fit(dates, {i: i % 2 for i in range(60)}, id="who", time="hour").save(tmp_path / "m")
+    dates.to_csv(tmp_path / "dates.csv", index=False)
+    code, out, err = run(tmp_path / "m", tmp_path / "dates.csv", "--id", "0", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["times"] == [[0, 1, 2.5]]  # hours since the first step
+    assert told["prediction"][0] == pytest.approx(model.predict_proba(dates[:3])[0, 1], abs=1e-6)
+
+
+def test_a_row_that_cannot_be_read_is_told_by_its_line(run, tmp_path):
+    (tmp_path / "bad.csv").write_text("dose,[ward]\n1,north\nmuch,south\n")
+    code, out, err = run("classes", tmp_path / "bad.csv")
+    assert (code, out) == (1, "")
+    assert "line 3" in err
+    assert "'much'" in err
 
 
 def test_wrongly_called(run):

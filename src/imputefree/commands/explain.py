@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIRST_ROWS, FIRST_SERIES = 200, 50  # explained where none are named
+MOST_NAMED = 1_000_000  # rows that one span may name
 EACH = 5  # so many named rows are shown one by one, more of them by column
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -70,18 +71,15 @@ def explain_command(
     _check_outputs(output, csv, [model, data])
     from ..explain import SeriesExplanation, explain_rows
     from ..explain.lines import given_values, long_lines
-    from ..own.files import read_frame
-    from ..own.model import is_of_series, load_model, select_inputs
+    from ..own.model import is_of_series, load_model
 
     fitted = load_model(model)
-    frame, notes = read_frame(data)
-    kept, _ = select_inputs(fitted, frame)
     series = is_of_series(fitted)
     if series:
-        chosen, names, kept = _choose_series(fitted, kept, rows, id or [])
+        notes, names, kept = _choose_series(fitted, data, rows, id or [])
     else:
-        chosen, names, kept = _choose_rows(kept, rows, id or [])
-    for note in [*notes, *chosen]:
+        notes, names, kept = _choose_rows(fitted, data, rows, id or [])
+    for note in notes:
         typer.echo(note, err=True)
     how = {"single": len(names) == 1 if steps is None else steps} if series else {}
     with warnings.catch_warnings(record=True) as told:
@@ -125,8 +123,24 @@ def _show(found: Any, values: np.ndarray, names: list[Any], kind: str, named: bo
         show_all(found, to)
 
 
+def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
+    """Notes and the first rows of a file, as `imputefree predict` reads them; `enough` or more."""
+    from ..own.bad_rows import BadRows
+    from ..own.chunks import Chunk, Chunks, open_rows
+
+    parts, count = [], 0
+    with open_rows(data) as reader:
+        chunks = Chunks(model, reader, BadRows(data, word=reader.word))
+        for chunk in chunks:
+            parts.append(chunk)
+            count += len(chunk.lines)
+            if count >= enough:
+                break
+    return chunks.unseen.notes, Chunk.joined(parts).inputs
+
+
 def _choose_rows(
-    frame: pd.DataFrame, rows: str | None, ids: list[str]
+    model: Any, data: Path, rows: str | None, ids: list[str]
 ) -> tuple[list[str], list[Any], pd.DataFrame]:
     """Notes, the numbers of the rows to explain, and these rows."""
     if ids:
@@ -136,20 +150,27 @@ def _choose_rows(
             "Name rows by --rows, such as --rows 0,5,7",
         )
     if rows is not None and rows.strip() != "all":
-        chosen = _numbers(rows, len(frame))
-        return [], chosen, frame.iloc[chosen]
-    notes, count = [], len(frame)
-    if rows is None and count > FIRST_ROWS:
-        notes = [f"The first {FIRST_ROWS} of {count:,} rows; --rows all explains all."]
-        count = FIRST_ROWS
-    return notes, list(range(count)), frame.iloc[:count]
+        chosen = _numbers(rows)
+        notes, frame = _read(model, data, max(chosen) + 1)
+        if max(chosen) >= len(frame):
+            raise ParameterError(
+                f"--rows names {max(chosen)}, but the rows are 0 to {len(frame) - 1}",
+                "Rows are counted from 0, without the line of column names",
+                "Name rows that are there",
+            )
+        return notes, chosen, frame.iloc[chosen]
+    most = FIRST_ROWS if rows is None else np.inf
+    notes, frame = _read(model, data, most + 1)
+    if len(frame) > most:
+        notes = [f"The first {FIRST_ROWS} rows; --rows all explains all.", *notes]
+        frame = frame.iloc[:FIRST_ROWS]
+    return notes, list(range(len(frame))), frame
 
 
 def _choose_series(
-    model: Any, frame: pd.DataFrame, rows: str | None, ids: list[str]
+    model: Any, data: Path, rows: str | None, ids: list[str]
 ) -> tuple[list[str], list[Any], pd.DataFrame]:
     """Notes, the ids of the series to explain, and their rows."""
-    from ..data.encoding import as_texts
     from ..own.model import roles_of
 
     if rows is not None and rows.strip() != "all":
@@ -158,11 +179,10 @@ def _choose_series(
             "Rows are of tables; a series has many",
             "Name series by --id, or pass --rows all",
         )
+    notes, frame = _read(model, data, np.inf)
     column = frame[roles_of(model)["id"]]
-    own = column.to_numpy()
-    texts = as_texts(own if own.dtype.kind in "fO" else own.astype(object))
-    whose = np.array([str(one) for one in texts], dtype=object)
-    known = list(dict.fromkeys(whose[column.notna()]))
+    whose = column.astype(str).to_numpy(dtype=object)
+    known = list(dict.fromkeys(whose))
     if ids:
         parts = [[one] if one in set(known) else one.split(",") for one in ids]
         ids = [one.strip() for some in parts for one in some]  # an id may hold a comma
@@ -173,39 +193,32 @@ def _choose_series(
                 f"The column {column.name!r} has {shorten(known)}",
                 "Name one of them",
             )
-        kept = ids
+        known = list(dict.fromkeys(ids))
     elif rows is None and len(known) > FIRST_SERIES:
-        note = f"The first {FIRST_SERIES} of {len(known):,} series; --rows all explains all."
-        kept = known[:FIRST_SERIES]
-        return [note], kept, frame[np.isin(whose, kept)]
-    else:
-        return [], known, frame
-    return [], kept, frame[np.isin(whose, kept)]
+        told = f"The first {FIRST_SERIES} of {len(known):,} series; --rows all explains all."
+        notes, known = [told, *notes], known[:FIRST_SERIES]
+    return notes, known, frame[np.isin(whose, known)].reset_index(drop=True)
 
 
-def _numbers(text: str, count: int) -> list[int]:
-    """Row numbers out of a text; there are `count` rows.
+def _numbers(text: str) -> list[int]:
+    """Row numbers out of a text.
 
-    >>> _numbers("0,5-7,5", 100)
+    >>> _numbers("0,5-7,5")
     [0, 5, 6, 7]
     """
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not (first.isdecimal() and (last.isdecimal() if dash else True)):
+        if (
+            not (first.isdecimal() and (last.isdecimal() if dash else True))
+            or not int(first) <= int(last or first) < int(first) + MOST_NAMED
+        ):
             raise ParameterError(
                 f"--rows is {text!r}",
-                "It lists row numbers, counted from 0, or spans of them",
+                f"It lists row numbers, counted from 0, or spans of up to {MOST_NAMED:,} of them",
                 "Write it such as 0,5,7 or 0-9",
             )
-        low, high = int(first), int(last or first)
-        if not low <= high < count:
-            raise ParameterError(
-                f"--rows names {part.strip()}, but the rows are 0 to {count - 1}",
-                "Rows are counted from 0, without the line of column names",
-                "Name rows that are there",
-            )
-        found += range(low, high + 1)
+        found += range(int(first), int(last or first) + 1)
     return list(dict.fromkeys(found))
 
 

@@ -37,7 +37,7 @@ def streamed(model, path, keep=(), skip=False, in_memory=False):
     return pd.concat(parts, ignore_index=True), len(parts), [*chunks.unseen.notes, *bad.notes]
 
 
-@pytest.fixture(params=[40, 10**6])
+@pytest.fixture(params=[150, 10**6])
 def pieces(request, monkeypatch):
     """Small pieces and one piece."""
     monkeypatch.setattr(csv_chunks, "BLOCK", request.param)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ..data.words import counted
 from ..progress import byte_progress
 
 EPILOG = "A model comes from `imputefree fit`, or from the save method of an estimator."
@@ -97,7 +96,7 @@ def predict_command(
     for note in [*chunks.unseen.notes, *bad.notes]:
         typer.echo(note, err=True)
     if output != STDOUT:
-        typer.echo(f"{counted(written, 'prediction')}: {output}")
+        typer.echo(f"{written} prediction{'s' * (written != 1)}: {output}")
 
 
 def split_names(given: list[str], names: list[str]) -> list[str]:

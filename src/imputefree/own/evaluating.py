@@ -217,7 +217,9 @@ def _missing_notes(model: Any, shares: dict[str, float], count: int) -> list[str
     )
     if not far or count < FEWEST:
         return []
-    told = shorten(
-        far, word=lambda name: f"{name!r} {before[name]:.0%} then, {shares[name]:.0%} now"
-    )
-    return [f"Other shares are missing than in training: {shorten(far, word=told)}."]
+
+    def then_and_now(name: str) -> str:
+        return f"{name!r} {before[name]:.0%} then, {shares[name]:.0%} now"
+
+    told = shorten(far, word=then_and_now)
+    return [f"Other shares are missing than in training: {told}."]

@@ -209,6 +209,26 @@ def test_every_step_may_have_its_prediction():
     assert why["explained"] == pytest.approx(float(expected[-1]), abs=1e-6)
 
 
+def test_times_are_asked_for_where_training_had_them():
+    """An index of times has no name; a model that knows times must not count steps instead."""
+    from imputefree import GILSequenceRegressor
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"who": np.repeat(range(20), 3), "when": [0.0, 0.25, 1.0] * 20})
+    frame["pulse"] = rng.normal(size=60)
+    small = {"n_members": 1, "max_iter": 1}
+    timed = GILSequenceRegressor(**small).fit(frame.set_index(["who", "when"]), range(20))
+    steps = [{"pulse": 1.0}, {"pulse": 2.0}]
+    answer = client(timed).post("/predict", json={"steps": steps})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["field"] == "steps[0].time"
+    counted = GILSequenceRegressor(**small).fit(frame.drop(columns="when"), range(20), id="who")
+    served = client(counted)
+    assert served.post("/predict", json={"steps": steps}).status_code == 200
+    answer = served.post("/predict", json={"steps": [{"time": 0}]})
+    assert answer.json()["error"]["field"] == "steps[0].time"  # no column of it
+
+
 @pytest.mark.parametrize("kind", ALL)
 def test_the_example_of_the_schema_is_taken(kind):
     served = client(ALL[kind]())

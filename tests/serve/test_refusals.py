@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -241,3 +242,11 @@ def test_a_fault_of_the_server_shows_nothing_of_it(capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "RuntimeError: secret inside" in err
     assert err.count("\n") == 1
+
+
+def test_a_hostile_body_is_refused_quickly(table):
+    """Many fields, one of them twice at the end: looking for it must not take the square."""
+    fields = ",".join(f'"{i}":1' for i in range(200_000))
+    begun = time.process_time()
+    refused(post(table, f'{{{fields},"199999":1}}'.encode()), 422, "199999", "twice")
+    assert time.process_time() - begun < 10

@@ -103,7 +103,7 @@ class Inputs:
         return cls(
             steps,
             statics,
-            _time(layout, [one.name for one in steps], encoder.unit),
+            _time(layout, [one.name for one in steps], encoder),
             series=True,
             id=layout.get("id"),
             per_step=bool(model.predictor_.shape["per_step"]),
@@ -190,8 +190,9 @@ def _typical(columns: tuple[Column, ...], blank: int = -1) -> dict[str, Any]:
     return {one.name: None if i == blank else one.typical for i, one in enumerate(columns)}
 
 
-def _time(layout: dict[str, Any], columns: list[str], unit: float) -> Time | None:
+def _time(layout: dict[str, Any], columns: list[str], encoder: PanelEncoder) -> Time | None:
     """How a step says when it was; None where training counted steps."""
+    unit = encoder.unit
     if layout.get("time"):
         return Time(str(layout["time"]), True, unit)
     if layout.get("id"):  # a long frame without a column of times
@@ -199,4 +200,6 @@ def _time(layout: dict[str, Any], columns: list[str], unit: float) -> Time | Non
     name = "time"
     while name in columns:
         name += "_"
-    return Time(name, bool(layout.get("times")), unit)
+    # Lists of frames and frames with an index of times leave only the distances they had.
+    counted = unit == 1.0 and not encoder.uneven
+    return Time(name, bool(layout.get("times")) or not counted, unit)

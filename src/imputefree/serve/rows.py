@@ -18,6 +18,7 @@ from .refusals import RequestError
 
 MOST_NOTES = 50
 NAMED_COLUMNS = 40
+COMPARED_COLUMNS = 300  # with a name that is unknown: looking for the nearest takes time
 
 
 @dataclass
@@ -153,7 +154,7 @@ class RowReader:
 
     def _unknown(self, name: str, place: str, apart: str | None) -> RequestError:
         names = [column.name for column in self.columns]
-        near = difflib.get_close_matches(name[:200], names, n=1)
+        near = difflib.get_close_matches(name[:100], names[:COMPARED_COLUMNS], n=1)
         names = [*([apart] if apart else []), *names]
         return RequestError(
             422,

@@ -10,9 +10,10 @@ export class Refused extends Error {
   }
 }
 
-export function sentence({ fact, rule, remedy }) {
+export function sentence({ field, fact, rule, remedy }) {
   const said = [fact, rule, remedy].filter(Boolean).map((part) => part.replace(/[.]?$/, "."));
   const text = said.join(" ");
+  if (field && text.startsWith(field)) return text; // a name stays as it is
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -63,8 +63,8 @@ async function predictAll(text, schema, wanted) {
     if (good.length > PIECE) say([`${done} of ${good.length} predicted …`]);
   }
   const what = schema.series ? "series" : "rows";
-  const bad = table.records.length - good.length;
-  const lines = [`${good.length} ${what} predicted${bad ? `, ${bad} not: see the column “problem”` : ""}.`];
+  const bad = table.records.filter((one) => one.error).length; // those the server refused, too
+  const lines = [`${table.records.length - bad} ${what} predicted${bad ? `, ${bad} not: see the column “problem”` : ""}.`];
   say([...lines, ...table.notes, ...notes.slice(0, 5).map(({ field, note }) => `${field}: ${note}`)]);
   show(table, schema);
 }

@@ -101,6 +101,8 @@ function oneSeries(group, reader, schema, timeAt, fixed) {
     const name = schema.series.time.name;
     const order = (one) => (typeof one === "string" ? Date.parse(one) : one);
     steps.sort((a, b) => order(a.step[name]) - order(b.step[name]));
+    const same = steps.find(({ step }, i) => i && order(step[name]) === order(steps[i - 1].step[name]));
+    if (same) throw new Error(`It has two lines at ${name} ${same.step[name]}.`);
   }
   const still = {};
   for (const { own } of steps) {

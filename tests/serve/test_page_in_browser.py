@@ -1,0 +1,424 @@
+"""The page as a person has it: real Chromium, by mouse and by keyboard, wide and narrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from .made import numbers, patients, stays
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
+BROWSER, DRIVER = shutil.which("chromium"), Path("/usr/bin/chromedriver")
+pytestmark = pytest.mark.skipif(
+    BROWSER is None or not DRIVER.exists(),
+    reason="needs chromium and chromedriver: scripts/install-chromium",
+)
+SWITCHES = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+PATIENCE = 30
+
+
+@contextmanager
+def serving(model, **options):
+    """A server in a thread; the browser sees no difference."""
+    from imputefree.serve.app import build_app
+    from imputefree.serve.running import address_of, listen
+
+    bound = listen("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(build_app(model, **options), log_config=None))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    address = address_of(bound)
+    thread.start()
+    yield address
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for switch in SWITCHES:
+        options.add_argument(switch)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def addresses():
+    with (
+        serving(patients()) as table,
+        serving(stays()) as series,
+        serving(numbers(), token="s3cret") as guarded,
+    ):
+        yield {"table": table, "series": series, "guarded": guarded}
+
+
+class Page:
+    """What the tests do with the browser, in words."""
+
+    def __init__(self, browser, address):
+        self.browser = browser
+        self.resize(1280)
+        browser.get(address)
+
+    def resize(self, width):
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def find(self, selector):
+        return self.browser.find_element("css selector", selector)
+
+    def all(self, selector):
+        return self.browser.find_elements("css selector", selector)
+
+    def until(self, ready):
+        """What `ready` gives once it is true."""
+        end = time.monotonic() + PATIENCE
+        while not (found := ready()):
+            assert time.monotonic() < end, self.find("body").text
+            time.sleep(0.05)
+        return found
+
+    def field(self, label):
+        """A field by what it is called, as a screen reader would."""
+        (found,) = [
+            one
+            for one in self.all("#form input, #form select")
+            if one.accessible_name.removesuffix("most useful next").strip() == label
+        ]
+        return found
+
+    def value(self):
+        return self.find("#value").text
+
+    def settled(self):
+        """The value once it is that of what is entered."""
+        self.until(lambda: "old" not in self.find("#result").get_attribute("class"))
+        return self.until(lambda: self.value() not in {"", "…"} and self.value())
+
+    def type(self, label, text):
+        field = self.field(label)
+        if field.tag_name == "input":
+            field.clear()
+        field.send_keys(text)
+
+    def press(self, selector):
+        element = self.find(selector)
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def focused(self):
+        return self.browser.switch_to.active_element
+
+    def keys(self, *keys):
+        for key in keys:
+            self.focused().send_keys(key)
+
+
+@pytest.fixture
+def page(browser, addresses):
+    opened = []
+
+    def open_page(kind="table"):
+        opened.append(Page(browser, addresses[kind]))
+        if kind != "guarded":
+            opened[0].until(lambda: opened[0].find("#main").is_displayed())
+            opened[0].settled()
+        return opened[0]
+
+    yield open_page
+    assert [line for line in browser.get_log("browser") if "401" not in line["message"]] == []
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').map(one => one.name)"
+    )
+    own = browser.execute_script("return location.origin")
+    assert [name for name in loaded if not name.startswith((own, "data:", "blob:"))] == []
+
+
+def probability(**row):
+    import pandas as pd
+
+    names = ["age", "sex", "home.dest", "lactate", "grade"]
+    frame = pd.DataFrame([{name: row.get(name) for name in names}])
+    frame = frame.astype({"age": float, "lactate": float, "grade": float})
+    return f"{100 * patients().predict_proba(frame)[0, 1]:.1f}\u00a0%".replace("\u00a0", " ")
+
+
+def text(found):
+    return found.replace("\u00a0", " ")
+
+
+def test_a_form_that_may_stay_blank_follows_what_is_typed(page):
+    page = page()
+    assert text(page.settled()) == probability()
+    page.type("lactate", "6.5")
+    page.until(lambda: text(page.value()) == probability(lactate=6.5))
+    page.type("sex", "m")
+    page.until(lambda: text(page.value()) == probability(lactate=6.5, sex="m"))
+    names = [one.text.split(" =")[0] for one in page.all("#effects li .line span:first-child")]
+    assert set(filter(None, names)) >= {"lactate", "sex"}
+    page.field("lactate").clear()
+    page.field("lactate").send_keys(" ")  # blanks are blank
+    page.until(lambda: text(page.value()) == probability(sex="m"))
+    page.press("#clear")
+    page.until(lambda: text(page.value()) == probability())
+    assert page.find("#no-effects").is_displayed()
+
+
+def test_the_most_useful_field_is_named_marked_and_reached(page):
+    page = page()
+    best = page.find("#to-next").text
+    assert best in {"age", "sex", "home.dest", "lactate", "grade"}
+    (marked,) = page.all(".field.best")
+    assert best in marked.text
+    assert "most useful next" in marked.text
+    page.press("#to-next")
+    assert page.focused() == page.field(best)
+    said = page.find("#status").get_attribute("textContent")
+    assert said.startswith("Probability of outcome = well: ")
+    assert said.endswith(f"Most useful to measure next: {best}.")
+
+
+def test_the_class_can_be_chosen(page):
+    page = page()
+    well = float(text(page.settled()).split()[0])
+    page.find("#of").send_keys("ill")
+    page.until(lambda: abs(float(text(page.value()).split()[0]) + well - 100) < 0.11)
+
+
+def test_errors_and_notes_stand_beside_their_field(page):
+    page = page()
+    page.type("age", "old")
+    say = page.find("#value")
+    page.until(lambda: say.text == "—")
+    field = page.field("age")
+    assert field.get_attribute("aria-invalid") == "true"
+    words = field.get_attribute("aria-describedby").split()[-1]
+    assert page.find(f"#{words}").text == "This is no number."
+    assert "Correct the marked field" in page.find("#trouble").text
+    assert page.all(".field.best") == []
+    page.type("age", "31,5")
+    page.until(lambda: page.find(f"#{words}").text == "This is no number. Write 31.5.")
+    page.type("age", "500")  # a number, but none that training saw
+    page.until(lambda: "beyond what training saw" in page.find(f"#{words}").text)
+    assert field.get_attribute("aria-invalid") is None
+    assert text(page.settled()) == probability(age=500)
+    page.type("age", "31")
+    page.until(lambda: page.find(f"#{words}").text == "")
+
+
+def test_the_keyboard_alone_is_enough(page):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page()
+    page.keys(Keys.TAB)
+    assert page.focused().text == "Skip to the form"
+    page.keys(Keys.ENTER)
+    seen = []
+    for _ in range(9):
+        page.keys(Keys.TAB)
+        seen.append(page.focused().accessible_name.removesuffix("most useful next").strip())
+        outline = page.focused().value_of_css_property("outline-style")
+        assert outline != "none", seen
+        if seen[-1] == "lactate":
+            break
+    assert seen[:2] == ["Fill in an example", "Clear all"]
+    assert seen[2:] == ["age", "sex", "home.dest", "lactate"]
+    page.keys("6.5")
+    page.until(lambda: text(page.value()) == probability(lactate=6.5))
+    page.keys(Keys.SHIFT + Keys.TAB)
+    page.focused().send_keys("there")
+    expected = probability(lactate=6.5, **{"home.dest": "there"})
+    page.until(lambda: text(page.value()) == expected)
+    page.keys(Keys.ENTER)  # sends no form anywhere
+    assert text(page.settled()) == expected
+
+
+LINES = """who,age,sex,lactate,home.dest,grade
+"Ada, L.",31,f,1.5,"no, where",
+Bob,old,m,2,here,1
+Cy,NA,,,there,3
+"""
+
+
+def test_csv_in_and_out(page, tmp_path):
+    page = page()
+    page.find("#paste").send_keys(LINES)
+    page.press("#predict-many")
+    page.until(lambda: page.find("#download").is_displayed())
+    said = page.find("#many-say").text
+    assert "2 rows predicted, 1 not" in said
+    assert "Not used by the model: who." in said
+    cells = [
+        [one.text for one in row.find_elements("css selector", "th, td")]
+        for row in page.all("#many-table tbody tr")
+    ]
+    assert [row[0] for row in cells] == ["2", "3", "4"]
+    assert text(cells[0][3]) == probability(
+        age=31, sex="f", lactate=1.5, **{"home.dest": "no, where"}
+    )
+    assert "age holds “old”, which is no number." in cells[1]
+    found = list(csv.DictReader(io.StringIO(downloaded(page, tmp_path))))
+    assert [row["who"] for row in found] == ["Ada, L.", "Bob", "Cy"]
+    assert found[1]["prediction"] == ""
+    share = float(found[2]["probability of well"])
+    assert f"{100 * share:.1f} %" == probability(grade=3, **{"home.dest": "there"})
+    assert found[0]["home.dest"] == "no, where"
+
+
+def downloaded(page, folder):
+    """The file that a click on the link leaves."""
+    where = {"behavior": "allow", "downloadPath": str(folder)}
+    page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    page.press("#download")
+    path = folder / "predictions.csv"
+    page.until(path.exists)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("", "first"),
+        ("age,sex\n", "at least one more"),
+        ("a,b\n1,2\n", "None of the model's columns"),
+        ("age,age\n1,2\n", "there twice"),
+        ('age,sex\n1,"f\n', "never closed"),
+    ],
+)
+def test_a_csv_that_cannot_be_is_said(page, lines, words):
+    page = page()
+    page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
+    page.press("#predict-many")
+    page.until(lambda: words in page.find("#many-say").text)
+    assert not page.find("#download").is_displayed()
+
+
+def test_a_dropped_file_is_predicted(page, tmp_path):
+    page = page()
+    path = tmp_path / "many.csv"
+    path.write_text("age;sex\n" + "31;m\n" * 700)  # more than one request, with semicolons
+    page.find("#file").send_keys(str(path))
+    page.until(lambda: "700 rows predicted." in page.find("#many-say").text)
+    assert len(page.all("#many-table tbody tr")) == 50
+    assert "50 of 700" in page.find("#many-table caption").text
+
+
+def test_series_have_steps(page):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page("series")
+    first = page.settled()
+    page.type("pulse, step 1", "140")
+    page.press("#add-step")
+    page.until(lambda: page.focused().accessible_name == "hour, step 2")
+    assert page.focused().get_attribute("value") == "0.5"
+    page.keys(Keys.ENTER)
+    assert page.focused().accessible_name == "pulse, step 2"
+    page.keys("150")
+    expected = shock([{"hour": 0, "pulse": 140}, {"hour": 0.5, "pulse": 150}])
+    page.until(lambda: text(page.value()) == expected)
+    assert "pulse (2 values)" in page.find("#effects").text
+    page.type("hour, step 2", "0")
+    page.until(lambda: "not later than the step before" in page.find("#steps").text)
+    page.press("#remove-step")
+    page.until(lambda: text(page.value()) == shock([{"hour": 0, "pulse": 140}]))
+    page.press("#clear")
+    page.until(lambda: page.value() == first)
+
+
+def shock(steps):
+    import json
+
+    from imputefree.serve.served import Served
+
+    body = json.dumps({"steps": steps}).encode()
+    share = Served(stays()).predict(body)["predictions"][0]["probability"]["1"]
+    return f"{100 * share:.1f} %"
+
+
+def test_csv_of_steps(page):
+    page = page("series")
+    lines = "patient,hour,age,pulse\n7,0.5,40,90\n7,0,40,80\n8,0,50,\n8,0,50,\n9,x,1,1\n"
+    page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
+    page.press("#predict-many")
+    page.until(lambda: "1 series predicted, 2 not" in page.find("#many-say").text)
+    cells = [
+        [one.text for one in row.find_elements("css selector", "th, td")]
+        for row in page.all("#many-table tbody tr")
+    ]
+    assert [row[0] for row in cells] == ["7", "8", "9"]
+    assert "two lines at hour 0" in cells[1][-1]
+    assert "is no time" in cells[2][-1]
+
+
+def test_the_token_is_asked_for(page):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page("guarded")
+    page.until(lambda: page.find("#token-form").is_displayed())
+    assert not page.find("#main").is_displayed()
+    page.keys("wrong", Keys.ENTER)
+    page.until(lambda: page.find("#token-say").text == "This is not the token.")
+    page.find("#token").clear()
+    page.find("#token").send_keys("s3cret", Keys.ENTER)
+    page.until(lambda: page.find("#main").is_displayed())
+    assert page.settled() != "—"
+    assert not page.find("#token-form").is_displayed()
+
+
+@pytest.mark.parametrize("kind", ["table", "series"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_page_never_scrolls_sideways(page, kind, width):
+    page = page(kind)
+    page.resize(width)
+    page.press("#fill")
+    page.settled()
+    inside = page.browser.execute_script("return document.documentElement.scrollWidth")
+    assert inside <= width
+
+
+def test_every_field_has_a_name_and_contrast_in_both_themes(page):
+    page = page()
+    for theme in ("light", "dark"):
+        wanted = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
+        faint = page.browser.execute_script(FAINT, "h1, h2, p, label, button, th, td, span, #value")
+        assert faint == [], theme
+    for element in page.all("input, select, textarea, button"):
+        assert element.accessible_name or not element.is_displayed()
+
+
+FAINT = """
+const behind = (one) => {
+  const color = getComputedStyle(one).backgroundColor;
+  return color === "rgba(0, 0, 0, 0)" && one.parentElement ? behind(one.parentElement) : color;
+};
+const light = (color) => {
+  const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map((c) => c / 255)
+    .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const contrast = (one) => { // WCAG's ratio of text to what is behind it
+  const pair = [light(getComputedStyle(one).color), light(behind(one))];
+  return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+};
+const shown = [...document.querySelectorAll(arguments[0])].filter(
+  (one) => one.checkVisibility() && one.textContent.trim() && !one.disabled);
+if (shown.length < 20) return ["hardly anything is shown"];
+return shown.filter((one) => contrast(one) < 4.5).map((one) => one.outerHTML);
+"""

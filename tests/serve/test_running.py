@@ -1,0 +1,138 @@
+"""The server as a process: it says where it is, answers many, and stops when asked."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from .made import numbers, patients, running
+
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+TOKEN = "s3cret"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+LOAD = Path(__file__).parents[2] / "benchmarks" / "serve_load.py"
+
+
+def wait(process):
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("wish", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_after_its_answers(tmp_path, wish):
+    """A request whose body is still on its way when the signal comes is answered."""
+    with running(numbers(), tmp_path) as (process, address):
+        place = urlsplit(address)
+        assert place.hostname == "127.0.0.1"
+        body = json.dumps({"rows": [{"0": 1.0}] * 50}).encode()
+        slow = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+        slow.putrequest("POST", "/predict")
+        slow.putheader("Content-Type", "application/json")
+        slow.putheader("Content-Length", str(len(body)))
+        slow.endheaders(body[:20])
+        time.sleep(0.3)
+        process.send_signal(wish)
+        time.sleep(0.3)
+        slow.send(body[20:])
+        answer = slow.getresponse()
+        assert answer.status == 200
+        assert len(json.loads(answer.read())["predictions"]) == 50
+        slow.close()
+        code, _, err = wait(process)
+    assert code == 0
+    assert err == "Stopped.\n"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """One server for several tests, with a token from the environment and narrow limits."""
+    folder, environment = (
+        tmp_path_factory.mktemp("served"),
+        os.environ | {"IMPUTEFREE_TOKEN": TOKEN},
+    )
+    options = ("--timeout", "5", "--max-bytes", "1000")
+    with running(patients(), folder, *options, environment=environment) as (_, address):
+        yield address
+
+
+def test_a_body_that_never_ends_does_not_hold_the_server(guarded):
+    place = urlsplit(guarded)
+    with socket.create_connection((place.hostname, place.port), timeout=30) as one:
+        one.sendall(
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Authorization: Bearer " + TOKEN.encode() + b"\r\nContent-Length: 100\r\n\r\n{"
+        )
+        answer = one.recv(65536)
+        while b"}}" not in answer:
+            answer += one.recv(65536)
+    assert b" 408 " in answer.split(b"\r\n")[0]
+    assert b'"fact":"the body had not arrived after 5 seconds"' in answer
+
+
+def test_huge_bodies_are_refused_without_being_read(guarded):
+    headers = BEARER | {"Content-Type": "application/json"}
+    huge = b"[" * 20_000_000
+    answer = httpx.post(f"{guarded}/predict", content=huge, headers=headers, timeout=30)
+    assert answer.status_code == 413
+    assert httpx.get(f"{guarded}/health", timeout=30).json() == {"status": "ok"}
+
+
+def test_many_at_a_time_get_their_own_answers(guarded):
+    """Threads share the model: answers must not mix."""
+    expected, wrong = {}, []
+
+    def ask(client, age):
+        return client.post("/predict", json={"age": age}).json()["predictions"]
+
+    def ask_often(age):
+        with httpx.Client(base_url=guarded, headers=BEARER, timeout=30) as client:
+            for _ in range(15):
+                if (found := ask(client, age)) != expected[age]:
+                    wrong.append((age, found))
+
+    with httpx.Client(base_url=guarded, headers=BEARER, timeout=30) as client:
+        for age in (25, 40, 55, 70):
+            expected[age] = ask(client, age)
+    threads = [threading.Thread(target=ask_often, args=(age,)) for age in [*expected, *expected]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert len({str(found) for found in expected.values()}) == len(expected)
+
+
+def test_the_token_of_the_environment_is_asked_for(guarded):
+    assert httpx.get(f"{guarded}/schema", timeout=30).status_code == 401
+    assert httpx.get(f"{guarded}/schema", headers=BEARER, timeout=30).status_code == 200
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_load(tmp_path):
+    """The benchmark with a tenth of its requests; it judges time and memory itself."""
+    options = ["--requests", "200", "--json", str(tmp_path / "out.json")]
+    done = subprocess.run(
+        [sys.executable, str(LOAD), *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    figures = json.loads((tmp_path / "out.json").read_text())
+    assert figures["failures"] == 0, done.stdout
+    assert figures["requests"] == 200
+    assert figures["growth_mb"] < 20
+    assert f"p99 {figures['p99_ms']:.1f} ms" in done.stdout
+    assert done.returncode == int("OVER" in done.stdout)

@@ -64,6 +64,7 @@ def about(found, rows=300, classes=None):
             "command": "imputefree fit d.csv",
             "random_state": 0,
             "estimator": "GILClassifier",
+            "cut_short": None,
         },
     }
 
@@ -113,6 +114,13 @@ def test_limits_depend_on_the_data():
     many = write_card(about(estimate(), rows=3000, classes={"no": 1500, "yes": 1500}))
     assert "only" not in many.partition("## Limits")[2]
     assert "rare" not in many
+
+
+def test_a_short_training_is_told():
+    told = about(estimate())
+    assert "epochs" not in write_card(told)
+    told["made"]["cut_short"] = 10
+    assert "after 10 epochs at most" in write_card(told)
 
 
 def test_groups_and_files_are_no_longer_warned_of():

@@ -81,6 +81,11 @@ def show_result(about: dict[str, Any]) -> None:
         f" {inside['resamples']} bootstrap resamples of the {found['tested']:,} scored"
         f" {inside['over']}."
     )
+    if about["made"]["cut_short"]:
+        typer.echo(
+            f"Training ended after {about['made']['cut_short']} epochs at most, as asked: with more"
+            " of them this model may be better."
+        )
     for name, why in found["failed"].items():
         typer.echo(f"{TITLES[name]} failed: {why}")
     for sentence in found["remarks"]:

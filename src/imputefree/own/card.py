@@ -146,6 +146,11 @@ def _limits(about: dict[str, Any]) -> str:
     units = data["series"] or data["rows"]
     word = "series" if data["series"] else "rows"
     said = []
+    if about["made"]["cut_short"]:
+        said.append(
+            f"Training ended after {about['made']['cut_short']} epochs at most, as asked: with more"
+            " of them the model may be better."
+        )
     if units < FEW:
         said.append(f"There are only {units} {word}: all figures are rough.")
     classes = data["target"].get("classes")

@@ -100,6 +100,7 @@ def _piece(
 def main_metric(scores: Scores) -> str:
     """The figure that decides who is better: one that does not depend on a threshold or unit.
 
+    >>> from imputefree.own.intervals import Figure
     >>> main_metric({"auc": Figure(None, None, None), "log_loss": Figure(0.5, 0.4, 0.6)})
     'log_loss'
     """

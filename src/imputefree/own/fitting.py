@@ -16,6 +16,7 @@ from .estimate import Report, estimate
 from .partial import Partial, write_file
 from .problem import Problem
 from .references import OURS, learn, make, methods
+from .repeatable import repeatable
 from .request import Request
 from .split import Fold, make_folds
 from .verdict import most_telling_gaps, remarks_of, warnings_of
@@ -100,8 +101,9 @@ def fit(
     model = final()
     model.about_ = describe(problem, request, partial.state, found, type(model).__name__)
     model.card_ = write_card(model.about_)
-    model.save(request.output)
-    _write_card(card_path(request.output), model.card_)
+    model.save(partial.finished)
+    _write(request.output, repeatable(partial.finished.read_bytes()), "the model")
+    _write(card_path(request.output), model.card_.encode(), "the model's card")
     return model
 
 
@@ -155,6 +157,7 @@ def describe(
             "command": request.command,
             "random_state": request.seed,
             "estimator": estimator,
+            "cut_short": request.epochs,
         },
     }
 
@@ -169,12 +172,12 @@ def _target(problem: Problem) -> dict[str, Any]:
     return {name: float(value) for name, value in told.items()}
 
 
-def _write_card(path: Path, text: str) -> None:
+def _write(path: Path, content: bytes, what: str) -> None:
     try:
-        write_file(path, text.encode())
+        write_file(path, content)
     except OSError as error:
         raise ModelFileError(
-            f"the model is written, but its card {path} cannot be ({error.strerror})",
-            "The card is put beside the model; the model holds it too",
-            "Make room, or choose another path",
+            f"{what} {path} cannot be written ({error.strerror})",
+            "Model and card are put into an existing, writable folder",
+            "Make room there; the same command with --resume then writes them",
         ) from None

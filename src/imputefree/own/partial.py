@@ -65,6 +65,11 @@ class Partial:
         """Where the final model waits for its card."""
         return self.folder / "model.imputefree"
 
+    @property
+    def finished(self) -> Path:
+        """The model with its card, before it is put where it belongs."""
+        return self.folder / "finished.imputefree"
+
     def checkpoint(self, piece: str) -> Path:
         """Where a training under way keeps what it needs to go on."""
         return self.folder / f"{piece}.checkpoint"

@@ -7,11 +7,9 @@ weights. Reading it parses numbers and texts; there is nothing in it that could 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import uuid
 import warnings
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +22,7 @@ from safetensors.torch import save as to_bytes
 from .errors import ModelFileError
 from .gil import POLICIES, Policy
 from .gil.predictors import MemberMlp
+from .whole_files import replacing
 
 FORMAT = 1
 KEY = "imputefree"
@@ -61,15 +60,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     text = json.dumps(content, sort_keys=True, default=np.generic.item)
     metadata = {KEY: text, "sha256": _digest(text, weights)}
     path = Path(path)
-    # A plain new file, so that it gets the permissions of any other (mkstemp's is private).
-    temporary = path.parent / f"{path.name}.{uuid.uuid4().hex}"
     try:
-        with open(temporary, "xb") as file:
-            file.write(_in_order(to_bytes(weights, metadata)))
-        os.replace(temporary, path)
+        with replacing(path) as place:
+            place.write_bytes(_in_order(to_bytes(weights, metadata)))
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
         raise ModelFileError(
             f"{path} cannot be written ({error.strerror})",
             "A model is saved into an existing, writable folder",

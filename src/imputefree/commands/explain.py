@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import uuid
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +14,7 @@ import typer
 
 from ..data.words import shorten
 from ..errors import InputError, ParameterError
+from ..whole_files import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,16 +249,12 @@ def _check_outputs(picture: Path | None, csv: Path | None, read: list[Path]) -> 
 
 def _write(path: Path, write: Callable[[Path], Any]) -> None:
     """The whole file or, where that fails, what was there before."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        write(temporary)
-        os.replace(temporary, path)
+        with replacing(path) as place:
+            write(place)
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({(error.strerror or str(error)).lower()})",
             "It goes into an existing, writable folder",
             "Name another file",
         ) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -5,12 +5,9 @@ A checkpoint holds tensors, numbers and texts, and is read as such: nothing in i
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import pickle
 import time
-import uuid
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +17,7 @@ import torch
 from torch import Tensor
 
 from ..errors import ModelFileError
+from ..whole_files import replacing
 
 SHARE = 20  # writing takes at most about 1/20 of the time
 
@@ -75,14 +73,10 @@ class Checkpoint:
         if time.monotonic() < self._due:
             return
         begun = time.monotonic()
-        temporary = self.path.parent / f"{self.path.name}.{uuid.uuid4().hex}"
         try:
-            with open(temporary, "xb") as file:
-                torch.save({"identity": self.identity, "kept": make()}, file)
-            os.replace(temporary, self.path)
+            with replacing(self.path) as place:
+                torch.save({"identity": self.identity, "kept": make()}, place)
         except (OSError, RuntimeError) as error:  # torch's writer reports a full disk by the latter
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
             warnings.warn(
                 f"The checkpoint {self.path} cannot be written ({error}); training goes on"
                 " without a new one.",

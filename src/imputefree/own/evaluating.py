@@ -9,19 +9,17 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from ..bench.metrics import of_classes, of_numbers
 from ..data.words import shorten
 from ..errors import InputError, ParameterError
 from .bad_rows import BadRows
-from .bootstrap import bootstrap_figures
 from .cells import Levels, as_numbers
 from .chunks import Chunk, Chunks
+from .intervals import intervals
 from .model import is_of_series, roles_of, static_names
 from .predicting import by_step, class_labels, class_names, predict_chunks
 
 MUCH = 0.15  # difference of shares missing that is worth a note
 FEWEST = 30  # rows to say that of
-RESAMPLES = 500
 
 
 @dataclass(frozen=True)
@@ -83,16 +81,17 @@ def evaluate(
             "Name the column of the answers with --target",
         )
     every_found = np.concatenate(found)
-    measure = of_classes if is_classifier(model) else of_numbers
+    task = "classification" if is_classifier(model) else "regression"
+    scores, _ = intervals(task, every_truth, {"imputefree": every_found})
     return Evaluation(
-        task="classification" if is_classifier(model) else "regression",
+        task=task,
         target=target,
         unit=answers.unit,
         count=len(every_truth),
         without=without,
         bad_rows=bad.count,
         missing=missing.shares,
-        figures=_with_intervals(measure, every_truth, every_found),
+        figures={name: one._asdict() for name, one in scores["imputefree"].items()},
         notes=[
             *_training_note(model, bad, len(every_truth), answers.unit),
             *_missing_notes(model, missing.shares, len(every_truth)),
@@ -178,17 +177,6 @@ class _Missing:
     @property
     def shares(self) -> dict[str, float]:
         return {name: gaps / self._cells[name] for name, gaps in self._gaps.items()}
-
-
-def _with_intervals(
-    measure: Any, truth: np.ndarray, found: np.ndarray
-) -> dict[str, dict[str, float | None]]:
-    intervals = bootstrap_figures(measure, truth, found, n=RESAMPLES)
-    figures = {}
-    for name, value in measure(truth, found).items():
-        low, high = intervals[name] or (None, None)
-        figures[name] = {"value": value, "low": low, "high": high}
-    return figures
 
 
 def _about(model: Any) -> dict[str, Any]:

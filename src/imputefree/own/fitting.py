@@ -16,7 +16,6 @@ from .estimate import Report, estimate
 from .partial import Partial, write_file
 from .problem import Problem
 from .references import OURS, learn, make, methods
-from .repeatable import repeatable
 from .request import Request
 from .split import Fold, make_folds
 from .verdict import most_telling_gaps, remarks_of, warnings_of
@@ -102,7 +101,7 @@ def fit(
     model.about_ = describe(problem, request, partial.state, found, type(model).__name__)
     model.card_ = write_card(model.about_)
     model.save(partial.finished)
-    _write(request.output, repeatable(partial.finished.read_bytes()), "the model")
+    _write(request.output, partial.finished.read_bytes(), "the model")
     _write(card_path(request.output), model.card_.encode(), "the model's card")
     return model
 

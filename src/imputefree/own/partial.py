@@ -12,7 +12,6 @@ import io
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import numpy as np
 
 from .. import __version__
 from ..errors import InputError, ModelFileError
+from ..whole_files import replacing
 from .request import Request
 
 try:
@@ -196,12 +196,7 @@ def _remove(folder: Path) -> None:
 
 def write_file(path: Path, content: bytes) -> None:
     """All of it or nothing, and on the disk when this returns."""
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as place, place.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

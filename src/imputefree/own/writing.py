@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import os
-import uuid
 from pathlib import Path
 
 import pandas as pd
 
 from ..errors import InputError, ParameterError
+from ..whole_files import replacing
 from .files import PARQUET
 
 
@@ -35,19 +34,18 @@ def check_format(path: Path) -> str:
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write all rows; a failure leaves an older file as it was."""
     form = check_format(path)
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
-        if form == "parquet":
-            frame.to_parquet(temporary, index=False)
-        elif form == "csv":
-            frame.to_csv(temporary, index=False)
-        else:  # without name and time, so that the same frame gives the same file
-            with (
-                temporary.open("xb") as raw,
-                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file,
-            ):
-                frame.to_csv(file, index=False)
-        os.replace(temporary, path)
+        with replacing(path) as place:
+            if form == "parquet":
+                frame.to_parquet(place, index=False)
+            elif form == "csv":
+                frame.to_csv(place, index=False)
+            else:  # without name and time, so that the same frame gives the same file
+                with (
+                    place.open("xb") as raw,
+                    gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file,
+                ):
+                    frame.to_csv(file, index=False)
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error})",
@@ -58,5 +56,3 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
         raise ParameterError(
             "Parquet files need pyarrow", "It comes with an extra", "pip install 'imputefree[data]'"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """A new place beside `path` to write to, moved there if the block ends well.
 
     If it does not, an older file at `path` stays as it was and nothing else is left behind. The
-    place is a plain new file's, so that it gets the permissions of any other (mkstemp's is private).
+    place is a plain new file's, which gets the permissions of any other (mkstemp's is private).
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

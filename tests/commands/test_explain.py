@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier
-from imputefree.cli import main
 from imputefree.commands import explain
 from imputefree.explain import explain_rows, picture
 
@@ -42,18 +41,10 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def run(capsys, folder, monkeypatch):
+def run(run, folder, monkeypatch):
     """Call `imputefree explain` in the folder; gives exit code, stdout and stderr."""
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main(["explain", *map(str, words)])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return call
+    return lambda *words: run("explain", *words)
 
 
 def test_one_row_has_its_values_and_what_to_measure(run):

@@ -17,7 +17,6 @@ import torch
 
 import imputefree
 from imputefree.base import GILEstimator
-from imputefree.cli import main
 from imputefree.own.names import header
 
 TINY = ("--max-iter", 2, "--members", 1)
@@ -51,19 +50,11 @@ def stays(n=30, seed=0):
 
 
 @pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Call the command line; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
+def run(run, monkeypatch):
+    """With wide tables, and on a day of its own."""
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main(list(map(str, words)))
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
-
-    return call
+    return run
 
 
 def test_a_table_from_file_to_model(run, tmp_path):

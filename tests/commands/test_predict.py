@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.cli import main
 from imputefree.own import csv_chunks
 from tests.own.made import classifier, long_table, sequence_classifier, table
 
@@ -31,16 +30,11 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture
-def run(home, capsys, tmp_path, monkeypatch):
+def run(run, home):
     """Call `predict` on a model of the folder, with files here; exit code, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
 
     def call(model, data, *words):
-        data = home / data if (home / data).exists() else data
-        with pytest.raises(SystemExit) as left:
-            main(["predict", str(home / model), str(data), *map(str, words)])
-        out, err = capsys.readouterr()
-        return left.value.code, out, err
+        return run("predict", home / model, home / data if (home / data).exists() else data, *words)
 
     return call
 

@@ -43,14 +43,15 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
     What goes in and out stands in the file's metadata, see `read_metadata`; `encode` makes the
     inputs from a frame.
 
+    >>> import tempfile
     >>> import onnxruntime
     >>> from imputefree import GILClassifier
     >>> X = np.array([[1.0, np.nan], [2.0, 5.0]] * 10)
     >>> clf = GILClassifier(max_iter=1, n_members=1, random_state=0).fit(X, [0, 1] * 10)
-    >>> folder = getfixture("tmp_path")
-    >>> export(clf, folder / "model.onnx").difference < 1e-5
+    >>> path = Path(tempfile.mkdtemp()) / "model.onnx"
+    >>> export(clf, path).difference < 1e-5
     True
-    >>> session = onnxruntime.InferenceSession(folder / "model.onnx")
+    >>> session = onnxruntime.InferenceSession(path)
     >>> bool(np.allclose(session.run(None, {"X": X})[0], clf.predict_proba(X)))
     True
     """

@@ -12,6 +12,9 @@ import typer
 
 from .commands import data
 from .commands.bench import EPILOG, bench_command
+from .commands.evaluate import evaluate_command
+from .commands.explain import explain_command
+from .commands.predict import predict_command
 from .commands.report import report_command
 from .commands.serve import serve_command
 from .errors import ImputefreeError
@@ -25,6 +28,9 @@ app.add_typer(data.app, name="data")
 app.command("bench", epilog=EPILOG)(bench_command)
 app.command("report")(report_command)
 app.command("serve")(serve_command)
+app.command("explain")(explain_command)
+app.command("predict")(predict_command)
+app.command("evaluate")(evaluate_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -20,7 +20,7 @@ from .tables import importance
 from .variants import REMOVED, NextValue, Variants, measured, removals
 
 CHUNK_STEPS = 2**14  # steps of the variants that are encoded at once
-MOST_STEPS = 20_000_000
+MOST_STEPS = 5_000_000  # about a minute of one core with the default networks
 
 
 def explain_series(
@@ -171,7 +171,8 @@ def _refuse_too_much(seen: np.ndarray, panel: Panel, most_steps: int) -> None:
         raise ParameterError(
             f"removing {int(each.sum()):,} values one by one means {steps:,} steps to predict",
             f"The limit is {most_steps:,}",
-            "Explain fewer series, remove whole columns only (single=False), or raise most_steps",
+            "Explain fewer series, or whole columns only (single=False, --no-steps), or raise"
+            " most_steps",
         )
 
 

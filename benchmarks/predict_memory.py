@@ -1,0 +1,116 @@
+"""Peak memory and speed of `imputefree predict` on a file larger than what is allowed.
+
+A made table of seven numbers with gaps and a category, written piece by piece; a default model of
+its first rows; the command in a process of its own, as a user runs it. Exits 1 above the bound.
+
+    python benchmarks/predict_memory.py [--rows 5000000] [--format csv] [--members 16] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import record
+
+from imputefree import GILClassifier
+
+BOUND_MB = 1000
+PIECE = 100_000  # rows written at once
+TRAINING = 1000
+PROTOCOL = "7 numbers and a category, 30% missing; peak resident memory of the whole process"
+
+
+def piece(rows: int, seed: int) -> pd.DataFrame:
+    """Some rows of the table; the label y follows two of the columns."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(rows, 7)).round(4)
+    frame = pd.DataFrame(numbers, columns=[f"x{j}" for j in range(7)])
+    frame["ward"] = rng.choice(["A", "B", "C d", "E"], rows)
+    frame = frame.mask(rng.random(frame.shape) < 0.3)
+    frame.insert(0, "id", np.arange(rows) + seed * PIECE)
+    frame["y"] = (numbers[:, 0] + numbers[:, 1] > 0).astype(int)
+    return frame
+
+
+def make(path: Path, rows: int) -> None:
+    """The whole file, without ever holding it."""
+    counts = [min(PIECE, rows - start) for start in range(0, rows, PIECE)]
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = pa.Schema.from_pandas(piece(TRAINING, 0), preserve_index=False)
+        with parquet.ParquetWriter(path, schema) as file:
+            for seed, count in enumerate(counts):
+                file.write_table(pa.Table.from_pandas(piece(count, seed), schema=schema))
+        return
+    for seed, count in enumerate(counts):
+        mode = "a" if seed else "w"
+        piece(count, seed).to_csv(path, mode=mode, header=not seed, index=False)
+
+
+def run(command: list[str]) -> tuple[float, float]:
+    """Seconds and the peak memory in MB of a command that must succeed."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"{' '.join(command)} failed")
+    return time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--format", choices=["csv", "csv.gz", "parquet"], default="csv")
+    parser.add_argument("--members", type=int, default=16, help="networks of the model")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        model, output = Path(folder) / "model.imputefree", Path(folder) / "out.csv"
+        data = Path(folder) / f"data.{options.format}"
+        table = piece(TRAINING, 0)
+        estimator = GILClassifier(n_members=options.members, max_iter=3, random_state=0)
+        estimator.fit(table.drop(columns=["id", "y"]), table["y"]).save(model)
+        make(data, options.rows)
+        command = [sys.executable, "-m", "imputefree", "predict", str(model), str(data)]
+        seconds, peak = run([*command, "-o", str(output), "--keep", "id"])
+        _check_order(output, options.rows)
+        figures = {
+            "rows": options.rows,
+            "format": options.format,
+            "file_mb": round(data.stat().st_size / 1e6),
+            "members": options.members,
+            "rows_per_second": round(options.rows / seconds),
+            "peak_mb": round(peak),
+            "bound_mb": BOUND_MB,
+        }
+    for name, figure in figures.items():
+        print(f"{name}: {figure}")
+    if options.json:
+        record.write(options.json, record.record(PROTOCOL, "torch pandas", **figures))
+    sys.exit(int(peak > BOUND_MB))
+
+
+def _check_order(output: Path, rows: int) -> None:
+    """Every row once and in order, or nothing is measured."""
+    at = 0
+    for part in pd.read_csv(output, usecols=["id"], chunksize=PIECE):
+        ids = part["id"].to_numpy()
+        if not np.array_equal(ids, np.arange(at, at + len(ids))):
+            sys.exit(f"rows are not in order after {at}")
+        at += len(ids)
+    if at != rows:
+        sys.exit(f"{at} predictions for {rows} rows")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""`imputefree evaluate MODEL DATA`: how well a model does on a file that has the answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..data.words import counted
+from ..progress import byte_progress
+from .predict import InMemory, ModelFile, OnError, OnErrorOption
+
+if TYPE_CHECKING:
+    from ..own.evaluating import Evaluation
+
+
+def evaluate_command(
+    model_file: ModelFile,
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help="A CSV, packed CSV (.gz) or Parquet file."),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(help="The column with the answers; else the one the model was trained for."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    on_error: OnErrorOption = OnError.stop,
+    in_memory: InMemory = False,
+) -> None:
+    """Hold predictions against the answers in a file.
+
+    Prints figures with 95% confidence intervals (bootstrap over rows, or series), how much is
+    missing, and what is odd about the file. Rows without an answer are left out and counted.
+    """
+    from ..own.bad_rows import BadRows
+    from ..own.chunks import Chunks, open_rows
+    from ..own.evaluating import evaluate, target_of
+    from ..own.model import load_model
+
+    model = load_model(model_file)
+    answers = target_of(model, target)
+    with open_rows(data) as reader, byte_progress(True, data.name) as progress:
+        bad = BadRows(data, skip=on_error is OnError.skip, word=reader.word)
+        chunks = Chunks(model, reader, bad, [answers], progress)
+        found = evaluate(model, chunks, answers, bad, in_memory)
+    for note in [*chunks.unseen.notes, *bad.notes, *found.notes]:
+        typer.echo(note, err=True)
+    if as_json:
+        typer.echo(json.dumps(as_plain(found, model_file, data), indent=1))
+    else:
+        _show(found, model_file, data)
+
+
+def as_plain(found: Evaluation, model_file: Path, data: Path) -> dict[str, Any]:
+    """What is printed as JSON."""
+    named = {"model": str(model_file), "data": str(data)}
+    return named | asdict(found) | {"share_missing": found.share_missing}
+
+
+def _show(found: Evaluation, model_file: Path, data: Path) -> None:
+    from rich.table import Table
+
+    from .show_results import console
+
+    units = f"{found.count} series" if found.unit == "series" else counted(found.count, found.unit)
+    typer.echo(f"{model_file.name} on {data.name}: {units}, target {found.target!r}")
+    if found.without:
+        typer.echo(f"Without an answer, left out: {found.without}")
+    if found.bad_rows:
+        typer.echo(f"Bad rows, left out: {found.bad_rows}")
+    typer.echo(f"Missing: {found.share_missing:.1%} of the cells")
+    table = Table()
+    table.add_column("figure")
+    for title in ("value", "95% interval"):
+        table.add_column(title, justify="right")
+    for name, figure in found.figures.items():
+        if figure["value"] is None:
+            table.add_row(name, "not defined", "")
+            continue
+        table.add_row(
+            name.replace("_", " "),
+            f"{figure['value']:.4g}",
+            f"{figure['low']:.4g} to {figure['high']:.4g}" if figure["low"] is not None else "",
+        )
+    console().print(table)

@@ -275,7 +275,7 @@ def test_csv_in_and_out(page, tmp_path):
     found = list(csv.DictReader(io.StringIO(downloaded(page, tmp_path))))
     assert [row["who"] for row in found] == ["Ada, L.", "Bob", "Cy"]
     assert found[1]["prediction"] == ""
-    share = float(found[2]["probability of well"])
+    share = float(found[2]["p_well"])
     assert f"{100 * share:.1f} %" == probability(grade=3, **{"home.dest": "there"})
     assert found[0]["home.dest"] == "no, where"
 

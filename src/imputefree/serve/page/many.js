@@ -125,7 +125,9 @@ function show(table, schema) {
     return [one?.prediction, ...shares.map((label) => one?.probability[label]), ...(problems ? [record.error] : [])];
   };
   const cells = (record) => own.map((_, i) => record.cells[i] ?? "");
-  const file = write([[...own, ...head], ...table.records.map((one) => [...cells(one), ...said(one)])]);
+  // In the file, names as `imputefree predict` gives them.
+  const plain = ["prediction", ...shares.map((label) => `p_${label}`), ...(problems ? ["problem"] : [])];
+  const file = write([[...own, ...plain], ...table.records.map((one) => [...cells(one), ...said(one)])]);
   const link = byId("download");
   if (link.href) URL.revokeObjectURL(link.href);
   link.href = URL.createObjectURL(new Blob([file], { type: "text/csv" }));

@@ -2,7 +2,7 @@
 
 Three questions, one answer each (see `Explanation` and `SeriesExplanation`):
 
-- `importance`: how far the policy would let each entry teach; None where the model has no policy
+- `importance`: how far the policy would let each entry teach; None where no policy decides
 - `removal`: what each observed value did to this prediction
 - `next_value`: how far each missing value would move it, were it measured
 

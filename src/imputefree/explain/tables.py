@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ..data.table import Table, TableEncoder
 from ..errors import ParameterError
+from ..gil.policies import NoPolicy
 from ..gil.training_data import TrainingData
 from ..gil.validation import predict_raw
 from .outcome import Outcome
@@ -66,7 +67,9 @@ def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
 
 
 def importance(model: Any, X: Any, **how: Any) -> Any:
-    """What the policy gave; None where the model has none, as one from an older file."""
+    """What the policy gave; None where nothing was decided, or the file has no policy."""
+    if isinstance(getattr(model, "policy_", None), NoPolicy):
+        return None
     try:
         return model.importance(X, **how)
     except ParameterError:

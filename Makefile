@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # torch first and by its exact version: another package's open range would pull CUDA builds
 TORCH := $(shell grep '^torch==' constraints.txt)
-SOURCES := src tests benchmarks
+SOURCES := src tests benchmarks scripts
 
 .PHONY: demo test unit lint format types bench readme docs clean
 

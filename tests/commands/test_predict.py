@@ -232,7 +232,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(home, tmp_path):
 
 
 def test_a_reader_that_has_enough_is_no_failure(home):
-    command = [*COMMAND, home / "table.imputefree", long_file(home, 48_000)]
+    command = [*COMMAND, home / "table.imputefree", long_file(home, 24_000)]
     child = subprocess.Popen(
         command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -268,6 +268,6 @@ def peak_mb(home, rows, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads Linux's own figures")
 def test_memory_does_not_grow_with_the_file(home, tmp_path):
-    """Both files, 11 and 46 MB, are larger than a piece."""
-    small, large = peak_mb(home, 48_000, tmp_path), peak_mb(home, 192_000, tmp_path)
-    assert large < small + 30
+    """Both files, 6 and 23 MB, are larger than a piece."""
+    small, large = peak_mb(home, 24_000, tmp_path), peak_mb(home, 96_000, tmp_path)
+    assert large < small + 20

@@ -115,6 +115,20 @@ def test_series(run, home, tmp_path, pieces):
     assert found["figures"]["auc"]["value"] == pytest.approx(expected["auc"], abs=1e-6)
 
 
+def test_every_step(run, home, tmp_path, pieces):
+    frame = long_table()
+    frame["y"] = frame.index % 2
+    model = sequence_classifier(frame, per_step=True)
+    model.save(home / "steps.imputefree")
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    code, out, _ = run("steps.imputefree", tmp_path / "new.csv", "--target", "y", "--json")
+    assert code == 0
+    expected = of_classes(frame["y"].to_numpy(), model.predict_proba(frame))
+    found = json.loads(out)
+    assert (found["unit"], found["count"]) == ("step", len(frame))
+    assert found["figures"]["auc"]["value"] == pytest.approx(expected["auc"], abs=1e-6)
+
+
 def test_an_answer_that_changes_within_a_series(run, tmp_path):
     frame = long_table()
     frame["y"] = frame.index % 2

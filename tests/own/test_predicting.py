@@ -131,8 +131,8 @@ def test_unseen_categories_are_summed_up(tmp_path, model, pieces):
     expected, _, _ = streamed(model, write(gaps, tmp_path / "b.csv"))
     pd.testing.assert_frame_equal(found, expected)
     assert notes == [
-        "Column 'ward': training never saw 'Z' (30 rows); they count as missing.",
-        "Column 'code': training never saw '7', '8' (20 rows); they count as missing.",
+        "Training never saw these, which count as missing: 'Z' in column 'ward' (30 rows), '7', '8'"
+        " in column 'code' (20 rows)."
     ]
 
 

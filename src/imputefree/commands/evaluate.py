@@ -81,9 +81,17 @@ def _show(found: Evaluation, model_file: Path, data: Path) -> None:
         if figure["value"] is None:
             table.add_row(name, "not defined", "")
             continue
-        table.add_row(
-            name.replace("_", " "),
-            f"{figure['value']:.4g}",
-            f"{figure['low']:.4g} to {figure['high']:.4g}" if figure["low"] is not None else "",
-        )
+        value, low, high = (_short(figure[part]) for part in ("value", "low", "high"))
+        table.add_row(name.replace("_", " "), value, f"{low} to {high}" if low else "")
     console().print(table)
+
+
+def _short(number: float | None) -> str:
+    """Four digits, or all before the point.
+
+    >>> _short(0.123456), _short(27021.7), _short(None)
+    ('0.1235', '27,022', '')
+    """
+    if number is None:
+        return ""
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"

@@ -80,19 +80,22 @@ class Unseen:
 
     @property
     def notes(self) -> list[str]:
-        """One a column.
+        """One for all of them, or none.
 
         >>> unseen = Unseen()
         >>> unseen.add("ward", pd.Series(["Z", "Z", "Y"]))
         >>> unseen.notes
-        ["Column 'ward': training never saw 'Z', 'Y' (3 rows); they count as missing."]
+        ["Training never saw these, which count as missing: 'Z', 'Y' in column 'ward' (3 rows)."]
         """
-        return [
-            f"Column {name!r}: training never saw"
-            f" {shorten([text for text, _ in found.most_common()])}"
-            f" ({counted(self._rows[name], 'row')}); they count as missing."
-            for name, found in self._found.items()
-        ]
+
+        def told(name: str) -> str:
+            texts = [text for text, _ in self._found[name].most_common()]
+            return f"{shorten(texts, 3)} in column {name!r} ({counted(self._rows[name], 'row')})"
+
+        if not self._found:
+            return []
+        columns = shorten(list(self._found), word=told)
+        return [f"Training never saw these, which count as missing: {columns}."]
 
 
 def open_rows(path: Path) -> AbstractContextManager[Reader]:

@@ -33,7 +33,8 @@ def predict_chunks(
         chunks = whole_series(chunks, roles["id"], time, bad, in_memory)
         how = {"static": static_names(model)} if static_names(model) else {}
     elif in_memory:
-        chunks = [Chunk.joined(list(chunks))]
+        every = list(chunks)
+        chunks = [Chunk.joined(every)] if every else []
     for chunk in chunks:
         call = model.predict_proba if is_classifier(model) else model.predict
         yield chunk, call(chunk.inputs, **how)

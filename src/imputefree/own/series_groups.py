@@ -58,7 +58,9 @@ def whole_series(
     in_memory : take all chunks at once, so that rows of a series may stand anywhere
     """
     if in_memory:
-        yield from _numbered([Chunk.joined(list(chunks))], id, time, bad)
+        chunks = list(chunks)
+        if chunks:
+            yield _numbered(Chunk.joined(chunks), id, time, bad)
         return
     seen, waiting = SeenIds(), list[Chunk]()
     for chunk in chunks:
@@ -74,10 +76,10 @@ def whole_series(
         last = int(starts[-1])
         if waiting or last:
             before = [chunk.rows(slice(0, last))] if last else []
-            yield from _numbered([Chunk.joined([*waiting, *before])], id, time, bad)
+            yield _numbered(Chunk.joined([*waiting, *before]), id, time, bad)
         waiting = [chunk.rows(slice(last, None))]
     if waiting:
-        yield from _numbered([Chunk.joined(waiting)], id, time, bad)
+        yield _numbered(Chunk.joined(waiting), id, time, bad)
 
 
 def _refuse_returns(
@@ -95,17 +97,19 @@ def _refuse_returns(
         )
 
 
-def _numbered(chunks: Iterable[Chunk], id: str, time: str | None, bad: BadRows) -> Iterator[Chunk]:
+def _numbered(chunk: Chunk, id: str, time: str | None, bad: BadRows) -> Chunk:
     """Series in the order of appearance; a second row at the same time is a bad one."""
-    for chunk in chunks:
-        codes, _ = pd.factorize(chunk.inputs[id].to_numpy(dtype=object))
-        if time:
-            twice = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
-            wrong = {
-                int(chunk.lines[row]): f"the series {str(chunk.inputs[id].iloc[row])!r} has a row"
-                f" at time {chunk.inputs[time].iloc[row]} already"
-                for row in np.flatnonzero(twice).tolist()
-            }
-            bad.report(wrong)
-            chunk, codes = (chunk.rows(~twice), codes[~twice]) if wrong else (chunk, codes)
-        yield replace(chunk, series=codes)
+    codes, _ = pd.factorize(chunk.inputs[id].to_numpy(dtype=object))
+    if time:
+        twice = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
+        if twice.any():
+            again = chunk.inputs[twice]
+            words = zip(chunk.lines[twice].tolist(), again[id], again[time], strict=True)
+            bad.report(
+                {
+                    line: f"the series {str(whose)!r} has a row at time {when} already"
+                    for line, whose, when in words
+                }
+            )
+            chunk, codes = chunk.rows(~twice), codes[~twice]
+    return replace(chunk, series=codes)

@@ -44,7 +44,6 @@ bench: $(VENV)/.dev
 	$(RUN) benchmarks/ddpg_memory.py
 	$(RUN) -m benchmarks.misleading_columns
 	$(RUN) benchmarks/mimic3_memory.py
-	$(RUN) benchmarks/predict_cost.py
 	$(RUN) benchmarks/predict_memory.py
 	$(RUN) benchmarks/serve_load.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
@@ -52,6 +51,7 @@ bench: $(VENV)/.dev
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/table_imputers.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/mnist_mixture.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/mnist_imputers.py
+	$(RUN) benchmarks/predict_cost.py # last: its limit against MICE is not met, and it says so
 
 readme: $(VENV)/.dev
 	$(RUN) benchmarks/readme.py

@@ -22,8 +22,8 @@ def export_command(
     Scaling, categories, gaps and all networks are in the file; its metadata say what goes in. It is
     written only if it predicts what the model predicts, to 1e-5, on random rows with random gaps.
     """
-    from ..base import GILEstimator  # PyTorch takes seconds to load
     from ..onnx_export.writing import export, need_extra
+    from ..own.model import load_model  # PyTorch takes seconds to load
 
     need_extra()
     path = output or model.with_suffix(".onnx")
@@ -31,7 +31,7 @@ def export_command(
         raise ModelFileError(
             f"{path} is the model itself", "The export would take its place", "Name another file"
         )
-    done = export(GILEstimator.load(model), path, timed=True)
+    done = export(load_model(model), path, timed=True)
     for line in report(done, model.stat().st_size):
         typer.echo(line)
 

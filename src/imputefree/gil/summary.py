@@ -26,7 +26,8 @@ def summary(values: Tensor, observed: Tensor, running: bool = False) -> Tensor:
     >>> summary(x, seen, running=True)[:, 0]
     tensor([1., 1., 2.])
     """
-    dim = values.ndim - 2
+    dim, given = values.ndim - 2, values.dtype
+    values = values.double()  # the spread is a difference of squares: float32 leaves little of it
     step = torch.arange(values.shape[dim], device=values.device, dtype=torch.int32)[:, None]
     above = torch.where(observed, values, -torch.inf)
     below = torch.where(observed, values, torch.inf)
@@ -50,4 +51,5 @@ def summary(values: Tensor, observed: Tensor, running: bool = False) -> Tensor:
     mean = sums / count.clamp_min(1)
     spread = (squares / count.clamp_min(1) - mean.square()).clamp_min(1e-12).sqrt()
     extremes = [torch.where(some, one, 0.0) for one in (highest, lowest)]
-    return torch.cat([mean, spread * some, *extremes, last, last - first, count.log1p() / 2], -1)
+    parts = [mean, spread * some, *extremes, last, last - first, count.log1p() / 2]
+    return torch.cat(parts, -1).to(given)

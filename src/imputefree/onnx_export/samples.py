@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ def draw(model: Any, rng: np.random.Generator, rows: int) -> Columns | Panel:
     statics = None
     if encoder.statics is not None:
         statics = _columns(encoder.statics, rng, _rates(rng, rows))
+    steps = _columns(encoder.steps, rng, np.repeat(_rates(rng, rows), lengths))
     return Panel(
-        steps=_columns(encoder.steps, rng, np.repeat(_rates(rng, rows), lengths)),
+        steps=replace(steps, arrays=[_held(array, rng, lengths) for array in steps.arrays]),
         lengths=lengths,
         times=times,
         statics=statics,
@@ -41,6 +43,18 @@ def draw(model: Any, rng: np.random.Generator, rows: int) -> Columns | Panel:
         source=np.arange(lengths.sum()),
         apart={},
     )
+
+
+def _held(array: np.ndarray, rng: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
+    """The column with one value throughout in half of the series; gaps stay where they are.
+
+    Real columns are often constant, and the spread of such a one is where rounding shows most.
+    """
+    if array.dtype == object or np.isnan(array).all():
+        return array
+    values = np.repeat(rng.choice(array[~np.isnan(array)], len(lengths)), lengths)
+    held = np.repeat(rng.random(len(lengths)) < 0.5, lengths) & ~np.isnan(array)
+    return np.where(held, values, array)
 
 
 def _rates(rng: np.random.Generator, rows: int) -> np.ndarray:

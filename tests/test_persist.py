@@ -382,7 +382,7 @@ def test_a_changed_header_is_noticed(old, new, path):
     check_error(path, "was changed after it was saved", "as `save` wrote it", "fresh copy")
 
 
-@pytest.mark.parametrize("version", [2, 99, "1", None, 1.5])
+@pytest.mark.parametrize("version", [3, 99, "1", None, 1.5])
 def test_newer_formats_are_refused(version, path):
     reseal(path, lambda content: content | {"format": version})
     check_error(path, f"has format {version}, newer than", "does not know", "Update imputefree")
@@ -476,3 +476,17 @@ def test_a_file_holds_no_pickle(path):
     header = int.from_bytes(path.read_bytes()[:8], "little")
     held = sum(weight.nbytes for weight in weights.values())
     assert path.stat().st_size == 8 + header + held  # nothing beside header and weights
+
+
+def test_a_file_that_asks_for_a_huge_network_takes_no_memory(path):
+    reseal(path, lambda content: content["network"].update(hidden=[2**40]))
+    check_error(path, "does not describe a whole model")
+
+
+def test_a_file_of_the_first_format_has_no_policy(path):
+    reseal(
+        path, lambda content: {k: v for k, v in content.items() if k != "policy"} | {"format": 1}
+    )
+    loaded = GILClassifier.load(path)
+    assert same(loaded, fitted("frame")[0], FRAME)
+    assert not hasattr(loaded, "policy_")

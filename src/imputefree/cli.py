@@ -6,7 +6,9 @@ Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 w
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -26,6 +28,7 @@ from .errors import ImputefreeError
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
     help="Train neural networks directly on incomplete tables and series.",
 )
 OWN, STUDIES = "Your own data", "Studies"
@@ -43,12 +46,28 @@ app.command("report", rich_help_panel=STUDIES)(report_command)
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and leave with its exit code."""
     words = sys.argv[1:] if arguments is None else arguments
+    if sys.stdout is None:
+        _fail("standard output is closed. Results are printed there. Leave it open.")
     try:
-        app(args=words, prog_name="imputefree", obj=words)  # obj: a bench writes down how it ran
+        try:
+            app(args=words, prog_name="imputefree", obj=words)  # obj: for the record of a bench
+        finally:
+            sys.stdout.flush()  # here, where a full disk can still be told
     except ImputefreeError as error:
-        # Rich would wrap it and colour it; a log wants one plain line.
-        print(f"imputefree: {error}", file=sys.stderr)
-        sys.exit(1)
+        _fail(str(error))
+    except OSError as error:
+        if sys.stdout is sys.__stdout__:  # or Python would try to write the rest when it leaves
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):  # `| head` has seen enough
+            sys.exit(1)
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"{where}{error.strerror or error}.")
+
+
+def _fail(sentence: str) -> NoReturn:
+    # Rich would wrap it and colour it; a log wants one plain line.
+    print(f"imputefree: {sentence}", file=sys.stderr)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

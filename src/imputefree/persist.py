@@ -24,7 +24,7 @@ from .gil import POLICIES, Policy
 from .gil.predictors import MemberMlp
 from .whole_files import replacing
 
-FORMAT = 1
+FORMAT = 2  # 1 had no policy
 KEY = "imputefree"
 POLICY = "policy."  # before the names of a policy's weights
 PLAIN = str | int | float | bool | None
@@ -106,11 +106,12 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     known = cls._get_param_names()
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
     model.encoder_ = cls._encoder_class.from_state(content["encoder"])
-    network = cls._network_class(generator=torch.Generator().manual_seed(0), **content["network"])
+    with torch.device("meta"):  # takes no memory, whatever size a crafted file asks for
+        network = cls._network_class(generator=torch.Generator(), **content["network"])
     model.policy_ = _unpack_policy(content.get("policy"), weights)
     if model.policy_ is None:
         del model.policy_
-    network.load_state_dict(weights)
+    network.load_state_dict(weights, assign=True)
     model.predictor_ = network
     for name in FITTED:
         if name in content["fitted"]:

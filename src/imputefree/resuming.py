@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from . import persist
+from . import __version__, persist
 from .errors import ParameterError
 from .gil.checkpoint import Checkpoint, digest
 from .gil.policies import Policy
@@ -54,7 +55,9 @@ def checkpoint_for(
             "data": digest([*tensors, *train_rows, *(held_out or ())]),
             "parameters": digest([type(model).__name__, json.dumps(parameters, sort_keys=True)]),
             "first weights": digest(trainer.predictor.parameters()),
+            "imputefree": __version__,
             "PyTorch": str(torch.__version__),
+            "device": str(data.values.device),
             "threads": str(torch.get_num_threads()),
         },
     )
@@ -62,8 +65,10 @@ def checkpoint_for(
 
 def _plain(value: Any) -> Any:
     """A parameter as JSON; of an object, its class and settings: its repr may be an address."""
+    if isinstance(value, np.ndarray | Tensor):
+        return digest([torch.as_tensor(value)])
     packed = persist.pack_parameter(value)
     if isinstance(packed, dict) and "dropped" in packed:
-        settings = {name: persist.pack_parameter(own) for name, own in vars(value).items()}
-        return [type(value).__qualname__, settings]
+        settings = getattr(value, "__dict__", {"": repr(value)})
+        return [type(value).__qualname__, {name: _plain(own) for name, own in settings.items()}]
     return packed

@@ -193,10 +193,23 @@ def test_refusals():
         "X is a DataFrame. Series come as an array (series, steps, columns) or a list of (steps,"
         " columns).",
     )
-    check_error(
-        lambda: make(GRUDClassifier).fit(x, y, static=np.full((40, 1), "old", dtype=object)),
-        "holds text",
+
+
+def test_static_categories_become_one_column_a_level():
+    rng = np.random.default_rng(0)
+    x, ward = rng.normal(size=(40, 4, 3)), np.array(["B", "A", None, "C"] * 10, dtype=object)
+    y = (ward == "A").astype(int)
+    table = pd.DataFrame({"ward": ward})
+    as_numbers = pd.DataFrame(
+        {level: np.where(pd.isna(ward), np.nan, ward == level).astype(float) for level in "ABC"}
     )
+    model = make(GRUDClassifier).fit(x, y, static=table)
+    other = make(GRUDClassifier).fit(x, y, static=as_numbers)
+    probability = model.predict_proba(x, static=table)
+    np.testing.assert_allclose(probability, other.predict_proba(x, static=as_numbers), atol=1e-6)
+    unseen = model.predict_proba(x, static=pd.DataFrame({"ward": ["Z"] * 40}))
+    gap = model.predict_proba(x, static=pd.DataFrame({"ward": [None] * 40}, dtype=object))
+    np.testing.assert_array_equal(unseen, gap)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from ..imputers.pypots_models import (
 from ..manners import private_generator
 from ..numeric_tables import numbers
 from ..rules import RULES, Rule, check_rules
+from .one_hot import Levels, levels_of, one_hot
 
 ANSWER = "classification_proba"
 SMALLEST = 1e-7  # or one sure error would decide everything
@@ -77,11 +78,11 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         X : (N, T, D) array, with `lengths` (N,) where it is padded, or a list of (T_i, D) arrays
             or frames; NaN is missing
         y : (N,) labels of any kind
-        static : (N, S) table of numbers with gaps, one row a series
+        static : (N, S) table with gaps, one row a series; categories become one column a level
         held_out : (N,) True for series to choose the epoch by, instead of a random share
         """
         check_rules(self, {**TRAINING, "weight_decay": RULES["weight_decay"], **self.own_rules})
-        panel, steps, fixed = self._read(X, lengths, static)
+        panel, steps, fixed, levels = self._read(X, lengths, static)
         counts = panel.lengths
         target = read_target(y, panel.n_rows, type(self).__name__)
         classes = read_classes(target)
@@ -117,6 +118,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
                 weight_decay=self.weight_decay,
             )
         self.scale_, self.static_scale_, self.n_steps_ = scale, static_scale, n_steps
+        self.static_levels_ = levels
         self.n_features_in_ = np.shape(steps)[1]
         self.classes_, self.network_, self.history_ = classes, outcome.module, outcome.history
         self.validation_error_ = outcome.error if held.any() else float("nan")
@@ -130,7 +132,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, *, lengths: Any = None, static: Any = None) -> np.ndarray:
         """Probability of each class; (N, T, D) -> (N, classes)."""
         check_is_fitted(self, "network_")
-        panel, steps, fixed = self._read(X, lengths, static)
+        panel, steps, fixed, _ = self._read(X, lengths, static, self.static_levels_)
         check_longest(panel.lengths, self.n_steps_, type(self).__name__)
         if (fixed is None) != (self.static_scale_ is None):
             raise InputError(
@@ -149,8 +151,11 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         probability = self.predict_proba(X, lengths=lengths, static=static)
         return self.classes_[probability.argmax(1)]
 
-    def _read(self, X: Any, lengths: Any, static: Any) -> tuple[Panel, Any, Any]:
-        """The series, their steps (S, D) and their static columns (N, C) or None."""
+    def _read(
+        self, X: Any, lengths: Any, static: Any, levels: Levels | None = None
+    ) -> tuple[Panel, Any, Any, Levels]:
+        """The series, their steps (S, D), their static columns in numbers (N, C) or None, and the
+        levels of those that are categories."""
         if isinstance(X, pd.DataFrame) or is_polars(X):
             raise InputTypeError(
                 f"X is a {type(X).__name__}",
@@ -158,7 +163,11 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
                 "Split the frame by its ids: [steps for _, steps in X.groupby(id)]",
             )
         panel = read_panel(X, lengths=lengths, static=static)
-        return panel, _table(panel.steps), None if static is None else _table(panel.statics)
+        steps = _table(panel.steps)
+        if panel.statics is None:
+            return panel, steps, None, {}
+        levels = levels_of(panel.statics) if levels is None else levels
+        return panel, steps, _table(one_hot(panel.statics, levels)), levels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,6 @@ one go. The folder is removed when the model is there.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
@@ -27,6 +26,7 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError, ModelFileError
 from ..whole_files import replacing
+from .files import digest
 from .references import methods
 from .request import Request
 
@@ -136,9 +136,9 @@ def _state(
 ) -> tuple[dict[str, Any], bool]:
     """What was asked for, then or now, and whether it is now."""
     asked = {
-        "data": _digest(request.data),
+        "data": digest(request.data),
         "file": request.data.name,
-        "test": _digest(request.test) if isinstance(request.test, Path) else None,
+        "test": digest(request.test) if isinstance(request.test, Path) else None,
         "methods": methods(),
         "options": request.options(),
         "versions": {"imputefree": __version__} | _versions(),
@@ -206,11 +206,6 @@ def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
         names = dict.fromkeys([*one, *other])
         found += [name for name in names if one.get(name) != other.get(name)]
     return found
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _today() -> str:

@@ -167,6 +167,9 @@ BAD = [
     ("d.csv", "died", ("--time", "dose"), ["--time was given without --id"]),
     ("d.csv", "died", ("--policy", "honesty"), ["policy is 'honesty'"]),
     ("d.csv", "died", ("--resume", "--fresh"), ["--resume and --fresh"]),
+    ("d.csv", "died", ("--test", "d.csv"), ["d.csv holds the same as d.csv"]),
+    ("junk.tar", "died", (), ["junk.tar is truncated or corrupted"]),
+    ("junk.csv.zst", "died", (), ["junk.csv.zst is"]),
 ]
 
 
@@ -176,6 +179,8 @@ def test_bad_input_is_one_sentence(run, tmp_path, file, target, words, said):
     frame.to_csv("d.csv", index=False)
     frame.head(1).to_csv("one.csv", index=False)
     frame.set_axis([*TITLES[:4], "died", "dose"], axis=1).to_csv("twins.csv", index=False)
+    for name in ("junk.tar", "junk.csv.zst"):
+        (tmp_path / name).write_bytes(b"no archive at all")
     (tmp_path / "folder").mkdir()
     (tmp_path / "notes.md").write_text("my own notes")
     output = () if "-o" in words else ("-o", "m")
@@ -276,6 +281,15 @@ def test_fresh_begins_anew_but_removes_only_its_own(run, tmp_path):
     assert run(*words)[0] == 1
     assert run(*words, "--fresh")[0] == 0
     assert not (tmp_path / "m.partial").exists()
+
+
+def test_resume_without_anything_to_resume_says_so(run):
+    table().to_csv("d.csv", index=False)
+    words = ("fit", "d.csv", "--target", "died", "--no-estimate", *TINY, "-o", "m")
+    code, _, err = run(*words, "--resume")
+    assert code == 0
+    assert "Nothing to resume beside m: the fit begins anew." in err
+    assert "Nothing to resume" not in run(*words)[2]
 
 
 def test_header_of_a_written_table(tmp_path):

@@ -44,6 +44,12 @@ def test_packed_junk(tmp_path):
     assert read_csv(path).isna().to_numpy().tolist() == [[False, True]]
 
 
+@pytest.mark.parametrize("name", ["file.tar", "file.csv.zst"])
+def test_archives_that_cannot_be_read(tmp_path, name):
+    (tmp_path / name).write_bytes(b"no archive at all")
+    check_error(lambda: read_csv(tmp_path / name), name)
+
+
 def test_words_for_missing_are_gaps_among_numbers_and_categories_among_texts(tmp_path):
     path = tmp_path / "file.csv"
     path.write_text("age,ward,code,all\n31,NA,1,NA\n?,B,2x,NA\nNA,None,3,NA\n")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from imputefree.datasets import load
-from imputefree.datasets.tables import KNOWN
+from imputefree.datasets.tables import KNOWN, read_target
 from imputefree.errors import InputError, ParameterError
 from tests.datasets.real import real
 from tests.refusals import check_error
@@ -105,6 +105,16 @@ def test_a_file_of_ones_own(tmp_path):
     packed = tmp_path / "patients.csv.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     pd.testing.assert_frame_equal(load(f"table:{packed}").X, none.X)
+
+
+def test_classes_beyond_what_floats_hold_are_never_merged(tmp_path):
+    rows = "".join(f"{i},{1 + i % 2}e25\n" for i in range(12))
+    path = write(tmp_path, "a,y\n" + rows)
+    study = load(f"table:{path}", target="y")
+    assert study.task == "regression"
+    assert sorted(set(study.y.tolist())) == [1e25, 2e25]
+    values = pd.Series([2**53, 2**53 + 1] * 6, name="y")
+    check_error(lambda: read_target(values, "classification", path), "numbers beyond 2^53")
 
 
 def test_which_numbers_are_classes(tmp_path):

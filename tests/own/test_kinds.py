@@ -27,7 +27,8 @@ def taken(values, **how):
         (["03.01.2024 10:20", "30.11.23"] * 6, "dates"),
         (pd.to_datetime(["2024-01-03", "2023-11-30"] * 6), "dates"),
         (pd.to_timedelta([1, 2] * 6, unit="h"), "timedelta"),
-        (list(range(1, 31)), "numbers the rows"),
+        (list(range(1, 31)), "numbers the rows; to keep it, name it with --category"),
+        (list(range(30)), "numbers the rows"),
         ([[1], [2]] * 6, "list"),
     ],
 )
@@ -46,6 +47,7 @@ def test_left_out_with_a_reason(values, why):
         ([3, 3, None] * 4, "number"),  # its gaps may tell something
         (pd.Categorical([1, 2, 1] * 4), "category"),
         (list(np.random.default_rng(0).permutation(30)), "number"),
+        (list(range(1950, 1980)), "number"),  # years in order
     ],
 )
 def test_kept(values, kind):
@@ -54,7 +56,19 @@ def test_kept(values, kind):
     assert column.missing == pd.isna(pd.Series(values)).mean()
 
 
+def test_what_numbers_the_rows_numbers_all_of_the_file():
+    every = pd.Series(range(1, 31), name="c")
+    assert "numbers the rows" in take_for(every[5:], whole=every).left_out
+    assert "numbers the rows" in take_for(every[::2], whole=every).left_out
+    assert take_for(every[1:], whole=every.mask(every == 1, 7)).kind == "number"
+    assert "numbers the rows" in take_for((every + 4).rename("Unnamed: 0")).left_out
+
+
 def test_the_user_decides():
+    who = np.arange(30)
+    assert taken(who + 1, series=who, static=True).kind == "number"
+    assert taken(who + 1, forced=True).kind == "category"
+    assert "--static" in taken(who + 1, series=who).left_out
     assert taken([1, 2, 3] * 5, forced=True).kind == "category"
     assert taken([f"Ms {i}" for i in range(20)], forced=True).kind == "category"
 

@@ -56,5 +56,7 @@ def test_what_cannot_be_read_has_no_header(tmp_path):
     (tmp_path / "d.parquet").write_bytes(b"no")
     (tmp_path / "d.csv.gz").write_bytes(b"no")
     (tmp_path / "d.csv").write_bytes(b"")
-    for name in ("d.parquet", "d.csv.gz", "d.csv", "absent.csv"):
+    (tmp_path / "d.tar").write_bytes(b"no")
+    (tmp_path / "d.csv.zst").write_bytes(b"no")
+    for name in ("d.parquet", "d.csv.gz", "d.csv", "absent.csv", "d.tar", "d.csv.zst"):
         assert header(tmp_path / name) == []

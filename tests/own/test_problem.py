@@ -157,6 +157,54 @@ def test_another_file_of_one_class_keeps_the_classes(ask):
     assert found.truth.tolist() == [1] * 12
 
 
+def test_a_test_file_that_was_learned_from_is_refused(ask):
+    request = ask(table())
+    problem, copy = read_problem(request), request.data.with_name("t.csv")
+    copy.write_bytes(request.data.read_bytes())
+    for path in (copy, request.data):
+        check_error(lambda path=path: read_other(path, request, problem), "holds the same as")
+
+
+def test_series_of_a_test_file_are_others(ask):
+    request = ask(series(), id="who", time="when")
+    problem, path = read_problem(request), request.data.with_name("t.csv")
+    other = series()
+    other.query("who < 20").to_csv(path, index=False)
+    check_error(lambda: read_other(path, request, problem), "shares 2 values of 'who' (--id)")
+    other.assign(who=other["who"] + 1000.0).to_csv(path, index=False)
+    assert len(read_other(path, request, problem).y) == 12
+    other.assign(who=other["who"].astype(float)).to_csv(path, index=False)
+    check_error(lambda: read_other(path, request, problem), "shares 12 values")
+
+
+def test_groups_of_a_test_file(ask):
+    frame = table().assign(ward=np.arange(24) // 3)
+    request = ask(frame, group="ward")
+    problem, path = read_problem(request), request.data.with_name("t.csv")
+    frame.assign(ward=frame["ward"] + 7).to_csv(path, index=False)
+    check_error(
+        lambda: read_other(path, request, problem), "shares 1 value of 'ward' (--group)", "('7')"
+    )
+    frame.assign(ward=frame["ward"] + 8).to_csv(path, index=False)
+    assert read_other(path, request, problem).groups.tolist() == [
+        str(8 + i // 3) for i in range(24)
+    ]
+    frame.drop(columns="ward").to_csv(path, index=False)
+    check_error(lambda: read_other(path, request, problem), "no column 'ward' (--group)")
+
+
+def test_a_group_that_changes_within_a_series_is_named_so(ask):
+    request = ask(series(), id="who", time="when", group="v")
+    check_error(lambda: read_problem(request), "column 'v' (--group)", "one group", "--group")
+
+
+def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
+    frame = table().assign(year=np.arange(24) + 1950, row=np.arange(24) + 1)
+    frame.loc[:1, "y"] = None
+    problem = read_problem(ask(frame))
+    assert [one.name for one in problem.used] == ["a", "b", "year"]
+
+
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [

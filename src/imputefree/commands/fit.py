@@ -183,10 +183,12 @@ def fit_command(
         show_columns(problem)
         parts, how = plan(problem, other, request)
         with open_partial(request, resume, fresh, _threads()) as partial:
+            if resume and partial.begun:
+                typer.echo(f"Nothing to resume beside {output}: the fit begins anew.", err=True)
             _set_threads(partial.state["threads"])
             with step_progress(True, steps(parts), "Training") as report:
                 model = fit(problem, other, parts, how, request, partial, report)
-        remove_partial(output)
+            remove_partial(partial)
     show_result(model.about_)
     typer.echo(f"Model: {output}")
     typer.echo(f"Card: {card_path(output)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import tarfile
 import warnings
 import zipfile
 import zlib
@@ -15,6 +16,7 @@ from ..data.words import counted, shorten
 from ..errors import InputError, ParameterError
 
 PACKED = {".gz", ".bz2", ".xz", ".zip", ".zst", ".tar"}
+ARCHIVES = (zipfile.BadZipFile, tarfile.TarError)
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
 GAP_WORDS = {"NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"}
 
@@ -47,7 +49,11 @@ def read_csv(path: Path) -> pd.DataFrame:
         raise _unreadable(path, "is empty") from None
     except (UnicodeDecodeError, pd.errors.ParserError, ValueError) as error:
         raise _unreadable(path, f"is no CSV text ({str(error).strip()})") from None
-    except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, OSError) as error:
+    except ImportError as error:
+        raise _unreadable(
+            path, f"is packed as {path.suffix}, which cannot be read ({error})"
+        ) from None
+    except (EOFError, zlib.error, lzma.LZMAError, OSError, *ARCHIVES) as error:
         raise _unreadable(path, f"is truncated or corrupted ({error})") from None
     if frame.empty:
         raise _unreadable(

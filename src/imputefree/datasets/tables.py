@@ -23,6 +23,7 @@ from .study import Study
 
 UCI = "UCI Machine Learning Repository, data set {}"
 TASKS = ("classification", "regression")
+EXACT = 2**53  # up to which floats hold all whole numbers
 
 
 class Known(NamedTuple):
@@ -236,10 +237,17 @@ def read_target(values: pd.Series, task: str | None, path: Path) -> np.ndarray:
             "Correct or drop these rows",
         )
     whole = bool((array == np.round(array)).all())
+    exact = bool((np.abs(array) < EXACT).all())
     if task is None:
-        task = TASKS[0] if whole and len(np.unique(array)) <= MOST_CLASSES else TASKS[1]
+        task = TASKS[0] if whole and exact and len(np.unique(array)) <= MOST_CLASSES else TASKS[1]
     if task == "regression":
         return array
+    if not exact:
+        raise InputError(
+            f"the target {values.name!r} of {path} holds numbers beyond 2^53",
+            "Such numbers are not told apart exactly, and classes must be",
+            "Write the classes as texts, or as smaller numbers",
+        )
     return array.astype(int) if whole else array.astype(str)
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..bench.stats import HIGHER_IS_BETTER
-from ..errors import ImputefreeError
 from .intervals import LEVEL, Scores, intervals, n_resamples
-from .partial import Partial
+from .partial import Partial, damaged
 from .problem import Problem
 from .references import OURS, learn, make, methods, predict
 from .request import Request
@@ -47,6 +46,8 @@ def estimate(
                 trained = ours if name == OURS else None
                 found = _piece(name, piece, problem, tested, fold, request, partial, trained)
                 partial.keep(piece, **found)
+            elif not _whole(found, fold):
+                raise damaged(partial.folder / f"{piece}.npz")
             if "failed" in found:
                 failed[name] = str(found["failed"])
                 break
@@ -91,10 +92,18 @@ def _piece(
             model = make(name, problem, request)
             model = learn(model, problem, fold.train, partial.checkpoint(piece))
         return {"prediction": predict(model, tested, fold.test)}
-    except (ImputefreeError, ArithmeticError, ValueError) as error:
+    except Exception as error:  # whatever goes wrong in other people's code
         if name == OURS:
             raise
-        return {"failed": np.array(str(error))}
+        return {"failed": np.array(str(error) or type(error).__name__)}
+
+
+def _whole(found: dict[str, np.ndarray], fold: Fold) -> bool:
+    """Whether a piece that was read can be what was kept."""
+    if "failed" in found:
+        return True
+    prediction = found.get("prediction")
+    return prediction is not None and prediction.shape[:1] == (len(fold.test),)
 
 
 def main_metric(scores: Scores) -> str:

@@ -20,6 +20,8 @@ NAMES = 0.9  # texts of which more than that share are different are names, not 
 FEWEST = 10  # values, to say that of
 DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
 DATE = re.compile(rf"\s*{DAY}([ T]\d{{1,2}}:\d{{2}}.*)?\s*")
+UNNAMED = re.compile(r"(Unnamed: \d+)?")  # as pandas calls such columns
+COUNTS = "numbers the rows; to keep it, name it with --category"
 DATES = "dates; to keep it, turn it into a number, such as days since some day"
 
 
@@ -48,6 +50,7 @@ def take_for(
     forced: bool = False,
     series: np.ndarray | None = None,
     static: bool = False,
+    whole: pd.Series | None = None,
 ) -> Column:
     """What a column is taken for.
 
@@ -55,6 +58,7 @@ def take_for(
     forced : whether the user says that it is a category
     series : (rows,) the number of each row's series, if there are series
     static : whether the user says that it does not change within them
+    whole : the column in all rows of the file, where values are some of them
 
     >>> take_for(pd.Series(["b", "a", None, "a"], name="ward"))
     Column(name='ward', kind='category', missing=0.25, note='2 levels', left_out='', static=False)
@@ -87,8 +91,8 @@ def take_for(
     if different > 1 and kind == CATEGORY:
         of = len(np.unique(series[values.notna()])) if steady and series is not None else len(array)
         column = _text(column, array, different, of, forced)
-    elif different > 1 and _counts(array, missing):
-        return out("numbers the rows")
+    elif different > 1 and not static and _counts(values if whole is None else whole):
+        return out(COUNTS if series is None else f"{COUNTS} or --static")
     elif _ids(array, different):
         column = replace(
             column, note="whole numbers, all different: if it is an id, leave it out with --drop"
@@ -116,9 +120,16 @@ def _text(column: Column, array: np.ndarray, different: int, of: int, forced: bo
     return replace(column, note=note)
 
 
-def _counts(array: np.ndarray, missing: float) -> bool:
-    """Whether a column of numbers only numbers the rows: 1, 2, 3, …"""
-    return not missing and len(array) >= FEWEST and bool((np.diff(array) == 1).all())
+def _counts(whole: pd.Series) -> bool:
+    """Whether a column of numbers only numbers the rows of the file: 1, 2, 3, …
+
+    Years in order do not, unless nobody gave the column a name.
+    """
+    if len(whole) < FEWEST or whole.isna().any():
+        return False
+    array = whole.to_numpy(dtype=float)
+    begins = array[0] in (0, 1) or UNNAMED.fullmatch(str(whole.name)) is not None
+    return begins and bool((np.diff(array) == 1).all())
 
 
 def _ids(array: np.ndarray, different: int) -> bool:

@@ -12,6 +12,7 @@ from ..datasets.tables import read_target
 from ..errors import InputError
 from .request import Request
 
+ONE_EACH = {"--target": "A series has one label", "--group": "A series is in one group"}
 FEWEST = 10  # rows or series: an estimate from fewer says nothing
 
 
@@ -32,7 +33,7 @@ def read_labels(
         y = read_target(frame[request.target], request.task, path)
         return frame, np.arange(len(frame)), y, int((~known).sum())
     owner = _owner(frame, request.id, path)
-    labels = _one_each(target, owner, request.id, frame, path)
+    labels = _one_each(target, owner, "--target", frame[request.id], path)
     known = labels.notna().to_numpy()
     kept = known[owner]
     number = np.cumsum(known) - 1  # series are counted anew without those that have no label
@@ -54,18 +55,18 @@ def _owner(frame: pd.DataFrame, id: str, path: Path) -> np.ndarray:
 
 
 def _one_each(
-    values: pd.Series, owner: np.ndarray, id: str, frame: pd.DataFrame, path: Path
+    values: pd.Series, owner: np.ndarray, option: str, ids: pd.Series, path: Path
 ) -> pd.Series:
-    """The one value of each series, or a gap; (series,)."""
+    """The one value of each series, or a gap, of the column that an option names; (series,)."""
     groups = values.groupby(owner)
     several = groups.nunique()
     if several.max() > 1:
         at = int(np.flatnonzero(owner == several.idxmax())[0])
         raise InputError(
-            f"column {values.name!r} of {path} changes within a series"
-            f" (first: {id} {frame[id].iloc[at]})",
-            "A series has one label",
-            "Name a column with one value a series",
+            f"column {values.name!r} ({option}) of {path} changes within a series"
+            f" (first: {ids.name} {ids.iloc[at]})",
+            ONE_EACH[option],
+            f"Name a column with one value a series with {option}",
         )
     return groups.first()
 
@@ -77,7 +78,7 @@ def read_groups(
         return None
     values = frame[request.group]
     if request.id and request.group != request.id:
-        values = _one_each(values, unit, request.id, frame, path)
+        values = _one_each(values, unit, "--group", frame[request.id], path)
     elif request.id:
         values = values.groupby(unit).first()
     if values.isna().any():
@@ -87,7 +88,31 @@ def read_groups(
             "Every row belongs to a group",
             "Fill the column, for example with the row's number",
         )
+    return as_texts(values)
+
+
+def as_texts(values: pd.Series) -> np.ndarray:
+    """Names as texts, alike in files where the column is whole numbers and where it had gaps.
+
+    >>> as_texts(pd.Series([7.0, 8.0])).tolist()
+    ['7', '8']
+    """
+    if pd.api.types.is_float_dtype(values) and (values.abs() < 2**53).all():
+        whole = values.astype("int64")
+        values = whole if (whole == values).all() else values
     return values.astype(str).to_numpy(dtype=str)
+
+
+def refuse_shared(one: np.ndarray, other: np.ndarray, what: str, path: Path, data: Path) -> None:
+    """Names in a test file (other) that were learned from; both (n,) texts."""
+    shared = np.intersect1d(one, other)
+    if len(shared):
+        raise InputError(
+            f"{path} shares {counted(len(shared), 'value')} of {what} with {data}"
+            f" ({shorten(shared.tolist(), 3)})",
+            "What is scored on was never learned from",
+            "Leave these rows out of one of the files",
+        )
 
 
 def check_target(y: np.ndarray, request: Request) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import lzma
-import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..data.words import shorten
+from ..datasets.csv_files import ARCHIVES
 from ..errors import InputError
 from .files import PARQUET
 
@@ -71,7 +71,7 @@ def header(path: Path) -> list[str]:
     """The names of a file's columns; [] of a file that whoever reads all of it will refuse."""
     try:
         return _first_line(path)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, ImportError, zlib.error, lzma.LZMAError, *ARCHIVES):
         return []
 
 

@@ -7,16 +7,17 @@ one go. The folder is removed when the model is there.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
 import shutil
+import zipfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ import numpy as np
 from .. import __version__
 from ..errors import InputError, ModelFileError
 from ..whole_files import replacing
+from .files import digest
+from .references import methods
 from .request import Request
 
 try:
@@ -33,7 +36,9 @@ except ImportError:  # Windows: no lock, so look after it yourself
     fcntl = None  # type: ignore[assignment]
 
 STATE, LOCK = "asked.json", "lock"
-LIBRARIES = ("torch", "numpy", "scikit-learn")  # what figures depend on
+PARTS = ("options", "versions")  # of what was asked
+# What figures depend on; those that are not installed count too, by their absence.
+LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
 
 
 @dataclass(frozen=True)
@@ -41,24 +46,32 @@ class Partial:
     """The open folder.
 
     state : what was asked for and when, and the number of threads, by which sums differ
+    begun : whether there was nothing to go on with
     """
 
     folder: Path
     state: dict[str, Any]
+    begun: bool = True
 
     def read(self, piece: str) -> dict[str, np.ndarray] | None:
         """The arrays of a finished piece, or None."""
         path = self.folder / f"{piece}.npz"
         if not path.exists():
             return None
-        with np.load(path, allow_pickle=False) as found:
-            return dict(found)
+        try:
+            with zipfile.ZipFile(path) as whole:  # np.load takes other files too
+                if whole.testzip() is not None:
+                    raise damaged(path)
+            with np.load(path, allow_pickle=False) as found:
+                return dict(found)
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
+            raise damaged(path) from None
 
     def keep(self, piece: str, **arrays: Any) -> None:
         """A piece is finished."""
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
-        write_file(self.folder / f"{piece}.npz", buffer.getvalue())
+        _write(self.folder / f"{piece}.npz", buffer.getvalue())
 
     @property
     def model(self) -> Path:
@@ -89,48 +102,60 @@ def open_partial(request: Request, resume: bool, fresh: bool, threads: int) -> I
     """Go on with the work of an earlier fit, or begin; one fit at a time."""
     folder = folder_of(request.output)
     try:
-        if fresh:
-            _remove(folder)
-        folder.mkdir(exist_ok=True)
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        lock = _take(folder)
     except OSError as error:
-        raise ModelFileError(
-            f"{folder} cannot be written ({error.strerror})",
-            "Unfinished work is kept beside the model, in an existing, writable folder",
-            "Name another file with -o",
-        ) from None
+        raise _unwritable(folder, error, "Name another file with -o") from None
     try:
-        _lock(lock, folder)
-        yield Partial(folder, _state(folder, request, resume, threads))
+        if fresh:
+            _empty(folder)
+        state, begun = _state(folder, request, resume, threads)
+        yield Partial(folder, state, begun)
     finally:
         os.close(lock)
 
 
-def remove_partial(output: Path) -> None:
-    """The model is there: nothing is unfinished any more."""
-    _remove(folder_of(output))
+def remove_partial(partial: Partial) -> None:
+    """The model is there: nothing is unfinished any more. While the folder is ours alone."""
+    _empty(partial.folder)
+    with suppress(OSError):  # Windows keeps a file that is open, and another fit may wait for it
+        (partial.folder / LOCK).unlink()
+        partial.folder.rmdir()
 
 
-def _state(folder: Path, request: Request, resume: bool, threads: int) -> dict[str, Any]:
+def damaged(path: Path) -> ModelFileError:
+    """The error of a file of unfinished work that cannot be what was written."""
+    return ModelFileError(
+        f"{path} is damaged",
+        "Only unfinished work that is whole can be gone on with",
+        "--fresh removes it and begins anew",
+    )
+
+
+def _state(
+    folder: Path, request: Request, resume: bool, threads: int
+) -> tuple[dict[str, Any], bool]:
+    """What was asked for, then or now, and whether it is now."""
     asked = {
-        "data": _digest(request.data),
-        "test": _digest(request.test) if isinstance(request.test, Path) else None,
+        "data": digest(request.data),
+        "file": request.data.name,
+        "test": digest(request.test) if isinstance(request.test, Path) else None,
+        "methods": methods(),
         "options": request.options(),
-        "versions": {"imputefree": __version__} | {name: version(name) for name in LIBRARIES},
+        "versions": {"imputefree": __version__} | _versions(),
     }
     path = folder / STATE
     nothing_done = {one.name for one in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
-        state = {"asked": asked, "date": _today(), "threads": threads}
-        write_file(path, json.dumps(state).encode())
-        return json.loads(path.read_text())
+        begin = {"asked": asked, "date": _today(), "threads": threads}
+        _write(path, json.dumps(begin).encode())
+        return _read_state(path), True
     if not resume:
         raise InputError(
             f"{folder} holds the unfinished work of an earlier fit",
             "It is neither lost nor mixed with other work",
             "--resume goes on with it, --fresh removes it and begins anew",
         )
-    state = json.loads(path.read_text())
+    state = _read_state(path)
     different = _different(state["asked"], json.loads(json.dumps(asked)))
     if different:
         raise InputError(
@@ -138,7 +163,29 @@ def _state(folder: Path, request: Request, resume: bool, threads: int) -> dict[s
             "Only the same fit of the same data can go on",
             "Pass what was passed then, or --fresh to begin anew",
         )
+    return state, False
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    try:
+        state = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        raise damaged(path) from None
+    kinds: dict[str, type] = {"asked": dict, "date": str, "threads": int}
+    whole = isinstance(state, dict) and all(
+        isinstance(state.get(key), kind) for key, kind in kinds.items()
+    )
+    if not whole or not all(isinstance(state["asked"].get(part), dict) for part in PARTS):
+        raise damaged(path)
     return state
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -147,18 +194,18 @@ def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
     >>> _different({"data": "a", "options": {"--seed": 1}}, {"data": "b", "options": {}})
     ['the data', '--seed']
     """
-    words = {"data": "the data", "test": "the test file"}
+    words = {
+        "data": "the data",
+        "file": "the data file's name",
+        "test": "the test file",
+        "methods": "the methods to compare with",
+    }
     found = [word for key, word in words.items() if then.get(key) != now.get(key)]
-    for part in ("options", "versions"):
+    for part in PARTS:
         one, other = then.get(part, {}), now.get(part, {})
         names = dict.fromkeys([*one, *other])
         found += [name for name in names if one.get(name) != other.get(name)]
     return found
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _today() -> str:
@@ -166,6 +213,33 @@ def _today() -> str:
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(given), UTC) if given.isdigit() else datetime.now(UTC)
     return moment.date().isoformat()
+
+
+def _take(folder: Path) -> int:
+    """The lock of our own folder, made where there is none; the open file."""
+    while True:
+        _refuse_foreign(folder)
+        folder.mkdir(exist_ok=True)
+        try:
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        except FileNotFoundError:  # another fit ended just now, and took the folder away
+            continue
+        try:
+            _lock(lock, folder)
+            if fcntl is None or _is_at(lock, folder / LOCK):
+                return lock
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    """Whether an open file is still the one of that name: a fit that ended removes its own."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(file: int, folder: Path) -> None:
@@ -181,17 +255,49 @@ def _lock(file: int, folder: Path) -> None:
         ) from None
 
 
-def _remove(folder: Path) -> None:
-    """Away with our own folder; never with one that somebody else filled."""
+def _refuse_foreign(folder: Path) -> None:
+    """Never write into, and later remove, a folder that somebody else filled."""
     if not folder.exists():
         return
-    if not (folder / STATE).exists() and {one.name for one in folder.iterdir()} - {LOCK}:
+    names = {one.name for one in folder.iterdir()} - {LOCK}
+    if names and not any(name.startswith(STATE) for name in names):
         raise InputError(
             f"{folder} is no folder of unfinished work",
-            "Only such a folder is removed",
+            "Only such a folder is written to and removed",
             "Move it away, or name another file with -o",
         )
-    shutil.rmtree(folder)
+
+
+def _empty(folder: Path) -> None:
+    """All but the lock, and last what tells that the folder is ours."""
+    try:
+        for path in sorted(folder.iterdir(), key=lambda one: one.name == STATE):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != LOCK:
+                path.unlink()
+    except OSError as error:
+        raise ModelFileError(
+            f"{folder} cannot be removed ({error.strerror})",
+            "Work that is finished or unwanted is removed",
+            "Remove the folder yourself",
+        ) from None
+
+
+def _unwritable(path: Path, error: OSError, remedy: str) -> ModelFileError:
+    return ModelFileError(
+        f"{path} cannot be written ({error.strerror})",
+        "Unfinished work is kept beside the model, in an existing, writable folder",
+        remedy,
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_file(path, content)
+    except OSError as error:
+        remedy = "Make room there; the same command with --resume then goes on"
+        raise _unwritable(path, error, remedy) from None
 
 
 def write_file(path: Path, content: bytes) -> None:

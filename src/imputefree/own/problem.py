@@ -15,9 +15,18 @@ from ..data import read_columns
 from ..data.panel import Layout, read_panel
 from ..datasets.tables import TASKS
 from ..errors import InputError
-from .files import read_frame
+from .files import digest, read_frame
 from .kinds import Column, take_for
-from .labels import check_target, label_notes, lost_words, read_groups, read_labels, same_classes
+from .labels import (
+    as_texts,
+    check_target,
+    label_notes,
+    lost_words,
+    read_groups,
+    read_labels,
+    refuse_shared,
+    same_classes,
+)
 from .names import need_names, refuse_twins
 from .request import Request
 
@@ -112,6 +121,7 @@ def read_problem(request: Request) -> Problem:
     _check_names(frame, request, request.data)
     if request.id:
         frame = _timed(frame, request, request.data)
+    whole = frame
     frame, unit, y, lost = read_labels(frame, request, request.data)
     check_target(y, request)
     apart = _apart(request)
@@ -124,6 +134,7 @@ def read_problem(request: Request) -> Problem:
             forced=name in request.category,
             series=series,
             static=name in request.static,
+            whole=whole[name],
         )
         for name in frame.columns
         if name not in apart
@@ -147,15 +158,29 @@ def read_problem(request: Request) -> Problem:
 
 
 def read_other(path: Path, request: Request, like: Problem) -> Problem:
-    """Another file with the same columns, to be scored on."""
+    """Another file with the same columns, to be scored on; nothing in it was learned from."""
     frame, _ = _read(path)
+    if digest(path) == digest(request.data):
+        raise InputError(
+            f"{path} holds the same as {request.data}",
+            "What is scored on was never learned from",
+            "Name another file with --test, or a share such as --test 0.2",
+        )
     keys = {"--target": request.target, "--id": request.id, "--time": request.time}
+    keys["--group"] = request.group
     wanted = {option: [name] for option, name in keys.items() if name}
     wanted[f"of {request.data.name}"] = [one.name for one in like.used]
     need_names(list(frame.columns), wanted, path)
     if request.id:
         frame = _timed(frame, request, path)
     frame, unit, y, lost = read_labels(frame, replace(request, task=like.task), path)
+    if request.id:
+        one, two = as_texts(like.frame[request.id]), as_texts(frame[request.id])
+        refuse_shared(one, two, f"{request.id!r} (--id)", path, request.data)
+    groups = read_groups(frame, unit, request, path)
+    if groups is not None and like.groups is not None:
+        named = f"{request.group!r} (--group)"
+        refuse_shared(like.groups, groups, named, path, request.data)
     if like.task == TASKS[0]:
         y = same_classes(y, like.classes, path)
     notes = (f"{path.name}: {lost_words(lost, request)}",) if lost else ()
@@ -165,7 +190,7 @@ def read_other(path: Path, request: Request, like: Problem) -> Problem:
         frame=_inputs(frame, like.columns, request),
         unit=unit,
         y=y,
-        groups=None,
+        groups=groups,
         notes=notes,
     )
     other.__dict__["classes"] = like.classes

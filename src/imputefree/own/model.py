@@ -82,6 +82,12 @@ def roles_of(model: Any) -> dict[str, str]:
     return {role: layout[role] for role in ("id", "time", "variable", "value") if layout[role]}
 
 
+def clock_of(model: Any) -> dict[str, Any] | None:
+    """What times were in training (see `clock.Clock`); None of models saved from Python."""
+    about = getattr(model, "about_", None) or {}
+    return (about.get("series") or {}).get("clock")
+
+
 def wanted_columns(model: Any) -> list[str]:
     """The columns that a file must have to be predicted: those with a role, then the inputs."""
     roles = roles_of(model)

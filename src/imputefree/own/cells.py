@@ -75,11 +75,16 @@ class Levels:
         found = np.empty(len(cells) + 1, dtype=object)  # the last is for gaps, whose code is -1
         unseen = np.zeros(len(cells) + 1, dtype=bool)
         for i, cell in enumerate(np.asarray(cells, dtype=object)):
-            texts = _readings(cell)
-            text = next((text for text in texts if text in self.known), None)
-            found[i] = None if text is None else self.known[text]
-            unseen[i] = text is None and texts[0] != "" and texts[0] not in GAP_WORDS
+            found[i], unseen[i] = self.find(cell)
         return found[codes], unseen[codes]
+
+    def find(self, cell: Any) -> tuple[Any, bool]:
+        """What one cell that is no gap stands for, or None; and whether it is no known level."""
+        texts = _readings(cell)
+        text = next((text for text in texts if text in self.known), None)
+        if text is None:
+            return None, texts[0] != "" and texts[0] not in GAP_WORDS
+        return self.known[text], False
 
 
 def _readings(cell: Any) -> list[str]:
@@ -89,8 +94,9 @@ def _readings(cell: Any) -> list[str]:
     if isinstance(cell, bool | np.bool_):
         return [str(bool(cell)), str(int(cell))]
     if not isinstance(cell, str):
+        exact = [str(int(cell))] if isinstance(cell, int | np.integer) else []
         try:
-            return [_shortest(float(cell))]
+            return [*exact, _shortest(float(cell))]
         except (TypeError, ValueError, OverflowError):
             return [str(cell)]
     if cell in TRUTH:

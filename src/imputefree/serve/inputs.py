@@ -11,6 +11,8 @@ from sklearn.base import is_classifier
 
 from ..data.encoding import Category, Number, Plan
 from ..data.panel_encoder import PanelEncoder
+from ..own.cells import Levels
+from ..own.predicting import class_labels
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
 MANY_LEVELS = 100  # so many are named in the schema; more are counted
@@ -38,7 +40,7 @@ class Column:
     exact: bool = False
     missing: float | None = None
     typical: Any = None
-    known: frozenset[str] = field(default_factory=frozenset, repr=False)
+    known: Levels = field(default_factory=lambda: Levels(()), repr=False, compare=False)
 
     def is_beyond(self, number: float) -> bool:
         """Whether training is known to have seen no number so small or so large."""
@@ -91,7 +93,7 @@ class Inputs:
         shared: dict[str, Any] = {
             "task": "classification" if is_classifier(model) else "regression",
             "target": about.get("target"),
-            "classes": tuple(getattr(model, "classes_", np.empty(0)).tolist()),
+            "classes": tuple(class_labels(model).tolist()) if is_classifier(model) else (),
             "card": getattr(model, "card_", None),
         }
         encoder = model.encoder_
@@ -139,7 +141,7 @@ def _column(plan: Plan, missing: float | None) -> Column:
             levels,
             missing=missing,
             typical=typical,
-            known=frozenset(levels),
+            known=Levels(levels),
         )
     low, high, exact = _range(plan)
     return Column(

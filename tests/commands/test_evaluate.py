@@ -195,3 +195,14 @@ def test_what_cannot_be_done_is_one_sentence(run, tmp_path, content, part):
     assert (code, out) == (1, "")
     assert part in err
     assert err.count("\n") == 1
+
+
+def test_a_file_of_bad_lines_alone(run, home, tmp_path):
+    for model, names in (("table", "table.csv"), ("series", "series.csv")):
+        header = (home / names).read_text().splitlines()[0]
+        (tmp_path / "bad.csv").write_text(f"{header}\n1,2\n")
+        words = ["--target", "y", "--on-error", "skip", "--in-memory"]
+        code, _, err = run(f"{model}.imputefree", tmp_path / "bad.csv", *words)
+        assert code == 1
+        assert "has no row with an answer in 'y'" in err
+        assert "Traceback" not in err

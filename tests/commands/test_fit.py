@@ -92,7 +92,9 @@ def test_series_of_numbers_in_parquet(run):
     assert "series held out (30 %)" in out
     assert "R²" in out
     model = GILEstimator.load("m.imputefree")
-    assert model.about_["series"] == {"id": "stay", "time": "hour", "static": ["age"]}
+    clock = {"kind": "numbers", "format": None}
+    columns = {"id": "stay", "time": "hour", "static": ["age"]}
+    assert model.about_["series"] == columns | {"clock": clock}
     assert model.about_["data"]["series"] == 30
     assert model.about_["task"] == "regression"
     frame = stays()

@@ -78,3 +78,16 @@ def test_what_is_no_model_is_said_so(tmp_path, content):
         load_model(path)
     with pytest.raises(ModelFileError, match="folder"):
         load_model(tmp_path)
+
+
+def test_the_server_tells_what_inputs_of_tells():
+    """Whole numbers, and two values alone, of which only `values` knows the ends."""
+    from imputefree.serve.inputs import Inputs
+
+    frame = table().assign(two=[1.0, 5.0] * 30, none=np.nan)
+    for model in (classifier(frame), sequence_classifier(long_table())):
+        inputs = Inputs.of(model)
+        for one, column in zip(inputs_of(model), inputs.columns + inputs.statics, strict=True):
+            own = column.levels if column.kind == "category" else (column.low, column.high)
+            assert (one.name, one.kind) == (column.name, column.kind)
+            assert tuple(one.known) == tuple(end for end in own if end is not None)

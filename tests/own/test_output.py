@@ -12,7 +12,7 @@ FIRST = pd.DataFrame({"a": ["x", None], "b": [1.5, 2.0]})
 SECOND = pd.DataFrame({"a": ["y, z"], "b": [float("nan")]})
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out"])
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet", "out"])
 def test_pieces_become_one_file(tmp_path, name):
     path = tmp_path / name
     with table_output(str(path)) as write:
@@ -25,7 +25,7 @@ def test_pieces_become_one_file(tmp_path, name):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
 def test_a_failure_leaves_what_was_there(tmp_path, name):
     path = tmp_path / name
     path.write_text("older")
@@ -70,3 +70,22 @@ def test_a_full_device(tmp_path):
         for _ in range(1000):
             write(FIRST)
     assert not list(tmp_path.parent.glob("full.*"))
+
+
+@pytest.mark.parametrize("name", ["out.csv.zst", "out.xlsx", "out.parquet.gz", "out.tsv"])
+def test_endings_that_cannot_be_written(tmp_path, name):
+    with (
+        pytest.raises(ParameterError, match="cannot be written"),
+        table_output(str(tmp_path / name)),
+    ):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_of_who_writes_stay_theirs(tmp_path):
+    path = tmp_path / "out.csv"
+    with pytest.raises(TimeoutError), table_output(str(path)):
+        raise TimeoutError
+    with pytest.raises(ResultsError, match="cannot be written"), table_output(str(path)) as write:
+        write(FIRST)
+        path.mkdir()

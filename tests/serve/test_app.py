@@ -104,6 +104,39 @@ def test_numbers_may_name_a_level_and_a_truth_is_a_number():
     assert one["notes"] == []
 
 
+@pytest.mark.parametrize("cell", ["01234", "1.0", "True", "x", 7])
+def test_levels_are_those_that_predict_finds(cell):
+    """Forced categories of a file hold numbers in any way of writing."""
+    from imputefree import GILClassifier
+    from imputefree.own.cells import Levels
+
+    levels = ["1", "1234", "x"]
+    frame = pd.DataFrame({"group": pd.Categorical(levels * 10)})
+    model = GILClassifier(n_members=1, max_iter=1).fit(frame, [0, 1] * 15)
+    level = Levels(levels).match(pd.Series([cell]))[0][0]
+    ours, plain = (
+        client(model).post("/predict", json={"group": group}).json() for group in (cell, level)
+    )
+    assert ours["predictions"] == plain["predictions"]
+    assert bool(ours["notes"]) == (level is None)
+
+
+def test_classes_are_named_as_predict_names_them():
+    """Whole numbers beside gaps are read as 0.0 and 1.0."""
+    from imputefree import GILClassifier
+    from imputefree.own.predicting import class_names
+
+    model = GILClassifier(n_members=1, max_iter=1).fit(np.eye(20), np.array([0.0, 1.0] * 10))
+    served = client(model)
+    (said,) = served.post("/predict", json={}).json()["predictions"]
+    assert list(said["probability"]) == class_names(model)
+    assert isinstance(said["prediction"], int)
+    assert served.get("/schema").json()["classes"] == [0, 1]
+    why = served.post("/explain?of=1", json={"0": 1.0})
+    assert why.status_code == 200
+    assert why.json()["of"] == 1
+
+
 def test_explain_agrees_with_predict_and_with_its_own_effects(table):
     row = {"age": 31, "lactate": 4.0}
     why = table.post("/explain?of=ill", json=row).json()

@@ -50,7 +50,7 @@ def predict_command(
         typer.Option(
             "--output",
             "-o",
-            help="A .csv or .parquet file, whole or not at all; - is stdout.",
+            help="A .csv, .csv.gz or .parquet file, whole or not at all; - is stdout.",
         ),
     ] = "-",
     keep: Annotated[
@@ -69,6 +69,7 @@ def predict_command(
     from ..own.bad_rows import BadRows
     from ..own.chunks import Chunks, open_rows
     from ..own.model import load_model
+    from ..own.names import split_names
     from ..own.output import STDOUT, table_output
     from ..own.predicting import columns_to_keep, output_frame, output_names, predict_chunks
 
@@ -76,7 +77,7 @@ def predict_command(
     written = 0
     try:
         with open_rows(data) as reader:
-            kept = columns_to_keep(model, split_names(keep or [], reader.names))
+            kept = columns_to_keep(model, list(split_names(keep, reader.names)))
             bad = BadRows(data, skip=on_error is OnError.skip, word=reader.word)
             with (
                 table_output(output, never=(model_file, data)) as write,
@@ -97,18 +98,6 @@ def predict_command(
         typer.echo(note, err=True)
     if output != STDOUT:
         typer.echo(f"{written} prediction{'s' * (written != 1)}: {output}")
-
-
-def split_names(given: list[str], names: list[str]) -> list[str]:
-    """Names by commas, repeated options or both; a column's name may hold a comma.
-
-    >>> split_names(["id, name", "a,b"], ["id", "name", "a,b"])
-    ['id', 'name', 'a,b']
-    """
-    found: list[str] = []
-    for one in given:
-        found += [one] if one in names else [part.strip() for part in one.split(",")]
-    return [name for name in dict.fromkeys(found) if name]
 
 
 def _empty(names: list[str]) -> Any:

@@ -5,7 +5,6 @@ Every cell is understood by itself, so that it makes no difference where a large
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -76,11 +75,16 @@ class Levels:
         found = np.empty(len(cells) + 1, dtype=object)  # the last is for gaps, whose code is -1
         unseen = np.zeros(len(cells) + 1, dtype=bool)
         for i, cell in enumerate(np.asarray(cells, dtype=object)):
-            texts = _readings(cell)
-            text = next((text for text in texts if text in self.known), None)
-            found[i] = None if text is None else self.known[text]
-            unseen[i] = text is None and texts[0] != "" and texts[0] not in GAP_WORDS
+            found[i], unseen[i] = self.find(cell)
         return found[codes], unseen[codes]
+
+    def find(self, cell: Any) -> tuple[Any, bool]:
+        """What one cell that is no gap stands for, or None; and whether it is no known level."""
+        texts = _readings(cell)
+        text = next((text for text in texts if text in self.known), None)
+        if text is None:
+            return None, texts[0] != "" and texts[0] not in GAP_WORDS
+        return self.known[text], False
 
 
 def _readings(cell: Any) -> list[str]:
@@ -90,8 +94,9 @@ def _readings(cell: Any) -> list[str]:
     if isinstance(cell, bool | np.bool_):
         return [str(bool(cell)), str(int(cell))]
     if not isinstance(cell, str):
+        exact = [str(int(cell))] if isinstance(cell, int | np.integer) else []
         try:
-            return [_shortest(float(cell))]
+            return [*exact, _shortest(float(cell))]
         except (TypeError, ValueError, OverflowError):
             return [str(cell)]
     if cell in TRUTH:
@@ -105,37 +110,3 @@ def _readings(cell: Any) -> list[str]:
 def _shortest(number: float) -> str:
     """As `data.encoding.as_texts` writes it; infinity has no such text."""
     return str(int(number)) if number.is_integer() else str(number)
-
-
-class Clock:
-    """Times of a file: numbers, or dates in the one format that the first of them has."""
-
-    def __init__(self) -> None:
-        self._dates: bool | None = None
-        self._format: str | None = None
-
-    def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers or datetime64, and which cells are no time; (n,) each."""
-        if values.dtype.kind in "mM":
-            return _without_zone(values), values.isna().to_numpy()
-        known = values.dropna()
-        if self._dates is None and len(known):
-            first = known.iloc[0]
-            self._dates = isinstance(first, str) and bool(as_numbers(known.iloc[:1])[1][0])
-            if self._dates:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # that days stand first is seen, not assumed
-                    guess = pd.tseries.api.guess_datetime_format(first)
-                self._format = guess or "mixed"
-        if not self._dates:
-            numbers, bad = as_numbers(values)
-            return numbers, bad | np.isnan(numbers)
-        texts = values.astype(object).astype(str).where(values.notna())
-        dates = pd.to_datetime(texts, format=self._format, errors="coerce")
-        return _without_zone(dates), dates.isna().to_numpy()
-
-
-def _without_zone(dates: pd.Series) -> np.ndarray:
-    if isinstance(dates.dtype, pd.DatetimeTZDtype):
-        dates = dates.dt.tz_convert(None)
-    return dates.to_numpy()

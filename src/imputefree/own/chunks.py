@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,19 @@ import pandas as pd
 from ..data.words import counted, shorten
 from ..errors import InputError
 from .bad_rows import BadRows
-from .cells import Clock, Levels, as_numbers
+from .cells import Levels, as_numbers
+from .clock import Clock
 from .csv_chunks import open_csv
 from .files import PARQUET
-from .model import Input, choose_columns, inputs_of, roles_of, select_inputs, static_names
+from .model import (
+    Input,
+    choose_columns,
+    clock_of,
+    inputs_of,
+    roles_of,
+    select_inputs,
+    static_names,
+)
 from .parquet_chunks import open_parquet
 from .raw import RawRows, Reader
 
@@ -125,15 +134,13 @@ class Chunks:
         self.model, self.reader, self.bad, self.progress = model, reader, bad, progress
         self.unseen, self.count = Unseen(), 0
         self.beside = list(dict.fromkeys(beside))
-        try:
+        with _naming(bad.path):
             self.chosen = choose_columns(model, reader.names)
-        except InputError as error:
-            raise InputError(f"{bad.path}: {error.fact}", error.rule, error.remedy) from None
         self._check_names()
         meant = _meant(model, self.chosen)
         self.kinds = {name: one.kind for name, one in meant.items()}
         self._levels = {name: Levels(map(str, one.known)) for name, one in meant.items()}
-        self._clock = Clock()
+        self._clock = Clock(clock_of(model))
 
     def __iter__(self) -> Iterator[Chunk]:
         raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self.kinds.items()}
@@ -169,8 +176,9 @@ class Chunks:
                 values, bad = as_numbers(cells)
                 what = "which is no finite number"
             elif kind == "time":
-                values, bad = self._clock.read(cells)
-                what = "which is no time"
+                with _naming(self.bad.path):
+                    values, bad = self._clock.read(cells)
+                what = self._clock.what
             else:
                 values = cells.astype(object).to_numpy()
                 bad = cells.isna().to_numpy() & (kind == "id")
@@ -202,6 +210,15 @@ class Chunks:
                 "Columns are told apart by name",
                 "Rename or remove the repeated columns",
             )
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors about a file say which."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
 
 
 def _meant(model: Any, chosen: list[str]) -> dict[str, Input]:

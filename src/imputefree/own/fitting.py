@@ -132,9 +132,10 @@ def describe(
     estimator: str,
 ) -> dict[str, Any]:
     """What a model knows about itself, as plain JSON."""
-    series = None
+    series: dict[str, Any] | None = None
     if problem.id:
         series = {"id": problem.id, "time": problem.time, "static": problem.statics}
+        series["clock"] = problem.frame.attrs.get("clock")  # how a file writes times
     return {
         "task": problem.task,
         "target": problem.target,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, NamedTuple
 
@@ -13,18 +14,22 @@ from ..data.words import shorten
 from ..errors import InputError, ModelFileError
 
 USUAL = 2.0  # standard deviations around the mean, where training kept no more of a column
+DIGITS = 4
 
 
 class Input(NamedTuple):
     """A column that a model reads.
 
     kind : "number" or "category"
-    known : of a category its levels, sorted; of a number (low, high), about what training saw
+    known : of a category its levels, rare ones last; of a number (low, high), what training saw,
+        or () where the file does not say
+    exact : whether these hold all of training, or most of it
     """
 
     name: str
     kind: str
-    known: list[str] | tuple[float, float]
+    known: list[str] | tuple[float, ...]
+    exact: bool = True
 
 
 def load_model(path: str | os.PathLike[str]) -> GILEstimator:
@@ -54,7 +59,7 @@ def inputs_of(model: Any) -> list[Input]:
     >>> from imputefree import GILClassifier
     >>> X = pd.DataFrame({"age": [20.0, None, 40.0, 30.0], "sex": ["f", "m", None, "f"]})
     >>> for one in inputs_of(GILClassifier(max_iter=1).fit(X, [0, 1, 0, 1])):
-    ...     print(*one)
+    ...     print(one.name, one.kind, one.known)
     age number (20.0, 40.0)
     sex category ['f', 'm']
     """
@@ -62,7 +67,7 @@ def inputs_of(model: Any) -> list[Input]:
     parts = [encoder]
     if is_of_series(model):
         parts = [encoder.steps] if encoder.statics is None else [encoder.steps, encoder.statics]
-    return [_described(plan) for part in parts for plan in part.plans]
+    return [described(plan) for part in parts for plan in part.plans]
 
 
 def static_names(model: Any) -> list[str]:
@@ -80,6 +85,12 @@ def roles_of(model: Any) -> dict[str, str]:
         return {}
     layout = model.layout_
     return {role: layout[role] for role in ("id", "time", "variable", "value") if layout[role]}
+
+
+def clock_of(model: Any) -> dict[str, Any] | None:
+    """What times were in training (see `clock.Clock`); None of models saved from Python."""
+    about = getattr(model, "about_", None) or {}
+    return (about.get("series") or {}).get("clock")
 
 
 def wanted_columns(model: Any) -> list[str]:
@@ -141,11 +152,27 @@ def select_inputs(model: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
     return kept.set_axis(chosen, axis=1), ignored
 
 
-def _described(plan: Number | Category) -> Input:
+def described(plan: Number | Category) -> Input:
+    """What a column of training was, for all who tell of it or hold new values against it."""
     if isinstance(plan, Category):
-        return Input(plan.name, "category", sorted([*plan.levels, *plan.rare_levels]))
-    seen = plan.levels or plan.knots
-    if seen:
-        return Input(plan.name, "number", (seen[0], seen[-1]))
+        return Input(plan.name, "category", [*plan.levels, *plan.rare_levels])
+    whole, some = plan.knots or plan.levels, plan.values  # all; few values, or quantiles of many
+    if whole:
+        return Input(plan.name, "number", (float(whole[0]), float(whole[-1])))
+    if some:
+        return Input(plan.name, "number", (float(some[0]), float(some[-1])), len(some) <= 2)
     reach = USUAL * plan.spread
-    return Input(plan.name, "number", (plan.center - reach, plan.center + reach))
+    low, high = plan.center - reach, plan.center + reach
+    empty = plan.center == 0.0 and plan.spread == 1.0  # what a column without entries has
+    if empty or not (math.isfinite(low) and math.isfinite(high)):
+        return Input(plan.name, "number", (), exact=False)
+    return Input(plan.name, "number", (rounded(low), rounded(high)), exact=False)
+
+
+def rounded(value: float) -> float:
+    """To a few digits, for people.
+
+    >>> rounded(0.0123456), rounded(12345.678)
+    (0.01235, 12350.0)
+    """
+    return float(f"{value:.{DIGITS}g}")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import io
 import os
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import pandas as pd
 
 from ..errors import ParameterError, ResultsError
+from ..whole_files import replacing
 from .files import PARQUET
 
 STDOUT = "-"
+PLAIN, PACKED = ("", ".csv", ".txt"), (".gz", ".csv.gz", ".txt.gz")
 Write = Callable[[pd.DataFrame], None]
 
 
@@ -36,28 +39,27 @@ def table_output(output: str, never: tuple[Path, ...] = ()) -> Iterator[Write]:
         return
     path = Path(os.path.realpath(output))
     _check(path, output, never)
-    plain = path.is_file() or not path.exists()
-    target = path.parent / f"{path.name}.{uuid.uuid4().hex}" if plain else path
+    plain, whole = path.is_file() or not path.exists(), False
+    packed = plain and _ending(path) in PACKED
     try:
         with contextlib.ExitStack() as stack:
+            place = stack.enter_context(replacing(path)) if plain else path
             with _as_results_error(output):
                 if path.suffix.lower() in PARQUET:
-                    write, close = _parquet_writer(target, output)
+                    write, close = _parquet_writer(place, output)
                 else:
-                    file = open(target, "x" if plain else "w", encoding="utf-8", newline="")  # noqa: SIM115
+                    file = _open_text(place, packed)
                     write, close = _csv_writer(file, output), file.close
             stack.callback(_close_quietly, close)
             yield write
             with _as_results_error(output):
                 close()
-        if plain:
-            with _as_results_error(output):
-                os.replace(target, path)
-    except BaseException:
-        if plain:
-            with contextlib.suppress(OSError):
-                os.unlink(target)
-        raise
+            whole = True
+    except OSError:
+        if not whole:  # of whoever writes, not ours
+            raise
+        with _as_results_error(output):
+            raise
 
 
 def _check(path: Path, output: str, never: tuple[Path, ...]) -> None:
@@ -70,6 +72,47 @@ def _check(path: Path, output: str, never: tuple[Path, ...]) -> None:
                 "It would be overwritten",
                 "Name another file",
             )
+    plain = path.is_file() or not path.exists()
+    if plain and _ending(path) not in (*PLAIN, *PACKED, *PARQUET):
+        raise ParameterError(
+            f"--output is {output}, of a kind that cannot be written",
+            f"A table is written as {', '.join([*PLAIN[1:], *PACKED[1:], *PARQUET])}",
+            "Name such a file",
+        )
+
+
+def _ending(path: Path) -> str:
+    """What says how a file is written; of packed ones with what is packed.
+
+    >>> _ending(Path("a.CSV.gz")), _ending(Path("of.may.csv")), _ending(Path("a"))
+    ('.csv.gz', '.csv', '')
+    """
+    last = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + last if last == ".gz" else last
+
+
+def _open_text(place: Path, packed: bool) -> IO[str]:
+    """A text file; a packed one is the same bytes whenever it is written."""
+    if not packed:
+        return open(place, "w", encoding="utf-8", newline="")
+    raw = open(place, "wb")  # noqa: SIM115 (closed with the text)
+    return _Packed(raw)
+
+
+class _Packed(io.TextIOWrapper):
+    """Text into a gzip file, which does not close the file below it by itself."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+        super().__init__(cast(Any, packed), encoding="utf-8", newline="")
+
+    def close(self) -> None:
+        """All of it."""
+        try:
+            super().close()
+        finally:
+            self._raw.close()
 
 
 def _csv_writer(file: IO[str], output: str) -> Write:

@@ -15,6 +15,7 @@ from ..data import read_columns
 from ..data.panel import Layout, read_panel
 from ..datasets.tables import TASKS
 from ..errors import InputError
+from .clock import Clock
 from .files import digest, read_frame
 from .kinds import Column, take_for
 from .labels import (
@@ -172,7 +173,7 @@ def read_other(path: Path, request: Request, like: Problem) -> Problem:
     wanted[f"of {request.data.name}"] = [one.name for one in like.used]
     need_names(list(frame.columns), wanted, path)
     if request.id:
-        frame = _timed(frame, request, path)
+        frame = _timed(frame, request, path, like)
     frame, unit, y, lost = read_labels(frame, replace(request, task=like.task), path)
     if request.id:
         one, two = as_texts(like.frame[request.id]), as_texts(frame[request.id])
@@ -231,22 +232,33 @@ def _check_names(frame: pd.DataFrame, request: Request, path: Path) -> None:
                 )
 
 
-def _timed(frame: pd.DataFrame, request: Request, path: Path) -> pd.DataFrame:
-    """Times that are written as texts become dates."""
+def _timed(
+    frame: pd.DataFrame, request: Request, path: Path, like: Problem | None = None
+) -> pd.DataFrame:
+    """Times that are written as texts become dates; `attrs` keep how they were written.
+
+    like : the problem of training, whose times are of the same kind and written alike
+    """
     time = request.time
-    if not time or not pd.api.types.is_object_dtype(frame[time]) | isinstance(
-        frame[time].dtype, pd.StringDtype
-    ):
+    if not time:
         return frame
-    dates = pd.to_datetime(frame[time], errors="coerce")
-    odd = np.flatnonzero(dates.isna() & frame[time].notna())
-    if len(odd):
-        raise InputError(
-            f"the time {time!r} of {path} is {frame[time].iloc[odd[0]]!r} in row {odd[0] + 1}",
-            "Times are numbers, such as hours, or dates",
-            "Correct these cells, or drop their rows",
-        )
-    return frame.assign(**{time: dates})
+    known = like.frame.attrs.get("clock") if like else None
+    try:
+        clock = Clock(known) if known else Clock.learned(frame[time])
+        times, bad = clock.read(frame[time])
+    except InputError as error:
+        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
+    if frame[time].dtype.kind not in "iufbmM":
+        odd = np.flatnonzero(bad & frame[time].notna().to_numpy())
+        if len(odd):
+            raise InputError(
+                f"the time {time!r} of {path} is {frame[time].iloc[odd[0]]!r} in row {odd[0] + 1}",
+                "Times are numbers, such as hours, or dates that are all written alike",
+                "Correct these cells, or drop their rows; write dates such as 2024-12-31 13:45",
+            )
+        frame = frame.assign(**{time: times})
+    frame.attrs["clock"] = clock.plain
+    return frame
 
 
 def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +10,12 @@ from sklearn.base import is_classifier
 
 from ..data.encoding import Category, Number, Plan
 from ..data.panel_encoder import PanelEncoder
+from ..own.cells import Levels
+from ..own.model import described, rounded
+from ..own.predicting import class_labels
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
 MANY_LEVELS = 100  # so many are named in the schema; more are counted
-DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Column:
     exact: bool = False
     missing: float | None = None
     typical: Any = None
-    known: frozenset[str] = field(default_factory=frozenset, repr=False)
+    known: Levels = field(default_factory=lambda: Levels(()), repr=False, compare=False)
 
     def is_beyond(self, number: float) -> bool:
         """Whether training is known to have seen no number so small or so large."""
@@ -91,7 +92,7 @@ class Inputs:
         shared: dict[str, Any] = {
             "task": "classification" if is_classifier(model) else "regression",
             "target": about.get("target"),
-            "classes": tuple(getattr(model, "classes_", np.empty(0)).tolist()),
+            "classes": tuple(class_labels(model).tolist()) if is_classifier(model) else (),
             "card": getattr(model, "card_", None),
         }
         encoder = model.encoder_
@@ -127,46 +128,26 @@ def _columns(plans: list[Plan], gaps: dict[str, float]) -> tuple[Column, ...]:
 
 
 def _column(plan: Plan, missing: float | None) -> Column:
+    told = described(plan)
     if isinstance(plan, Category):
-        levels = (*plan.levels, *plan.rare_levels)
+        levels = tuple(map(str, told.known))
         typical = None
         if levels:
-            shares = getattr(plan, "shares", None)
+            shares = plan.shares
             typical = levels[int(np.argmax(shares[: len(plan.levels)]))] if shares else levels[0]
         return Column(
-            plan.name,
-            "category",
-            levels,
-            missing=missing,
-            typical=typical,
-            known=frozenset(levels),
+            plan.name, told.kind, levels, missing=missing, typical=typical, known=Levels(levels)
         )
-    low, high, exact = _range(plan)
+    low, high = (float(told.known[0]), float(told.known[1])) if told.known else (None, None)
     return Column(
         plan.name,
-        "number",
+        told.kind,
         low=low,
         high=high,
-        exact=exact,
+        exact=told.exact,
         missing=missing,
         typical=_typical_number(plan),
     )
-
-
-def _range(plan: Number) -> tuple[float | None, float | None, bool]:
-    """Smallest and largest value of training; those of most values where all are not kept."""
-    values = getattr(plan, "values", None)  # few values, or quantiles of many
-    whole = plan.knots or plan.levels
-    if whole:
-        return float(whole[0]), float(whole[-1]), True
-    if values:
-        return float(values[0]), float(values[-1]), len(values) <= 2
-    if plan.center == 0.0 and plan.spread == 1.0:  # what a column without entries has
-        return None, None, False
-    low, high = plan.center - 2 * plan.spread, plan.center + 2 * plan.spread
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return None, None, False
-    return rounded(low), rounded(high), False
 
 
 def _typical_number(plan: Number) -> float | int:
@@ -175,15 +156,6 @@ def _typical_number(plan: Number) -> float | int:
     middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
     found = rounded(middle)
     return int(found) if found.is_integer() and abs(found) < 1e15 else found
-
-
-def rounded(value: float) -> float:
-    """To a few digits, for people.
-
-    >>> rounded(0.0123456), rounded(12345.678)
-    (0.01235, 12350.0)
-    """
-    return float(f"{value:.{DIGITS}g}")
 
 
 def _typical(columns: tuple[Column, ...], blank: int = -1) -> dict[str, Any]:

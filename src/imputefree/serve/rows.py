@@ -144,13 +144,13 @@ class RowReader:
                     f" ({column.low:g} to {column.high:g}).",
                 )
             return number
-        text = _level(value, place)
-        if text not in column.known:
+        _check_level(value, place)
+        level: str | None = column.known.find(value)[0]
+        if level is None:
             self.notes.add(
-                place, f"{shown(text)} was never seen in training; it counts as missing."
+                place, f"{shown(value)} was never seen in training; it counts as missing."
             )
-            return None
-        return text
+        return level
 
     def _unknown(self, name: str, place: str, apart: str | None) -> RequestError:
         names = [column.name for column in self.columns]
@@ -189,15 +189,12 @@ def read_number(value: Any, place: str) -> float:
     )
 
 
-def _level(value: Any, place: str) -> str:
-    """A level as training wrote it: numbers by their shortest form, true and false as 1 and 0."""
-    if isinstance(value, str):
-        return value
+def _check_level(value: Any, place: str) -> None:
+    """A text, a finite number, true or false; which level it is, `cells.Levels` knows."""
     if isinstance(value, int | float):
-        number = read_number(value, place)
-        if isinstance(value, int):
-            return str(int(value))
-        return str(int(number)) if number.is_integer() else str(number)
+        read_number(value, place)
+    if isinstance(value, str | int | float):
+        return
     if isinstance(value, Word):
         raise _not_finite(place, value.text)
     raise RequestError(

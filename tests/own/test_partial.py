@@ -122,8 +122,7 @@ def test_going_on_is_told_from_beginning(request_):
     [
         (lambda asked: asked.update(methods=["imputefree"]), "the methods to compare with differ"),
         (lambda asked: asked.update(file="e.csv"), "the data file's name differ"),
-        (lambda asked: asked["versions"].update(pandas="0.1"), "pandas differ"),
-        (lambda asked: asked["versions"].update(lightgbm="0.1"), "lightgbm differ"),
+        (lambda asked: asked["versions"].pop("pandas"), "pandas differ"),
     ],
 )
 def test_what_ends_up_in_the_card_is_compared(request_, change, said):

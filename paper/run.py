@@ -48,7 +48,7 @@ CAPS: dict[str, dict[str, dict[str, Any]]] = {
 CUTS: dict[str, dict[str, Any]] = {  # study -> what `plan` is told
     "mnist": {"seeds": 2, "steps": 3000, "own": CAPS["mnist"]},
     "ophthalmic-simulated": {"seeds": 1, "steps": 1000, "own": CAPS["ophthalmic-simulated"]},
-    "icu": {"seeds": 2, "width": 64, "steps": 1000, "own": CAPS["series"]},
+    "icu": {"seeds": 1, "width": 64, "steps": 1000, "own": CAPS["series"]},
     "physionet2012": {"seeds": 1, "width": 64, "steps": 1000, "own": CAPS["series"]},
     "tables": {"seeds": 2},
 }

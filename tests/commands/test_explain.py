@@ -176,7 +176,8 @@ def test_a_category_that_training_never_saw_is_told_in_one_line(run, tmp_path):
     strange.to_csv(tmp_path / "strange.csv", index=False)
     code, _, err = run("classes", tmp_path / "strange.csv")
     assert code == 0
-    assert err == "Column '[ward]': training never saw 'moon' (2 rows); they count as missing.\n"
+    assert err.count("\n") == 1
+    assert "'moon' in column '[ward]' (2 rows)" in err
     assert err.count("\n") == 1
 
 

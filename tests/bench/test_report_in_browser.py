@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 
 from imputefree.bench.report import report
 
 from .made_up_results import everything
-
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-BROWSER, DRIVER = shutil.which("chromium"), Path("/usr/bin/chromedriver")
-pytestmark = pytest.mark.skipif(
-    BROWSER is None or not DRIVER.exists(),
-    reason="needs chromium and chromedriver: scripts/install-chromium",
-)
-SWITCHES = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """One for all tests: starting it takes most of the time."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for switch in SWITCHES:
-        options.add_argument(switch)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # By its path, or selenium would look for a driver to download.
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

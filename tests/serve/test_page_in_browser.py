@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import threading
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from .made import numbers, patients, stays
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
-BROWSER, DRIVER = shutil.which("chromium"), Path("/usr/bin/chromedriver")
-pytestmark = pytest.mark.skipif(
-    BROWSER is None or not DRIVER.exists(),
-    reason="needs chromium and chromedriver: scripts/install-chromium",
-)
-SWITCHES = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
 PATIENCE = 30
 
 
@@ -42,19 +30,6 @@ def serving(model, **options):
     yield address
     server.should_exit = True
     thread.join(30)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for switch in SWITCHES:
-        options.add_argument(switch)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ $(VENV)/.dev: $(VENV)/.core
 	touch $@
 
 demo: $(VENV)/.core
-	$(RUN) -m imputefree.demo
+	$(RUN) -m imputefree.lab.demo
 
 test: lint types unit
 
@@ -30,6 +30,8 @@ unit: $(VENV)/.dev
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check $(SOURCES)
 	$(VENV)/bin/ruff format --check $(SOURCES)
+	$(VENV)/bin/lint-imports
+	$(RUN) scripts/check_layout.py
 
 format: $(VENV)/.dev
 	$(VENV)/bin/ruff check --fix $(SOURCES)

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from imputefree import GILClassifier
-from imputefree.bench.peak_memory import megabytes
-from imputefree.gil.ddpg import DDPG
-from imputefree.gil.policies import Transition
+from imputefree.gil._ddpg import DDPG
+from imputefree.gil._policies import Transition
+from imputefree.lab.runs._peak_memory import megabytes
 
 LIMIT_GB, REFERENCE_GB = 1.5, 7.0  # the public TensorFlow code takes over 7 GB (METHOD.md)
 ROWS, COLUMNS = 1148, 4101

@@ -3,7 +3,7 @@
 StratifiedKFold(5, shuffle=True, random_state=7), AUC and log-loss on the held-out fold, each test
 fold scored once. Beside GILClassifier() stand the models people use instead, each as it is out of
 the box, a mask-only line, and the same GILClassifier with every policy, all else equal. By name
-also (`--methods`): rivals that choose their settings (imputefree.bench), and imputers before the
+also (`--methods`): rivals that choose their settings (imputefree.lab), and imputers before the
 very same network.
 
     IMPUTEFREE_DATA=../shared/data python benchmarks/default_tables.py \
@@ -39,8 +39,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from imputefree import GILClassifier
-from imputefree.bench.methods import make_method
-from imputefree.datasets import load
+from imputefree.lab.rivals._methods import make_method
+from imputefree.lab.studies import load
 
 EIGHT = [
     "horse_colic_uci",

@@ -61,7 +61,7 @@ def measure(folder: str, limit: int) -> None:
     """In a process of its own: print what building the cohort took."""
     import duckdb
 
-    from imputefree.datasets import mimic3
+    from imputefree.lab.studies import mimic3
 
     duckdb.sql("SELECT 1").fetchall()
     before, began = peak_mb(), time.perf_counter()

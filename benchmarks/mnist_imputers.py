@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from record import record, write
 
-from imputefree.datasets import load
-from imputefree.imputers import make_imputer
+from imputefree.lab.imputers import make_imputer
+from imputefree.lab.studies import load
 
 RATE = 0.5
 LIMIT_SECONDS = 1800.0

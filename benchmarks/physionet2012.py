@@ -33,11 +33,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from imputefree import GILClassifier, GILSequenceClassifier
-from imputefree.bench.series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
-from imputefree.bench.summaries import summarise, summarise_mask
-from imputefree.data.panel import Panel, read_panel
-from imputefree.datasets import load
-from imputefree.datasets.study import Study
+from imputefree.baselines._summaries import summarise, summarise_mask
+from imputefree.data._panel import Panel, read_panel
+from imputefree.lab.rivals._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
+from imputefree.lab.studies import load
+from imputefree.lab.studies._study import Study
 
 PROTOCOL = "stratified 80/10/10, seed = split; chosen on validation, test scored once"
 Scores = np.ndarray  # the probability of death of each test stay

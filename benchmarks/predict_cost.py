@@ -28,10 +28,10 @@ import torch
 from interleaved import medians, write
 
 from imputefree import GILClassifier
-from imputefree.bench.filling import FilledEncoder, Filler
 from imputefree.data import read_columns
-from imputefree.gil.validation import predict_raw
-from imputefree.imputers import make_imputer
+from imputefree.gil._validation import predict_raw
+from imputefree.lab.imputers import make_imputer
+from imputefree.lab.rivals._filling import FilledEncoder, Filler
 
 COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
 RIVALS = {"knn": 100.0, "mice": 100.0}  # at least so many times their rows per second

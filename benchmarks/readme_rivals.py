@@ -80,7 +80,7 @@ def strong_section() -> str:
         [
             "The same tables and folds, against rivals that choose their settings by validation"
             " inside the training folds, and against imputers before the very same network"
-            " (`imputefree.bench`):",
+            " (`imputefree.lab`):",
             "",
             *lines,
             "",

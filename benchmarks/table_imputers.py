@@ -24,8 +24,8 @@ import numpy as np
 from record import record, write
 from sklearn.datasets import load_breast_cancer
 
-from imputefree.datasets import load
-from imputefree.imputers import make_imputer
+from imputefree.lab.imputers import make_imputer
+from imputefree.lab.studies import load
 
 
 def crime() -> np.ndarray:

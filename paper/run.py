@@ -13,9 +13,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from imputefree.bench.plans import plan
-from imputefree.bench.protocol import Run
-from imputefree.bench.run import run_grid
+from imputefree.lab.runs._plans import plan
+from imputefree.lab.runs._protocol import Run
+from imputefree.lab.runs._run import run_grid
 
 RESULTS = Path(__file__).parent / "results"
 # Of these only the first seed is run: deep imputers, and what is beside the point of the table.

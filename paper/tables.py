@@ -13,13 +13,13 @@ import pandas as pd
 from policy_helps import policy_helps
 from run import runs_of
 
-from imputefree.bench.cuts import what_was_cut
-from imputefree.bench.protocol import Run
-from imputefree.bench.results import Record, read_results
-from imputefree.bench.results_frame import frame_of
-from imputefree.bench.stats import mean_ranks
-from imputefree.bench.study_plans import AS_IT_COMES, PLANS
-from imputefree.bench.tables import correlation_table, results_table
+from imputefree.lab.report._cuts import what_was_cut
+from imputefree.lab.report._result_tables import correlation_table, results_table
+from imputefree.lab.report._results_frame import frame_of
+from imputefree.lab.report._stats import mean_ranks
+from imputefree.lab.runs._protocol import Run
+from imputefree.lab.runs._results import Record, read_results
+from imputefree.lab.runs._study_plans import AS_IT_COMES, PLANS
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"

@@ -21,7 +21,7 @@ why; 2 wrongly called; 130 interrupted.
 
 def reference() -> str:
     """The page as it should be."""
-    command = [sys.executable, "-m", "typer", "imputefree.cli", "utils", "docs"]
+    command = [sys.executable, "-m", "typer", "imputefree.cli._app", "utils", "docs"]
     done = subprocess.run(
         [*command, "--name", "imputefree"], capture_output=True, text=True, check=True
     )

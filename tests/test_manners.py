@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from imputefree._manners import private_generator, remember_columns
 from imputefree.data import read_columns
-from imputefree.manners import private_generator, remember_columns
 
 
 def test_names_are_remembered_and_forgotten():

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from imputefree.bench.plans import plan
-from imputefree.bench.protocol import Run
-from imputefree.bench.results import read_results
-from imputefree.bench.results_frame import frame_of
+from imputefree.lab.report._results_frame import frame_of
+from imputefree.lab.runs._plans import plan
+from imputefree.lab.runs._protocol import Run
+from imputefree.lab.runs._results import read_results
 
 PAPER = Path(__file__).parent.parent / "paper"
 COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from imputefree import progress
+from imputefree import _progress as progress
 
 
 def test_training_code_is_imported_for_its_type_only():

@@ -1,10 +1,20 @@
-"""Train neural networks directly on incomplete tables and series: NaN in, prediction out."""
+"""Predict from incomplete tables and series without imputing: NaN in, prediction out."""
 
-__version__ = "0.1.0"  # first: modules below ask for it
+from __future__ import annotations
 
-from .errors import ImputefreeError, InputError, ModelFileError, ParameterError
-from .estimators import GILClassifier, GILRegressor
-from .sequence_estimators import GILSequenceClassifier, GILSequenceRegressor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .errors import ImputefreeError, InputError, ModelFileError, ParameterError
+    from .estimators import (
+        GILClassifier,
+        GILRegressor,
+        GILSequenceClassifier,
+        GILSequenceRegressor,
+    )
 
 __all__ = [
     "GILClassifier",
@@ -16,3 +26,17 @@ __all__ = [
     "ModelFileError",
     "ParameterError",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names on first use (PEP 562): importing the package does not import PyTorch."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = ".errors" if name.endswith("Error") else ".estimators"
+    value = getattr(import_module(home, __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from imputefree.data.encoding import (
+from imputefree.data._encoding import (
     FEW_VALUES,
     MAX_LEVELS,
     Category,

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from imputefree.data.target import (
+from imputefree.data._target import (
     LARGEST_TARGET,
     as_array,
     read_classes,

@@ -7,8 +7,8 @@ import torch
 
 from imputefree import GILClassifier
 from imputefree.data import read_columns
-from imputefree.gil.importance import ImportanceTap
-from imputefree.gil.policies import State, Task, Transition
+from imputefree.gil._importance import ImportanceTap
+from imputefree.gil._policies import State, Task, Transition
 
 USEFUL, MISLEADING = slice(0, 4), slice(4, 24)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from imputefree.gil.batches import Batches
+from imputefree.gil._batches import Batches
 
 
 def epoch(batches):

@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from imputefree import ParameterError
-from imputefree.gil.ddpg import DDPG, Behaviour, Replay, random_action
-
-from .made import state_of, task_of, transition_of
+from imputefree.gil._ddpg import DDPG, Behaviour, Replay, random_action
+from tests.gil.made import state_of, task_of, transition_of
 
 
 def started(task=None, **options) -> DDPG:

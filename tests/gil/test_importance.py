@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from imputefree.gil.importance import ImportanceTap, weighted_linear
-from imputefree.gil.predictors import Predictor
+from imputefree.gil._importance import ImportanceTap, weighted_linear
+from imputefree.gil._predictors import Predictor
 
 K, B, D, E, C = 2, 7, 5, 6, 3
 

@@ -8,9 +8,10 @@ import torch
 
 from imputefree import GILClassifier
 from imputefree.data import read_columns
-from imputefree.gil import look, validation
-from imputefree.gil.policies import Policy
-from imputefree.gil.training_data import TrainingData
+from imputefree.gil import _look as look
+from imputefree.gil import _validation as validation
+from imputefree.gil._policies import Policy
+from imputefree.gil._training_data import TrainingData
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4))

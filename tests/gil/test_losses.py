@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from imputefree.gil.losses import CrossEntropy, SquaredError
+from imputefree.gil._losses import CrossEntropy, SquaredError
 
 
 def test_cross_entropy_is_minus_the_log_probability_of_the_target():

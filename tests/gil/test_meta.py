@@ -6,11 +6,16 @@ import pytest
 import torch
 from sklearn.metrics import log_loss
 
-from imputefree.gil.importance import ImportanceTap
-from imputefree.gil.meta import importance_gradient
-from imputefree.gil.predictors import Predictor
-
-from .made import MISLEADING, USEFUL, fit_on_misleading_table, importance_of, misleading_table
+from imputefree.gil._importance import ImportanceTap
+from imputefree.gil._meta import importance_gradient
+from imputefree.gil._predictors import Predictor
+from tests.gil.made import (
+    MISLEADING,
+    USEFUL,
+    fit_on_misleading_table,
+    importance_of,
+    misleading_table,
+)
 
 K, B, D = 2, 6, 5
 

@@ -8,9 +8,8 @@ import torch
 
 from imputefree import GILClassifier, ParameterError
 from imputefree.gil import POLICIES, make_policy
-from imputefree.gil.policies import NoPolicy, ObservedPolicy, Policy, RandomPolicy
-
-from .made import state_of, task_of
+from imputefree.gil._policies import NoPolicy, ObservedPolicy, Policy, RandomPolicy
+from tests.gil.made import state_of, task_of
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4))

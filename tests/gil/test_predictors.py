@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from imputefree.gil.noise import denormals_as_zero, switches
-from imputefree.gil.predictors import ACTIVATIONS, MemberMlp, Predictor
+from imputefree.gil._noise import denormals_as_zero, switches
+from imputefree.gil._predictors import ACTIVATIONS, MemberMlp, Predictor
 
 K, B, D, C = 3, 5, 4, 2
 

@@ -7,9 +7,8 @@ import sys
 import pytest
 import torch
 
-from imputefree.gil.recurrent import MemberRecurrent, RecurrentTap
-
-from .unrolled import run, weighted_gradients
+from imputefree.gil._recurrent import MemberRecurrent, RecurrentTap
+from tests.gil.unrolled import run, weighted_gradients
 
 K, B, T, D, H, ENTRIES = 2, 4, 6, 5, 7, 3
 BOTH = pytest.mark.parametrize("cell", ["lstm", "gru"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from imputefree.gil.rewards import ContrastiveReward, LossReward, contrast
+from imputefree.gil._rewards import ContrastiveReward, LossReward, contrast
 
 
 def mse(left, right):

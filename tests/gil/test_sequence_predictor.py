@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from imputefree.gil.losses import CrossEntropy
-from imputefree.gil.sequence_predictor import SequencePredictor
+from imputefree.gil._losses import CrossEntropy
+from imputefree.gil._sequence_predictor import SequencePredictor
 
 K, B, D, H = 2, 5, 4, 6
 LENGTHS = torch.tensor([[3, 1, 7, 4, 7], [2, 6, 1, 5, 3]])

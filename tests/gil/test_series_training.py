@@ -8,18 +8,17 @@ import pytest
 import torch
 
 from imputefree.gil import make_policy
-from imputefree.gil.batches import Batches
-from imputefree.gil.ddpg import DDPG
-from imputefree.gil.importance import ImportanceTap
-from imputefree.gil.losses import CrossEntropy
-from imputefree.gil.meta import importance_gradient
-from imputefree.gil.policies import Policy
-from imputefree.gil.rewards import ContrastiveReward, LossReward
-from imputefree.gil.sequence_predictor import SequencePredictor
-from imputefree.gil.train import Settings, Trainer
-from imputefree.gil.training_data import TrainingData
-
-from .unrolled import weighted_gradients
+from imputefree.gil._batches import Batches
+from imputefree.gil._ddpg import DDPG
+from imputefree.gil._importance import ImportanceTap
+from imputefree.gil._losses import CrossEntropy
+from imputefree.gil._meta import importance_gradient
+from imputefree.gil._policies import Policy
+from imputefree.gil._rewards import ContrastiveReward, LossReward
+from imputefree.gil._sequence_predictor import SequencePredictor
+from imputefree.gil._train import Settings, Trainer
+from imputefree.gil._training_data import TrainingData
+from tests.gil.unrolled import weighted_gradients
 
 N, D, ENTRIES, K, H = 24, 5, 3, 2, 6
 

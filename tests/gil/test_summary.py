@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from imputefree.gil.summary import STATISTICS, summary
+from imputefree.gil._summary import STATISTICS, summary
 
 
 def made(seed):

@@ -7,13 +7,13 @@ import copy
 import pytest
 import torch
 
-from imputefree.gil.batches import Batches
-from imputefree.gil.losses import CrossEntropy
-from imputefree.gil.policies import NoPolicy, ObservedPolicy, Policy
-from imputefree.gil.predictors import Predictor
-from imputefree.gil.rewards import ContrastiveReward, LossReward
-from imputefree.gil.train import Settings, Trainer
-from imputefree.gil.training_data import TrainingData
+from imputefree.gil._batches import Batches
+from imputefree.gil._losses import CrossEntropy
+from imputefree.gil._policies import NoPolicy, ObservedPolicy, Policy
+from imputefree.gil._predictors import Predictor
+from imputefree.gil._rewards import ContrastiveReward, LossReward
+from imputefree.gil._train import Settings, Trainer
+from imputefree.gil._training_data import TrainingData
 
 ROWS, D, K = 40, 6, 2
 

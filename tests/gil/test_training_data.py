@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from imputefree.gil.training_data import TrainingData
+from imputefree.gil._training_data import TrainingData
 
 LENGTHS = torch.tensor([2, 4, 1])
 VALUES = torch.arange(7.0)[:, None].expand(7, 2)

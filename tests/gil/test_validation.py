@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from imputefree.gil.losses import SquaredError
-from imputefree.gil.predictors import Predictor
-from imputefree.gil.training_data import TrainingData
-from imputefree.gil.validation import Keeper, predict_raw
+from imputefree.gil._losses import SquaredError
+from imputefree.gil._predictors import Predictor
+from imputefree.gil._training_data import TrainingData
+from imputefree.gil._validation import Keeper, predict_raw
 
 g = torch.Generator().manual_seed(0)
 VALUES, TARGET = torch.randn(20, 3, generator=g), torch.randn(20, generator=g)
@@ -60,5 +60,5 @@ def test_predictions_do_not_depend_on_the_chunk(monkeypatch):
     net, _ = keeper([torch.tensor([0]), torch.tensor([1])])
     data = TrainingData(VALUES, torch.ones(20, 3, dtype=torch.bool), TARGET)
     whole = predict_raw(net, data)
-    monkeypatch.setattr("imputefree.gil.validation.CHUNK_ENTRIES", 18)  # three rows at a time
+    monkeypatch.setattr("imputefree.gil._validation.CHUNK_ENTRIES", 18)  # three rows at a time
     assert torch.allclose(predict_raw(net, data), whole, atol=1e-7)

@@ -11,12 +11,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from imputefree import (
-    GILClassifier,
-    GILRegressor,
-    GILSequenceClassifier,
-    GILSequenceRegressor,
-)
+from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
 
 SMALL = {"random_state": 0, "n_members": 2, "max_iter": 8, "batch_size": 16}
 CARD = "# Model card\n\nMade up, for a test.\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from .made import numbers
-from .test_app import client
-from .test_refusals import refused
+from tests.serve.made import numbers
+from tests.serve.test_http_app import client
+from tests.serve.test_refusals import refused
 
 TOKEN = "s3cret-Token_+/="
 

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from .made import numbers, stays
-from .test_app import client
-from .test_refusals import JSON, refused
+from tests.serve.made import numbers, stays
+from tests.serve.test_http_app import client
+from tests.serve.test_refusals import JSON, refused
 
-limits = pytest.importorskip("imputefree.serve.limits", reason="needs the extra serve")
+limits = pytest.importorskip("imputefree.serve._limits", reason="needs the extra serve")
 
 
 def test_a_large_body_is_refused_with_or_without_its_length():

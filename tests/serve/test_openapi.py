@@ -6,8 +6,8 @@ import warnings
 
 import pytest
 
-from .made import ALL, patients, stays
-from .test_app import client
+from tests.serve.made import ALL, patients, stays
+from tests.serve.test_http_app import client
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is not installed")
@@ -25,7 +25,7 @@ def test_schemathesis_finds_no_failure(kind):
         status_code_conformance,
     )
 
-    from imputefree.serve.app import build_app
+    from imputefree.serve._http_app import build_app
 
     schema = from_asgi("/openapi.json", build_app(ALL[kind]()))
     checks = (

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from .made import numbers, patients, stays
+from tests.serve.made import numbers, patients, stays
 
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
 PATIENCE = 30
@@ -19,8 +19,8 @@ PATIENCE = 30
 @contextmanager
 def serving(model, **options):
     """A server in a thread; the browser sees no difference."""
-    from imputefree.serve.app import build_app
-    from imputefree.serve.running import address_of, listen
+    from imputefree.serve._http_app import build_app
+    from imputefree.serve._running import address_of, listen
 
     bound = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(build_app(model, **options), log_config=None))
@@ -319,7 +319,7 @@ def test_series_have_steps(page):
 def shock(steps):
     import json
 
-    from imputefree.serve.served import Served
+    from imputefree.serve._served import Served
 
     body = json.dumps({"steps": steps}).encode()
     share = Served(stays()).predict(body)["predictions"][0]["probability"]["1"]

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from .made import ALL, numbers, patients, stays
-from .test_app import client
+from tests.serve.made import ALL, numbers, patients, stays
+from tests.serve.test_http_app import client
 
 JSON = {"Content-Type": "application/json"}
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from .made import numbers, patients, running
+from tests.serve.made import numbers, patients, running
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 TOKEN = "s3cret"

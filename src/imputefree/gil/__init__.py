@@ -10,10 +10,20 @@ import copy
 from typing import Any
 
 from ..errors import ParameterError
-from .ddpg import DDPG
-from .meta import MetaPolicy
-from .policies import GatePolicy, NoPolicy, ObservedPolicy, Policy, RandomPolicy
-from .rewards import REWARDS, ContrastiveReward, LossReward
+from ._batches import Batches
+from ._checkpoint import Checkpoint, digest
+from ._ddpg import DDPG
+from ._losses import CrossEntropy, Loss, SquaredError
+from ._meta import MetaPolicy
+from ._noise import denormals_as_zero
+from ._policies import GatePolicy, NoPolicy, ObservedPolicy, Policy, RandomPolicy
+from ._predictors import ACTIVATIONS, MemberMlp, Predictor
+from ._recurrent import CELLS
+from ._rewards import REWARDS, ContrastiveReward, LossReward
+from ._sequence_predictor import SequencePredictor
+from ._train import Progress, Settings, Trainer
+from ._training_data import TrainingData
+from ._validation import predict_raw
 
 POLICIES: dict[str, type[Policy]] = {
     "none": NoPolicy,
@@ -49,17 +59,34 @@ def _make(what: str, given: Any, known: dict[str, Any], base: type) -> Any:
 
 
 __all__ = [
+    "ACTIVATIONS",
+    "CELLS",
     "DDPG",
     "POLICIES",
     "REWARDS",
+    "Batches",
+    "Checkpoint",
     "ContrastiveReward",
+    "CrossEntropy",
     "GatePolicy",
+    "Loss",
     "LossReward",
+    "MemberMlp",
     "MetaPolicy",
     "NoPolicy",
     "ObservedPolicy",
     "Policy",
+    "Predictor",
+    "Progress",
     "RandomPolicy",
+    "SequencePredictor",
+    "Settings",
+    "SquaredError",
+    "Trainer",
+    "TrainingData",
+    "denormals_as_zero",
+    "digest",
     "make_policy",
     "make_reward",
+    "predict_raw",
 ]

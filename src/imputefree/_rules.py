@@ -1,0 +1,68 @@
+"""Rules for parameters: what a value may be, and an error that says so."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .errors import ParameterError
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def whole(low: int) -> Rule:
+    """A whole number, at least `low`."""
+    return (
+        lambda v: isinstance(v, numbers.Integral) and not isinstance(v, bool) and int(v) >= low,
+        f"a whole number, at least {low}",
+    )
+
+
+def number(low: float, high: float, open_low: bool = False, open_high: bool = False) -> Rule:
+    """A number between two bounds."""
+
+    def holds(value: Any) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            return False
+        exact = float(value)
+        above = exact > low if open_low else exact >= low
+        return above and (exact < high if open_high else exact <= high)
+
+    span = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    return holds, f"a number in {span}"
+
+
+def choice(*names: str) -> Rule:
+    """One of these names."""
+    return (
+        lambda v: isinstance(v, str) and v in names,
+        "one of " + ", ".join(repr(name) for name in names),
+    )
+
+
+def or_the_word(word: str | None, rule: Rule) -> Rule:
+    """Either this word (or None), or what the rule says."""
+    holds, wording = rule
+    return (
+        lambda v: (v is None if word is None else isinstance(v, str) and v == word) or holds(v),
+        f"{word if word is None else chr(34) + word + chr(34)} or {wording}",
+    )
+
+
+FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_ | int), "True or False")
+
+
+def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
+    """Raise a ParameterError for the first parameter of an object outside its valid values.
+
+    Rules of parameters that it does not have are passed over.
+    """
+    for name, (holds, wording) in rules.items():
+        value = getattr(subject, name, None)
+        if hasattr(subject, name) and not holds(value):
+            raise ParameterError(
+                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
+            )

@@ -1,0 +1,257 @@
+"""What all rivals share: how a table comes in, what is held out, what a prediction is.
+
+A rival is a scikit-learn estimator with the manners of `GILClassifier`: it takes the same tables,
+and `held_out` rows are for choosing (settings, when to stop), never to learn from. To add one,
+derive from `Rival`, write `_learn`, and give it a name in `imputefree.lab.rivals._methods`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from .._manners import private_generator, remember_columns
+from .._rules import check_rules
+from ..data import Columns, assign_folds, read_classes, read_columns, read_numbers, read_target
+from ..errors import InputError
+from ..estimators import RULES, Examples
+from ._plain_tables import LinearTable, PlainTable
+
+FOLDS = 5
+SMALLEST = 1e-7  # probabilities below count as that, or one sure error would decide everything
+
+
+class Model(Protocol):
+    """What learning gives."""
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """Probabilities (n, classes), or numbers (n,)."""
+
+
+# A model, the setting chosen for it, and the validation loss of every setting tried.
+Learned = tuple[Model, dict[str, Any], list[float]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a rival learns from: numbers only.
+
+    inputs : (n, d) float64
+    target : (n,) classes 0, 1, 2, … (int64), or numbers of mean 0 and spread 1
+    n_classes : 0 where numbers are predicted
+    categories : inputs that hold categories as 0, 1, 2, …
+    parts : (rows to learn from, rows to choose by): the given ones, or one pair a fold
+    given : whether the rows to choose by were given; if not, all rows may be learned from in the
+        end
+    seed : for whatever is random
+    """
+
+    inputs: np.ndarray
+    target: np.ndarray
+    n_classes: int
+    categories: list[int]
+    parts: list[tuple[np.ndarray, np.ndarray]]
+    given: bool
+    seed: int
+
+    @property
+    def learned(self) -> np.ndarray:
+        """The numbers of all rows that may be learned from."""
+        return self.parts[0][0] if self.given else np.arange(len(self.target))
+
+    def loss(self, prediction: np.ndarray, rows: np.ndarray) -> float:
+        """Log-loss or mean squared error of a prediction for these rows."""
+        truth = self.target[rows]
+        if not self.n_classes:
+            return float(np.mean((prediction - truth) ** 2))
+        share = np.clip(prediction[np.arange(len(truth)), truth], SMALLEST, None)
+        return float(-np.log(share).mean())
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Predicts the class shares, or the mean, of the rows learned from."""
+
+    value: np.ndarray
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """The same for every row; (n, d) -> (n, classes) or (n,)."""
+        return np.repeat(self.value[None], len(inputs), axis=0)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean prediction of several models."""
+
+    models: list[Any]
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, classes) or (n,)."""
+        return np.mean([model.predict(inputs) for model in self.models], axis=0)
+
+
+class Rival(BaseEstimator):
+    """Base of the rivals for tables.
+
+    Where there is nothing to learn or nothing to choose by (one class, inputs that do not vary,
+    fewer than four rows), a rival predicts class shares, or the mean.
+    """
+
+    random_state: Any
+    model_: Model
+    encoder_: PlainTable
+
+    def _new_encoder(self) -> PlainTable:
+        """How columns become numbers; learned from the rows to learn from."""
+        return LinearTable(owner=type(self).__name__)
+
+    def _check(self) -> None:
+        """Refuse wrong parameters."""
+        check_rules(self, {"random_state": RULES["random_state"]})
+
+    def _learn(self, task: Task) -> Learned:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
+        """Learn from a table with gaps.
+
+        Parameters
+        ----------
+        X : (n, columns) DataFrame (pandas or polars), array or list of rows; NaN, None and pd.NA
+            are missing; texts and categories are welcome
+        y : (n,) targets without gaps
+        held_out : (n,) True for the rows to choose by; they are never learned from. Default: five
+            folds drawn from all rows
+        """
+        self._check()
+        columns = read_columns(X)
+        target = read_target(y, columns.n_rows, type(self).__name__)
+        given = Examples.read(columns, target, None, None, held_out)
+        _refuse_empty(columns)
+        encoder = self._new_encoder().fit(given.learned_from())
+        rng = private_generator(self.random_state)
+        codes, fitted = self._encode_target(given)
+        n_classes = len(fitted["learned_"]) if is_classifier(self) else 0
+        parts = _parts(codes, n_classes, given.held_out, rng)
+        inputs = encoder.as_numbers(columns)
+        seed = int(rng.integers(2**31 - 1))
+        chosen_given = given.held_out is not None
+        task = Task(inputs, codes, n_classes, encoder.categories, parts, chosen_given, seed)
+        hopeless = n_classes == 1 or not parts or not _varies(inputs[task.learned])
+        model, setting, losses = _constant(task) if hopeless else self._learn(task)
+        fitted |= {"model_": model, "settings_": setting, "validation_losses_": losses}
+        self._remember(columns, encoder, fitted)
+        return self
+
+    def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
+        """What is learned, (n,), and what is needed to translate it back."""
+        raise NotImplementedError
+
+    def _remember(self, columns: Columns, encoder: Any, fitted: dict[str, Any]) -> None:
+        """All at the end: a fit that fails changes nothing."""
+        self.__dict__.update(fitted)
+        self.encoder_ = encoder
+        remember_columns(self, columns)
+
+    def _predict_rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "model_")
+        return self.model_.predict(self.encoder_.as_numbers(read_columns(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class ClassRival(ClassifierMixin, Rival):
+    """A rival that predicts classes; one that only held-out rows have gets the probability 0."""
+
+    def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
+        classes = read_classes(given.target)
+        everyone = np.searchsorted(classes, given.target)
+        learned = everyone if given.held_out is None else everyone[~given.held_out]
+        known, codes = np.unique(learned), np.full(len(classes), -1)
+        codes[known] = np.arange(len(known))
+        return codes[everyone], {"classes_": classes, "learned_": known}
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class; (n, columns) -> (n, classes)."""
+        found = self._predict_rows(X)
+        probability = np.zeros((len(found), len(self.classes_)))
+        probability[:, self.learned_] = found
+        return probability / probability.sum(1, keepdims=True)  # XGBoost's are float32
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row; (n, columns) -> (n,)."""
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(1)]
+
+
+class NumberRival(RegressorMixin, Rival):
+    """A rival that predicts numbers."""
+
+    def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
+        learned, everyone = read_numbers(given.learned_target()), read_numbers(given.target)
+        mean, scale = float(learned.mean()), float(learned.std()) or 1.0
+        return (everyone - mean) / scale, {"target_mean_": mean, "target_scale_": scale}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A number for each row; (n, columns) -> (n,)."""
+        return self._predict_rows(X) * self.target_scale_ + self.target_mean_
+
+
+def _parts(
+    codes: np.ndarray, n_classes: int, held_out: np.ndarray | None, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows to learn from and rows to choose by, the given ones or fold by fold; [] if hopeless."""
+    if held_out is not None:
+        chosen = np.flatnonzero(held_out & (codes >= 0) if n_classes else held_out)
+        if not len(chosen):
+            raise InputError(
+                "held_out marks rows of classes only that no other row has",
+                "What is not learned cannot be chosen by",
+                "Hold out rows of every class, or leave held_out out to have folds drawn",
+            )
+        return [(np.flatnonzero(~held_out), chosen)]
+    n_folds = min(FOLDS, len(codes) // 2)
+    if n_folds < 2:
+        return []
+    strata = codes if n_classes else np.zeros(len(codes), dtype=int)
+    folds = assign_folds(n_folds, rng, strata)
+    drawn = np.unique(folds[folds >= 0])
+    if len(drawn) < 2:
+        return []
+    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
+
+
+def _constant(task: Task) -> Learned:
+    target = task.target[task.learned]
+    value = np.asarray(target.mean())
+    if task.n_classes:
+        value = np.bincount(target, minlength=task.n_classes) / len(target)
+    return Constant(value), {}, []
+
+
+def _varies(inputs: np.ndarray) -> bool:
+    """Whether some input has two different values; a gap is one too."""
+    gaps = np.isnan(inputs)
+    if (gaps.any(0) & ~gaps.all(0)).any():
+        return True
+    filled = np.where(gaps, 0.0, inputs)
+    return bool((filled != filled[:1]).any())
+
+
+def _refuse_empty(columns: Columns) -> None:
+    if all(pd.isna(array).all() for array in columns.arrays):
+        raise InputError(
+            "no column holds a single entry",
+            "There must be something to learn from",
+            "Check how the table was read",
+        )

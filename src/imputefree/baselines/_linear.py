@@ -1,0 +1,84 @@
+"""Logistic and ridge regression on mean and indicator: the first thing anybody tries."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from ._baseline import ClassRival, Learned, NumberRival, Rival, Task
+
+STRENGTHS = 10.0 ** np.arange(-3, 2.5, 0.5)  # C of logistic, 1 / alpha of ridge regression
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A fitted linear model of scikit-learn."""
+
+    model: Any
+
+    @classmethod
+    def train(cls, task: Task, rows: np.ndarray, strength: float) -> Linear:
+        """On these rows; the larger the strength, the less coefficients are shrunk."""
+        model = Ridge(alpha=1 / strength)
+        if task.n_classes:
+            model = LogisticRegression(C=strength, max_iter=2000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit loses the choice
+            return cls(model.fit(task.inputs[rows], task.target[rows]))
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, classes) or (n,)."""
+        return getattr(self.model, "predict_proba", self.model.predict)(inputs)
+
+
+class LinearRival(Rival):
+    """What the classifier and the regressor share: how much to shrink is chosen by validation."""
+
+    def _learn(self, task: Task) -> Learned:
+        losses = [
+            float(np.mean([self._loss(task, *part, strength) for part in task.parts]))
+            for strength in STRENGTHS
+        ]
+        strength = float(STRENGTHS[int(np.argmin(losses))])
+        return Linear.train(task, task.learned, strength), {"strength": strength}, losses
+
+    def _loss(self, task: Task, train: np.ndarray, chosen: np.ndarray, strength: float) -> float:
+        return task.loss(Linear.train(task, train, strength).predict(task.inputs[chosen]), chosen)
+
+
+class LinearClassifier(LinearRival, ClassRival):
+    """Logistic regression with an L2 penalty. A gap is the column's mean and marked by an
+    indicator; a category is one input a level; all numbers are on one scale.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None; draws the folds
+
+    Fitted: classes_, settings_ ("strength": scikit-learn's C), validation_losses_, encoder_.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 10, "sex": ["f", "m", None, "m"] * 10})
+    >>> y = ["well", "ill", "ill", "well"] * 10
+    >>> LinearClassifier(random_state=0).fit(X, y).predict(X.head(4))
+    array(['well', 'ill', 'ill', 'well'], dtype='<U4')
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+
+class LinearRegressor(LinearRival, NumberRival):
+    """Ridge regression; see `LinearClassifier`. Its strength is 1 / alpha.
+
+    >>> X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 5.0], [4.0, 1.0]] * 5)
+    >>> LinearRegressor(random_state=0).fit(X, 2 * X[:, 0]).predict([[2.5, np.nan]]).round(1)
+    array([5.])
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state

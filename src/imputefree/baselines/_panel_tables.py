@@ -1,0 +1,50 @@
+"""Series held to the columns of training, whatever form they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..data import Panel
+from ..errors import InputError
+from ..estimators import read_series
+from ._plain_tables import PlainTable
+
+
+def read_like_training(
+    X: Any,
+    how: Mapping[str, Any],
+    beside: Mapping[str, Any],
+    told: Mapping[str, Any],
+    steps: PlainTable,
+    statics: PlainTable | None,
+) -> Panel:
+    """Series for a prediction: columns, their order and kinds as `steps` and `statics` learned.
+
+    The first four are those of `series_input.read_series`.
+    """
+    panel, layout = read_series(X, how, beside, told)
+    if layout["variable"] and steps.named:  # a variable that nobody measured has no pairs
+        panel = replace(panel, steps=panel.steps.completed(steps.names))
+    return arranged(panel, steps, statics)
+
+
+def arranged(panel: Panel, steps: PlainTable, statics: PlainTable | None) -> Panel:
+    """The panel with the columns of training, in their order."""
+    panel = replace(panel, steps=steps.arranged(panel.steps))
+    if statics is not None and panel.statics is not None:
+        return replace(panel, statics=statics.arranged(panel.statics))
+    if statics is not None:
+        raise InputError(
+            f"no static columns are given, but training had {statics.names[0]!r}",
+            "Series must come with the columns of training",
+            "Pass static=, with NaN for what is unknown",
+        )
+    if panel.statics is not None:
+        raise InputError(
+            f"static columns are given ({panel.statics.names[0]!r}, …), but training had none",
+            "Series must come with the columns of training",
+            "Leave static= out, or train with it",
+        )
+    return panel

@@ -1,0 +1,103 @@
+"""How a table becomes numbers for trees and for linear models; learned on training rows only.
+
+`TreeTable`: a column stays a column, a gap stays NaN, a category becomes its number.
+`LinearTable`: the mean and an indicator where missing, one input a category, one scale for all.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from ..data import Category, Columns, TableEncoder
+
+LARGEST = 1e38  # XGBoost computes in float32; to trees it only matters which value is larger
+FARTHEST = 5.0  # standard deviations: a single wild value must not bend a straight line
+
+
+class PlainTable(TableEncoder):
+    """What both share. Categories that appear once, or beyond the 64 most frequent, count as one;
+    those that training never saw count as missing, with a warning."""
+
+    indicator = False
+
+    def __init__(self, owner: str = "a rival") -> None:
+        super().__init__(numeric_encoding="plain", indicator=self.indicator, owner=owner)
+
+    def fit(self, columns: Columns) -> Self:
+        """Learn names, kinds, scales and categories from training rows."""
+        super().fit(columns)
+        return self
+
+    def as_numbers(self, columns: Columns) -> np.ndarray:
+        """What a rival learns from or predicts on; (n, columns) -> (n, inputs) float64."""
+        raise NotImplementedError
+
+    @property
+    def categories(self) -> list[int]:
+        """The numbers of the inputs that hold categories as 0, 1, 2, …"""
+        return []
+
+
+class TreeTable(PlainTable):
+    """Numbers as they are, categories as 0, 1, 2, …, NaN where missing.
+
+    >>> import pandas as pd
+    >>> from imputefree.data import read_columns
+    >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["m", "f", None]})
+    >>> table = TreeTable().fit(read_columns(frame))
+    >>> table.as_numbers(read_columns(frame)), table.categories
+    (array([[20.,  1.],
+           [nan,  0.],
+           [40., nan]]), [1])
+    """
+
+    @property
+    def categories(self) -> list[int]:
+        """The numbers of the columns that hold categories."""
+        return [j for j, plan in enumerate(self.plans) if isinstance(plan, Category)]
+
+    def as_numbers(self, columns: Columns) -> np.ndarray:
+        """(n, columns) -> (n, columns)."""
+        table = self.transform(columns)
+        arrays, own = self.arranged(columns).arrays, self.input_columns
+        out = np.full((columns.n_rows, self.n_columns), np.nan)
+        for j, plan in enumerate(self.plans):
+            if not isinstance(plan, Category):
+                out[:, j] = np.clip(arrays[j], -LARGEST, LARGEST)
+            elif plan.inputs:  # one a level, the same rows observed in all of them
+                levels = np.flatnonzero(own == j)
+                known = table.observed[:, levels[0]]
+                out[known, j] = table.values[np.ix_(known, levels)].argmax(1)
+        return out
+
+
+class LinearTable(PlainTable):
+    """Numbers in standard deviations from their mean (outliers pulled in first), 0 where missing;
+    one 0/1 input a category, and one a column with gaps that says "missing here".
+
+    >>> import pandas as pd
+    >>> from imputefree.data import read_columns
+    >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["m", "f", None]})
+    >>> table = LinearTable().fit(read_columns(frame))
+    >>> table.input_names
+    ['age', 'sex=f', 'sex=m', 'age is missing', 'sex is missing']
+    >>> table.as_numbers(read_columns(frame))
+    array([[-1.,  0.,  1.,  0.,  0.],
+           [ 0.,  1.,  0.,  1.,  0.],
+           [ 1.,  0.,  0.,  0.,  1.]])
+    """
+
+    indicator = True
+
+    def as_numbers(self, columns: Columns) -> np.ndarray:
+        """(n, columns) -> (n, inputs)."""
+        values = self.transform(columns).values.astype(np.float64)
+        arrays, own = self.arranged(columns).arrays, self.input_columns[: self.n_entries]
+        for j, plan in enumerate(self.plans):
+            if not isinstance(plan, Category):  # straight, unlike what networks read
+                with np.errstate(over="ignore"):
+                    z = (arrays[j] - plan.center) / plan.spread
+                values[:, own.searchsorted(j)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
+        return values

@@ -1,0 +1,127 @@
+"""A series as one row: what was measured of each column, in a few numbers; or only when.
+
+What people do who have no recurrent network: then any estimator for tables will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..data import Columns, Panel, first_steps
+
+LARGEST = np.finfo(np.float64).max
+WHAT = ["mean of", "min of", "max of", "std of", "count of", "first of", "last of", "change of"]
+WHAT += ["time since"]
+
+
+def summarise(panel: Panel) -> pd.DataFrame:
+    """Series as rows; -> (series, features).
+
+    First all means, then all minima and so on: mean, min, max, std, count, first, last, last minus
+    first, and the time from the last observation to the series' end; NaN where nothing was
+    measured. Of texts there are only count, first, last and time. Then how many steps a series has
+    and how long it lasts, and the static columns. Times are those of the panel (steps, if it came
+    without).
+
+    >>> from imputefree.data import read_panel
+    >>> frame = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
+    >>> frame.loc[:, ["mean of 0", "count of 0", "time since 0", "steps"]]
+       mean of 0  count of 0  time since 0  steps
+    0        2.0         2.0           1.0    3.0
+    1        NaN         0.0           NaN    1.0
+    """
+    series, n = panel.series, panel.n_rows
+    ends = np.cumsum(panel.lengths) - 1
+    parts: dict[str, dict[str, np.ndarray]] = {what: {} for what in WHAT}
+    for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
+        seen = ~pd.isna(array)
+        count = np.bincount(series[seen], minlength=n)
+        first, last = _ends(panel, seen)
+        since = panel.times[ends] - panel.times[last]
+        found = {"first of": array[first], "last of": array[last], "time since": since}
+        if array.dtype != object:
+            found |= _moments(array[seen], series[seen], count)
+            with np.errstate(over="ignore"):
+                found["change of"] = array[last] - array[first]
+        parts["count of"][f"count of {name}"] = count.astype(np.float64)
+        for what, values in found.items():
+            gap: Any = None if values.dtype == object else np.nan
+            parts[what][f"{what} {name}"] = np.where(count > 0, _finite(values), gap)
+    columns = {name: values for part in parts.values() for name, values in part.items()}
+    start = first_steps(panel.lengths)
+    columns["steps"] = panel.lengths.astype(np.float64)
+    columns["duration"] = _finite(panel.times[ends] - panel.times[start])
+    return pd.DataFrame(columns | _statics(panel, lambda values: values))
+
+
+def summarise_mask(panel: Panel) -> pd.DataFrame:
+    """When each column was measured, and no value of anything; -> (series, features).
+
+    First all shares of the steps that have the column, then all times of first observations and
+    all of last ones, counted from the series' start (where there is none: 1 after the end, 1
+    before the start); then steps and duration, and which static columns are known.
+
+    >>> from imputefree.data import read_panel
+    >>> summarise_mask(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]])).iloc[:, :3]
+       share of 0  first of 0  last of 0
+    0    0.666667         0.0        1.0
+    1    0.000000         1.0       -1.0
+    """
+    start = first_steps(panel.lengths)
+    duration = panel.times[np.cumsum(panel.lengths) - 1] - panel.times[start]
+    shares, firsts, lasts = {}, {}, {}
+    for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
+        seen = ~pd.isna(array)
+        count = np.bincount(panel.series[seen], minlength=panel.n_rows)
+        first, last = (panel.times[at] - panel.times[start] for at in _ends(panel, seen))
+        shares[f"share of {name}"] = count / panel.lengths
+        firsts[f"first of {name}"] = _finite(np.where(count > 0, first, duration + 1))
+        lasts[f"last of {name}"] = _finite(np.where(count > 0, last, -1.0))
+    beside = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
+    known = _statics(panel, lambda values: (~pd.isna(values)).astype(np.float64))
+    return pd.DataFrame(shares | firsts | lasts | beside | known)
+
+
+def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last step of each series that is `seen`, or some step if none; (n,)."""
+    here, start = np.arange(len(seen)), first_steps(panel.lengths)
+    first = np.minimum.reduceat(np.where(seen, here, len(seen) - 1), start)
+    last = np.maximum.reduceat(np.where(seen, here, 0), start)
+    return first, last
+
+
+def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[str, np.ndarray]:
+    """Mean, minimum, maximum and standard deviation of what each series holds; (n,) each."""
+    n = len(count)
+    low, high = np.full(n, np.inf), np.full(n, -np.inf)
+    held = count > 0
+    if len(values):
+        start = first_steps(count)[held]
+        low[held] = np.minimum.reduceat(values, start)
+        high[held] = np.maximum.reduceat(values, start)
+    with np.errstate(over="ignore"):  # finite values of 1e308 have no finite sum
+        mean = _finite(np.bincount(series, values, n) / np.maximum(count, 1))
+        variance = np.bincount(series, (values - mean[series]) ** 2, n) / np.maximum(count, 1)
+    return {"mean of": mean, "min of": low, "max of": high, "std of": np.sqrt(variance)}
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """Numbers as float64 without infinities; texts as they are."""
+    if values.dtype == object:
+        return values
+    return np.clip(values.astype(np.float64), -LARGEST, LARGEST)
+
+
+def _statics(panel: Panel, what: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+    """Static columns, one row a series, by names that no summary has."""
+    statics: Columns | None = panel.statics
+    if statics is None:
+        return {}
+    return {
+        f"{name} (static)": what(array)
+        for name, array in zip(statics.names, statics.arrays, strict=True)
+    }

@@ -1,1 +1,0 @@
-"""Protocols, rivals and results: how methods are compared."""

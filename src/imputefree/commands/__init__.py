@@ -1,1 +1,0 @@
-"""What the command line can do, one file a group of commands."""

@@ -1,0 +1,22 @@
+"""scikit-learn compatible estimators for tables and for series with gaps."""
+
+from ._base import GILEstimator
+from ._examples import Examples
+from ._parameter_rules import RULES, check_parameters
+from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
+from ._series_input import read_series
+from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
+
+__all__ = [
+    "RULES",
+    "Examples",
+    "GILClassifier",
+    "GILEstimator",
+    "GILRegressor",
+    "GILSequenceClassifier",
+    "GILSequenceRegressor",
+    "SequenceEstimator",
+    "TableEstimator",
+    "check_parameters",
+    "read_series",
+]

@@ -1,0 +1,314 @@
+"""DDPG for gradient importance (the paper's section 2.3 and appendix D), read from top to bottom:
+exploration, actor and critic, update; the replay is a file of its own.
+
+State s = (x, m, ζ, ŷ) per row, action a = the row's importance, reward −E after the update. All
+networks carry the leading members dimension K: each member of an ensemble has its own policy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Adam
+
+from ..errors import ParameterError
+from ._policies import Policy, State, Task, Transition
+from ._predictors import MemberLinear, MemberMlp
+from ._replay import Replay
+
+EXPLORATION = {  # p2 of the mask, p3 of random, their decay a step, their floors
+    "tables": (0.5, 0.4, 0.999, 0.3, 0.2),
+    "series": (0.15, 0.6, 0.95, 0.0, 0.0),
+}
+
+
+class Behaviour:
+    """β: per row the actor (probability p1), the observed mask (p2) or a random action (p3).
+
+    p2 and p3 shrink by `decay` a step down to their floors; p1 = 1 − p2 − p3.
+    """
+
+    def __init__(
+        self, mask: float, random: float, decay: float, mask_floor: float, random_floor: float
+    ) -> None:
+        self.mask, self.random, self.decay = mask, random, decay
+        # A floor is where decay ends; it never raises what starts below it.
+        self.mask_floor, self.random_floor = min(mask_floor, mask), min(random_floor, random)
+
+    def mix(self, actor: Tensor, observed: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose per row among the three; (K, B, D) each -> (K, B, D)."""
+        device = actor.device
+        u = torch.rand(actor.shape[:-1], generator=generator).to(device)[..., None]
+        action = torch.where(u < self.mask, observed.to(actor.dtype), actor)
+        picked = (u >= self.mask) & (u < self.mask + self.random)
+        if picked.any():
+            random = random_action(actor.shape, generator).to(actor)
+            action = torch.where(picked, random, action)
+        return action
+
+    def step(self) -> None:
+        """Explore a little less from now on."""
+        self.mask = max(self.mask * self.decay, self.mask_floor)
+        self.random = max(self.random * self.decay, self.random_floor)
+
+
+def random_action(shape: torch.Size, generator: torch.Generator, width: float = 0.2) -> Tensor:
+    """Each entry near 0 or near 1 with equal chance: a normal of that width, truncated at two
+    standard deviations, folded at both ends.
+
+    >>> a = random_action(torch.Size([1, 2000, 1]), torch.Generator().manual_seed(0))
+    >>> bool(((a < 0.4) | (a > 0.6)).all()), round((a > 0.5).float().mean().item(), 1)
+    (True, 0.5)
+    """
+    noise = torch.empty(shape)
+    nn.init.trunc_normal_(noise, std=width, a=-2 * width, b=2 * width, generator=generator)
+    # One draw gives both: its size is the distance, its sign the end (a negative one folds to 1).
+    return torch.where(noise < 0, 1 + noise, noise)
+
+
+class Critic(nn.Module):
+    """Q(s, a), with the action joined at the second layer; (K, B, S), (K, B, D) -> (K, B, 1)."""
+
+    def __init__(
+        self, members: int, state: int, action: int, hidden: tuple[int, int], g: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.first = MemberLinear(members, state, hidden[0], g)
+        self.second = MemberLinear(members, hidden[0] + action, hidden[1], g)
+        self.last = MemberLinear(members, hidden[1], 1, g, bound=3e-3)
+
+    def forward(self, state: Tensor, action: Tensor) -> Tensor:
+        hidden = self.first(state).relu()
+        return self.last(self.second(torch.cat([hidden, action], -1)).relu())
+
+
+class DDPG(Policy):
+    """`ddpg`: an actor-critic policy, the paper's GIL (and GIL-D with the contrastive reward).
+
+    Parameters
+    ----------
+    hidden_sizes : widths of actor and critic; "auto" is the paper's (400, 300) for one network
+        and (64, 64) per member in an ensemble, so that K members cost about as much as one
+    actor_rate, critic_rate, rate_decay, rate_decay_steps : learning rates, multiplied by
+        `rate_decay` every `rate_decay_steps` steps
+    discount, tau : γ, and how fast the target networks follow
+    batch_size : transitions drawn from the replay per update (and member); 64 as in the DDPG paper
+    update_every : steps between updates
+    replay_bytes : bound of the replay buffer, all members together
+    mask_probability, random_probability, exploration_decay, mask_floor, random_floor : β above;
+        None takes `EXPLORATION`, the paper's for tables or for series
+    saturation_penalty : weight of the squared logits in the actor's loss (0: as in the paper)
+    """
+
+    wants_reward = True
+    _LEARNING = (
+        *("actor", "critic", "target_actor", "target_critic"),
+        *("_actor_adam", "_critic_adam"),
+    )
+
+    def __init__(
+        self,
+        hidden_sizes: tuple[int, int] | str = "auto",
+        actor_rate: float = 1e-4,
+        critic_rate: float = 1e-3,
+        rate_decay: float = 0.965,
+        rate_decay_steps: int = 1000,
+        discount: float = 0.99,
+        tau: float = 0.001,
+        batch_size: int = 64,
+        update_every: int = 1,
+        replay_bytes: int = 256 * 2**20,
+        mask_probability: float | None = None,
+        random_probability: float | None = None,
+        exploration_decay: float | None = None,
+        mask_floor: float | None = None,
+        random_floor: float | None = None,
+        saturation_penalty: float = 0.003,
+    ) -> None:
+        self.hidden_sizes = hidden_sizes
+        self.actor_rate, self.critic_rate = actor_rate, critic_rate
+        self.rate_decay, self.rate_decay_steps = rate_decay, rate_decay_steps
+        self.discount, self.tau = discount, tau
+        self.batch_size, self.update_every = batch_size, update_every
+        self.replay_bytes = replay_bytes
+        self.mask_probability, self.random_probability = mask_probability, random_probability
+        self.exploration_decay = exploration_decay
+        self.mask_floor, self.random_floor = mask_floor, random_floor
+        self.saturation_penalty = saturation_penalty
+
+    def start(self, task: Task) -> None:
+        """Build the networks; a policy that goes on with other rows keeps them."""
+        behaviour = self._behaviour(task.series)
+        self.replay: Replay | None = None  # row numbers mean other rows now
+        self._picked: tuple[State | None, Tensor] | None = None
+        shape = (task.members, task.state_size, task.values.shape[1])
+        self._generator, self._task = task.generator, task
+        if getattr(self, "_shape", None) == shape:
+            return
+        self._shape = shape
+        members, state, action = shape
+        hidden = self.hidden_sizes
+        if isinstance(hidden, str):  # "auto"
+            hidden = (400, 300) if members == 1 else (64, 64)
+        g, device = task.generator, task.values.device
+
+        def build() -> tuple[MemberMlp, Critic]:
+            actor = MemberMlp(members, [state, *hidden, action], g, sigmoid=True, last_bound=3e-3)
+            return actor.to(device), Critic(members, state, action, hidden, g).to(device)
+
+        self.actor, self.critic = build()
+        self.target_actor, self.target_critic = build()
+        self._update_targets(tau=1.0)
+        self._actor_adam = Adam(self.actor.parameters(), self.actor_rate, fused=True)
+        self._critic_adam = Adam(self.critic.parameters(), self.critic_rate, fused=True)
+        self.steps = 0
+        self.behaviour = behaviour
+
+    def _behaviour(self, series: bool) -> Behaviour:
+        if isinstance(self.hidden_sizes, str) and self.hidden_sizes != "auto":
+            raise ParameterError(
+                f"hidden_sizes is {self.hidden_sizes!r}",
+                'It must be "auto" or two whole numbers',
+                "Write hidden_sizes=(400, 300) for the paper's",
+            )
+        given = (
+            self.mask_probability,
+            self.random_probability,
+            self.exploration_decay,
+            self.mask_floor,
+            self.random_floor,
+        )
+        usual = EXPLORATION["series" if series else "tables"]
+        mask, random, *others = (
+            own if one is None else one for one, own in zip(given, usual, strict=True)
+        )
+        if min(mask, random) < 0 or mask + random > 1:
+            raise ParameterError(
+                f"mask_probability is {mask!r} and random_probability {random!r}",
+                "Neither may be negative and their sum at most 1; the rest goes to the actor",
+                "Lower one of them",
+            )
+        return Behaviour(mask, random, *others)
+
+    @torch.no_grad()
+    def importance(self, state: State) -> Tensor:
+        """a = β(s), line 6."""
+        return self.behaviour.mix(self.actor(state.joined), state.observed, self._generator)
+
+    @torch.no_grad()
+    def expected(self, state: State) -> Tensor:
+        """π(s): the actor alone, without exploration."""
+        return self.actor(state.joined)
+
+    def learn(self, transition: Transition) -> dict[str, float]:
+        """Remember (s, a, r, s') and update actor and critic, line 14."""
+        state, action, reward = transition.state, transition.importance, transition.reward
+        if action is None or reward is None:
+            raise TypeError("DDPG learns from its own importance and a reward")
+        next_state = transition.next_state
+        if state.valid is not None:  # series: a batch has too many steps to keep them all
+            places = self._places(state)
+            state, reward = state.at(places), reward.gather(1, places)
+            action = action.gather(1, places[..., None].expand(-1, -1, action.shape[2]))
+            next_state = next_state.at(self._places(next_state))
+        if self.replay is None:
+            self.replay = Replay(state.task, state.rows.shape[1], self.replay_bytes)
+        self.replay.push(state, action, reward, next_state)
+        self.behaviour.step()
+        self.steps += 1
+        if self.steps % self.update_every:
+            return {"reward": reward.mean().item()}
+        s, a, r, s_next = self.replay.sample(self.batch_size, self._generator)
+        self._set_rates()
+        td_error = self.update_critic(s, a, r, s_next)
+        q = self.update_actor(s)
+        self._update_targets(self.tau)
+        return {"reward": reward.mean().item(), "td_error": td_error, "q": q}
+
+    def _places(self, state: State) -> Tensor:
+        """Which valid steps of a batch of series are remembered; drawn once a batch."""
+        if self._picked is not None and self._picked[0] is None:  # from a checkpoint
+            self._picked = state, self._picked[1]
+        if self._picked is None or self._picked[0] is not state:
+            assert state.valid is not None
+            valid, size = state.valid.cpu().float(), 2 * self.batch_size
+            drawn = torch.multinomial(valid, size, replacement=True, generator=self._generator)
+            self._picked = state, drawn.to(state.rows.device)
+        return self._picked[1]
+
+    def stop(self) -> None:
+        self.replay = self._picked = None
+        self.__dict__.pop("_task", None)
+
+    @property
+    def network(self) -> MemberMlp | None:
+        return getattr(self, "actor", None)
+
+    @network.setter
+    def network(self, actor: MemberMlp | None) -> None:
+        if actor is not None:
+            self.actor = actor
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "networks": {name: getattr(self, name).state_dict() for name in self._LEARNING},
+            "steps": self.steps,
+            "explored": (self.behaviour.mask, self.behaviour.random),
+            "replay": None if self.replay is None else self.replay.state(),
+            "picked": None if self._picked is None else self._picked[1],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name, learned in state["networks"].items():
+            getattr(self, name).load_state_dict(learned)
+        self.steps = int(state["steps"])
+        self.behaviour.mask, self.behaviour.random = state["explored"]
+        if state["replay"] is not None:
+            self.replay = Replay.of(self._task, state["replay"], self.replay_bytes)
+        if state["picked"] is not None:
+            self._picked = None, state["picked"]  # of the state that is looked at next
+
+    def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
+        """r + γ Q'(s', π'(s')); (K, B, 1)."""
+        with torch.no_grad():
+            return reward + self.discount * self.target_critic(
+                next_state, self.target_actor(next_state)
+            )
+
+    def update_critic(self, s: Tensor, a: Tensor, r: Tensor, s_next: Tensor) -> float:
+        """One step down the squared temporal difference; returns its mean before the step."""
+        error = (self.critic_target(r, s_next) - self.critic(s, a)).square()
+        loss = error.mean((1, 2)).sum()  # members do not share weights: sum keeps them apart
+        self._critic_adam.zero_grad()
+        loss.backward()
+        self._critic_adam.step()
+        return loss.item() / len(r)
+
+    def update_actor(self, s: Tensor) -> float:
+        """One step up Q(s, π(s)) for the actor alone; returns the mean Q before the step."""
+        action = self.actor(s)
+        q = self.critic(s, action)
+        # An untrained critic is wrong with great confidence; an actor that follows it to the flat
+        # ends of the sigmoid never comes back. A light pull on the logits keeps it mobile.
+        pull = self.saturation_penalty * torch.logit(action, eps=1e-6).square()
+        parameters = list(self.actor.parameters())
+        gradients = torch.autograd.grad((pull.mean((1, 2)) - q.mean((1, 2))).sum(), parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        self._actor_adam.step()
+        return q.mean().item()
+
+    @torch.no_grad()
+    def _update_targets(self, tau: float) -> None:
+        for target, source in (
+            (self.target_actor, self.actor),
+            (self.target_critic, self.critic),
+        ):
+            torch._foreach_lerp_(list(target.parameters()), list(source.parameters()), tau)
+
+    def _set_rates(self) -> None:
+        decay = self.rate_decay ** (self.steps // self.rate_decay_steps)
+        self._actor_adam.param_groups[0]["lr"] = self.actor_rate * decay
+        self._critic_adam.param_groups[0]["lr"] = self.critic_rate * decay

@@ -1,0 +1,36 @@
+"""Files: CSV and Parquet in and out, and model files."""
+
+from ._bad_rows import BadRows
+from ._csv_chunks import open_csv
+from ._csv_files import ARCHIVES, GAP_WORDS, need_columns, read_csv, words_as_gaps
+from ._file_cells import Levels, as_numbers
+from ._label_column import TASKS, read_label_column
+from ._parquet_chunks import open_parquet
+from ._raw_rows import RawRows, Reader
+from ._read_files import PARQUET, digest, read_frame
+from ._table_output import STDOUT, table_output
+from ._write_frames import check_format, write_frame
+
+__all__ = [
+    "ARCHIVES",
+    "GAP_WORDS",
+    "PARQUET",
+    "STDOUT",
+    "TASKS",
+    "BadRows",
+    "Levels",
+    "RawRows",
+    "Reader",
+    "as_numbers",
+    "check_format",
+    "digest",
+    "need_columns",
+    "open_csv",
+    "open_parquet",
+    "read_csv",
+    "read_frame",
+    "read_label_column",
+    "table_output",
+    "words_as_gaps",
+    "write_frame",
+]

@@ -1,0 +1,255 @@
+"""Model files: weights and settings in one safetensors file, never code.
+
+A file is a safetensors file whose header carries one JSON text: format version, kind of
+estimator, its parameters, what the encoder learned, and a SHA-256 over all of that and the
+weights. Reading it parses numbers and texts; there is nothing in it that could run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+
+from .._files import replacing
+from ..errors import ModelFileError
+from ..gil import POLICIES, MemberMlp, Policy
+
+FORMAT = 2  # 1 had no policy
+KEY = "imputefree"
+POLICY = "policy."  # before the names of a policy's weights
+PLAIN = str | int | float | bool | None
+FITTED = (
+    "placeholder_",
+    "classes_",
+    "target_mean_",
+    "target_scale_",
+    "n_features_in_",
+    "feature_names_in_",
+    "layout_",
+    "history_",
+    "n_iter_",
+    "about_",  # of a model made by the command line: where it comes from, see own/
+    "card_",
+)
+Estimator = TypeVar("Estimator")
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator; a failure halfway leaves an older file at `path` untouched."""
+    weights = {name: w.detach().cpu() for name, w in model.predictor_.state_dict().items()}
+    policy = _pack_policy(model, weights)
+    content = {
+        "format": FORMAT,
+        "estimator": type(model).__name__,
+        "parameters": {k: pack_parameter(v) for k, v in model.get_params(deep=False).items()},
+        "encoder": model.encoder_.state(),
+        "network": model.predictor_.shape,
+        "fitted": _pack_fitted(model),
+        "policy": policy,
+    }
+    text = json.dumps(content, sort_keys=True, default=np.generic.item)
+    metadata = {KEY: text, "sha256": _digest(text, weights)}
+    path = Path(path)
+    try:
+        with replacing(path) as place:
+            place.write_bytes(_in_order(to_bytes(weights, metadata)))
+    except OSError as error:
+        raise ModelFileError(
+            f"{path} cannot be written ({error.strerror})",
+            "A model is saved into an existing, writable folder",
+            "Choose another path, or make room",
+        ) from None
+
+
+def _in_order(file: bytes) -> bytes:
+    """The same safetensors file with its header sorted: the library's order changes by run, and
+    equal models shall be equal files."""
+    at = 8 + int.from_bytes(file[:8], "little")
+    header = json.dumps(json.loads(file[8:at]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # the weights begin at a multiple of 8 bytes
+    return len(header).to_bytes(8, "little") + header + file[at:]
+
+
+def load(path: str | os.PathLike[str], cls: type[Estimator]) -> Estimator:
+    """Read an estimator of class `cls` (or of the class it names, for the common base)."""
+    content, weights = _read(Path(path))
+    known = {sub.__name__: sub for sub in _subclasses(cls)}
+    kind = str(content.get("estimator"))
+    if kind not in known:
+        raise ModelFileError(
+            f"{path} holds a {kind}",
+            f"{cls.__name__}.load reads {' or '.join(sorted(known))}",
+            f"Call {kind}.load",
+        )
+    try:
+        return _rebuild(known[kind], content, weights)
+    except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        raise ModelFileError(
+            f"{path} does not describe a whole model ({error})",
+            "A model file must be as `save` wrote it",
+            "Save the model again",
+        ) from None
+
+
+def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> Any:
+    parameters = {k: _unpack_parameter(k, v) for k, v in content["parameters"].items()}
+    known = cls._get_param_names()
+    model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
+    model.encoder_ = cls._encoder_class.from_state(content["encoder"])
+    with torch.device("meta"):  # takes no memory, whatever size a crafted file asks for
+        network = cls._network_class(generator=torch.Generator(), **content["network"])
+    model.policy_ = _unpack_policy(content.get("policy"), weights)
+    if model.policy_ is None:
+        del model.policy_
+    network.load_state_dict(weights, assign=True)
+    model.predictor_ = network
+    for name in FITTED:
+        if name in content["fitted"]:
+            setattr(model, name, _unpack_fitted(content["fitted"][name]))
+    if (
+        network.inputs != len(model.encoder_.input_names)
+        or network.outputs != model._loss().outputs
+    ):
+        raise ValueError("columns, network and classes do not fit together")
+    return model
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder", "A model is one file", "Check the path")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise ModelFileError(f"{path} does not exist", "", "Check the path") from None
+    except OSError as error:
+        raise ModelFileError(
+            f"{path} cannot be read ({error.strerror or error})", "", "Check path and permissions"
+        ) from None
+    except (SafetensorError, ValueError) as error:
+        raise ModelFileError(
+            f"{path} is truncated or no model file ({error})",
+            "A model file is what the save method of an imputefree estimator wrote",
+            "Copy it again, or save the model again",
+        ) from None
+    try:
+        content = json.loads(metadata[KEY])
+        version = content["format"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise ModelFileError(
+            f"{path} is a safetensors file from elsewhere",
+            "A model file is what the save method of an imputefree estimator wrote",
+            "Load it with the program that made it",
+        ) from None
+    if not isinstance(version, int) or version > FORMAT:
+        raise ModelFileError(
+            f"{path} has format {version}, newer than this version's {FORMAT}",
+            "A newer format may hold what this version does not know",
+            "Update imputefree, or save the model with this version",
+        )
+    if metadata.get("sha256") != _digest(metadata[KEY], weights):
+        raise ModelFileError(
+            f"{path} was changed after it was saved (checksum differs)",
+            "A model file must be as `save` wrote it",
+            "Get a fresh copy from where it was made",
+        )
+    return content, weights
+
+
+def _digest(text: str, weights: dict[str, torch.Tensor]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(weights):
+        weight = weights[name].contiguous()
+        # With type and shape: the same bytes read as whole numbers would be other weights.
+        digest.update(f"{name} {weight.dtype} {list(weight.shape)} ".encode())
+        digest.update(weight.flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+_DROPPED = object()  # a parameter that no file can hold, such as a user's own policy object
+
+
+def pack_parameter(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(v, PLAIN | np.generic) for v in value):
+        return {"tuple" if isinstance(value, tuple) else "list": list(value)}
+    if isinstance(value, dict):
+        return {"dict": [[pack_parameter(k), pack_parameter(v)] for k, v in value.items()]}
+    return {"dropped": repr(value)[:200]}
+
+
+def _unpack_parameter(name: str, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "dropped" in value:
+        warnings.warn(
+            f"The file could not keep the parameter {name}={value['dropped']}; the loaded model"
+            " predicts the same, but a new fit would use the default.",
+            stacklevel=5,
+        )
+        return _DROPPED
+    if "dict" in value:
+        return {_unpack_parameter(name, k): _unpack_parameter(name, v) for k, v in value["dict"]}
+    return tuple(value["tuple"]) if "tuple" in value else value["list"]
+
+
+def _pack_policy(model: Any, weights: dict[str, torch.Tensor]) -> str | None:
+    """The policy's name; the network it asks for importance goes among the weights.
+
+    A user's own object cannot be kept, and what learning needs beyond that network is not.
+    """
+    policy: Any = getattr(model, "policy_", None)
+    name = next((name for name, kind in POLICIES.items() if type(policy) is kind), None)
+    if name is not None and policy.network is not None:
+        learned = policy.network.state_dict()
+        weights |= {POLICY + key: weight.detach().cpu() for key, weight in learned.items()}
+    return name
+
+
+def _unpack_policy(name: str | None, weights: dict[str, torch.Tensor]) -> Policy | None:
+    """The reverse of `_pack_policy`; takes the policy's weights out of the others."""
+    keys = [key for key in weights if key.startswith(POLICY)]
+    learned = {key.removeprefix(POLICY): weights.pop(key) for key in keys}
+    if name is None:
+        return None
+    policy = POLICIES[name]()
+    if learned:
+        policy.network = MemberMlp.of(learned, sigmoid=True)
+    return policy
+
+
+def _pack_fitted(model: Any) -> dict[str, Any]:
+    """Fitted attributes that plain JSON can hold, arrays with their dtype."""
+    packed: dict[str, Any] = {}
+    for name in FITTED:
+        if not hasattr(model, name):
+            continue
+        value = getattr(model, name)
+        if isinstance(value, np.ndarray):
+            packed[name] = {"array": value.tolist(), "dtype": value.dtype.str}
+        else:
+            packed[name] = {"value": value}
+    return packed
+
+
+def _unpack_fitted(packed: dict[str, Any]) -> Any:
+    if "array" in packed:
+        return np.array(packed["array"], dtype=np.dtype(packed["dtype"]))
+    return packed["value"]
+
+
+def _subclasses(cls: Any) -> list[Any]:
+    return [cls, *(deeper for sub in cls.__subclasses__() for deeper in _subclasses(sub))]

@@ -1,0 +1,1 @@
+"""The lab: everything needed to test the claim, nothing needed to use a model."""

@@ -1,0 +1,88 @@
+"""The two-step rivals: fill the gaps first, predict then. One file a method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import ParameterError
+from ._brits import BRITSImputer
+from ._carry_forward import CarryForwardImputer
+from ._chained import MICEImputer, MissForestImputer
+from ._classic import MeanImputer, NeighboursImputer, ZeroImputer
+from ._em import EMImputer
+from ._gain import GAIN
+from ._gpvae import GPVAEImputer
+from ._gpvae_rows import GPVAERowsImputer
+from ._imputer import Imputer
+from ._miwae import MIWAE
+from ._mixture import MixtureImputer
+from ._saits import SAITSImputer
+from ._series_imputer import SeriesImputer
+from ._step_by_step import StepByStep
+
+# By name. Those of tables derive from Imputer, those of series from SeriesImputer.
+IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
+    "zero": ZeroImputer,
+    "mean": MeanImputer,
+    "carry_forward": CarryForwardImputer,
+    "knn": NeighboursImputer,
+    "mice": MICEImputer,
+    "missforest": MissForestImputer,
+    "em": EMImputer,
+    "mixture": MixtureImputer,
+    "gain": GAIN,
+    "miwae": MIWAE,
+    "brits": BRITSImputer,
+    "gpvae": GPVAEImputer,
+    "gpvae_rows": GPVAERowsImputer,
+    "saits": SAITSImputer,
+}
+
+
+def make_imputer(name: str, **options: Any) -> Any:
+    """An imputer by its name, unfitted; options are its constructor's.
+
+    >>> make_imputer("mice", max_iter=5, random_state=0)
+    MICEImputer(max_iter=5, random_state=0)
+    >>> make_imputer("magic")
+    Traceback (most recent call last):
+    imputefree.errors.ParameterError: there is no imputer 'magic'. Known are zero, ...
+    """
+    if not isinstance(name, str) or name not in IMPUTERS:
+        raise ParameterError(
+            f"there is no imputer {name!r}",
+            f"Known are {', '.join(IMPUTERS)}",
+            "Pass one of these names",
+        )
+    known = IMPUTERS[name]._get_param_names()
+    for option in options:
+        if option not in known:
+            raise ParameterError(
+                f"the imputer {name!r} has no option {option!r}",
+                f"Its options are {', '.join(known)}",
+                "Leave it out, or pass one of these",
+            )
+    return IMPUTERS[name](**options)
+
+
+__all__ = [
+    "GAIN",
+    "IMPUTERS",
+    "MIWAE",
+    "BRITSImputer",
+    "CarryForwardImputer",
+    "EMImputer",
+    "GPVAEImputer",
+    "GPVAERowsImputer",
+    "Imputer",
+    "MICEImputer",
+    "MeanImputer",
+    "MissForestImputer",
+    "MixtureImputer",
+    "NeighboursImputer",
+    "SAITSImputer",
+    "SeriesImputer",
+    "StepByStep",
+    "ZeroImputer",
+    "make_imputer",
+]

@@ -1,0 +1,207 @@
+"""EM for one multivariate Gaussian: what a gap is expected to hold, given the rest of its row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..._progress import training_progress
+from ..._rules import FLAG, Rule, check_rules, number
+from ...errors import ParameterError
+from ...estimators import RULES
+from ._cost_limits import refuse_slow
+from ._imputer import Imputer
+from ._patterns import Patterns
+
+LOG_2PI = float(np.log(2 * np.pi))
+# Seconds a pattern with o observed entries costs an iteration: Cholesky and inverse, then copying.
+CUBIC, SQUARE, EACH = 1.2e-10, 4e-8, 4e-6
+
+EM_RULES: dict[str, Rule] = {
+    "ridge": number(0, 1e6),
+    "max_iter": RULES["max_iter"],
+    "tol": RULES["tol"],
+    "allow_slow": FLAG,
+    "verbose": FLAG,
+    "random_state": RULES["random_state"],
+}
+
+
+class EMImputer(Imputer):
+    """The exact conditional mean under a Gaussian learned by EM from the observed entries alone.
+
+    With o the observed and m the missing columns of a row, a gap is filled with
+
+        E[x_m | x_o] = mu_m + Sigma_mo Sigma_oo^-1 (x_o - mu_o).
+
+    Columns are scaled to spread 1 first. The covariance is the maximum a posteriori under
+    `ridge` invented complete rows whose covariance is the identity,
+
+        Sigma = (S + ridge I) / (n + ridge),        S: expected scatter of the n rows,
+
+    so it is positive definite with more columns than rows, too, and columns that were hardly
+    ever seen together count as hardly related. EM climbs the observed-data log-likelihood minus
+    ridge/2 (log |Sigma| + tr Sigma^-1), and stops when that rises by less than `tol` of itself.
+
+    Under the hood: let r = x_o - mu_o, z = Sigma_oo^-1 r and W the sum of all Sigma_oo^-1, both
+    put in their places in d columns with 0 elsewhere, Z all z as rows. Then the expected rows are
+    mu + Z Sigma, and S = Sigma (Z'Z - W) Sigma + n Sigma about mu. So an iteration costs one
+    Cholesky factor and one inverse per pattern of gaps, many patterns at a time, and its memory
+    does not grow with the number of patterns.
+
+    Parameters
+    ----------
+    ridge : float, invented rows; 0 is maximum likelihood (needs many more rows than columns)
+    max_iter : int, iterations at most
+    tol : float, relative rise of the objective at which EM stops
+    allow_slow : bool, start even what is estimated to take over half an hour
+    verbose : bool, show a progress bar on a terminal
+    random_state : not used; EM has no randomness
+
+    Attributes
+    ----------
+    location_, covariance_ : (d,), (d, d) of the Gaussian, in the units of the data
+    log_likelihood_ : list, of the observed entries (scaled) before each iteration, and at the end
+    objective_ : list, the same with the ridge's part; never falls
+    n_iter_ : int, iterations run
+    converged_ : bool
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(500, 1)) * [1.0, 2.0] + [0.0, 5.0]
+    >>> gappy = x.copy()
+    >>> gappy[0] = [1.0, np.nan]
+    >>> EMImputer().fit_transform(gappy)[0].round(1)
+    array([1., 7.])
+    """
+
+    def __init__(
+        self,
+        *,
+        ridge: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        allow_slow: bool = False,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.ridge = ridge
+        self.max_iter = max_iter
+        self.tol = tol
+        self.allow_slow = allow_slow
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+        check_rules(self, EM_RULES)
+        patterns = Patterns(observed)
+        self._refuse(patterns, self.max_iter, "learning")
+        n, d = values.shape
+        mu, sigma = np.zeros(d), np.eye(d)
+        self.log_likelihood_: list[float] = []
+        self.objective_: list[float] = []
+        self.converged_ = False
+        with training_progress(bool(self.verbose), self.max_iter, "EM") as report:
+            for done in range(self.max_iter + 1):
+                z, weight, likelihood = _expect(values, patterns, mu, sigma)
+                self.log_likelihood_.append(likelihood)
+                self.objective_.append(likelihood + _prior(sigma, self.ridge))
+                if report is not None:
+                    report(done - 1, {"objective": self.objective_[-1]})
+                self.n_iter_ = done
+                rise = self.objective_[-1] - self.objective_[-2] if done else np.inf
+                self.converged_ = bool(rise <= self.tol * max(abs(self.objective_[-1]), 1.0))
+                if self.converged_ or done == self.max_iter:
+                    break
+                mu, sigma = _maximise(z, weight, mu, sigma, n, self.ridge)
+        self._mu, self._sigma = mu, sigma
+        self.location_ = self.mean_ + self.spread_ * mu
+        with np.errstate(over="ignore"):  # of columns in huge units it may not be a number
+            self.covariance_ = sigma * np.outer(self.spread_, self.spread_)
+
+    def _fill(
+        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        patterns = Patterns(observed)
+        self._refuse(patterns, 1, "filling")
+        z, _, _ = _expect(values, patterns, self._mu, self._sigma, learning=False)
+        return self._mu + z @ self._sigma
+
+    def _refuse(self, patterns: Patterns, rounds: int, what: str) -> None:
+        sizes = patterns.sizes.astype(np.float64)
+        refuse_slow(
+            f"EM: {what} with {patterns.n_rows:,} x {patterns.n_columns:,}"
+            f" ({len(sizes):,} different patterns of gaps)",
+            seconds=rounds * float((CUBIC * sizes**3 + SQUARE * sizes**2 + EACH).sum()),
+            remedy="Fit on fewer rows, lower max_iter, or take the imputer 'mixture' or 'mean'",
+            allowed=self.allow_slow,
+        )
+
+
+def _expect(
+    values: np.ndarray,
+    patterns: Patterns,
+    mu: np.ndarray,
+    sigma: np.ndarray,
+    learning: bool = True,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Z (n, d), W (d, d) and the log-likelihood of the observed entries; only Z if not learning."""
+    n, d = values.shape
+    # Shorter patterns of a chunk are padded by a row and a column of zeros beyond the last.
+    centred, z = np.zeros((n + 1, d + 1)), np.zeros((n + 1, d + 1))
+    centred[:n, :d] = values - mu
+    cov = np.zeros((d + 1, d + 1))
+    cov[:d, :d] = sigma
+    weight, likelihood = np.zeros((d + 1) ** 2), 0.0
+    for chunk in patterns.chunks():
+        at = chunk.columns[:, :, None] * (d + 1) + chunk.columns[:, None, :]
+        block = torch.from_numpy(cov.ravel()[at])
+        padding = torch.from_numpy((chunk.columns == d).astype(np.float64))
+        block.diagonal(dim1=1, dim2=2).add_(padding)
+        factor = _cholesky(block)
+        places = (chunk.rows[:, :, None], chunk.columns[:, None, :])
+        r = torch.from_numpy(centred[places])
+        if not learning:
+            z[places] = torch.cholesky_solve(r.mT, factor).mT.numpy()
+            continue
+        inverse = torch.cholesky_inverse(factor)
+        solved = torch.bmm(r, inverse)
+        z[places] = solved.numpy()
+        inverse *= torch.from_numpy(chunk.counts)[:, None, None]
+        weight += np.bincount(at.ravel(), inverse.mT.numpy().ravel(), minlength=(d + 1) ** 2)
+        logdet = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1).numpy()
+        n_entries = int(chunk.counts @ chunk.sizes)
+        likelihood -= 0.5 * float(chunk.counts @ logdet + n_entries * LOG_2PI + (r * solved).sum())
+    return z[:n, :d], weight.reshape(d + 1, d + 1)[:d, :d], likelihood
+
+
+def _maximise(
+    z: np.ndarray, weight: np.ndarray, mu: np.ndarray, sigma: np.ndarray, n: int, ridge: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The location and covariance that the expected rows and their scatter ask for."""
+    shift = z.mean(0) @ sigma
+    scatter = sigma @ (z.T @ z - weight) @ sigma + n * (sigma - np.outer(shift, shift))
+    scatter = (scatter + scatter.T) / 2
+    return mu + shift, (scatter + ridge * np.eye(len(mu))) / (n + ridge)
+
+
+def _prior(sigma: np.ndarray, ridge: float) -> float:
+    """-ridge/2 (log |Sigma| + tr Sigma^-1): what the invented rows add to the objective."""
+    if ridge == 0:
+        return 0.0
+    factor = _cholesky(torch.from_numpy(sigma))
+    logdet = 2 * float(factor.diagonal().log().sum())
+    return -0.5 * ridge * (logdet + float(torch.cholesky_inverse(factor).trace()))
+
+
+def _cholesky(block: torch.Tensor) -> torch.Tensor:
+    factor, failed = torch.linalg.cholesky_ex(block)
+    if bool(failed.any()):
+        raise ParameterError(
+            "the covariance of EM has become singular",
+            "There must be more rows than columns and no column that others determine, or a ridge",
+            "Pass a larger ridge, for example ridge=1.0",
+        )
+    return factor

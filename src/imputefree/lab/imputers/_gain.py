@@ -1,0 +1,261 @@
+"""GAIN: a generator fills the gaps, a discriminator looks for what was filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..._rules import Rule, check_rules
+from ...estimators import RULES
+from ._imputer import TINY, Imputer
+from ._training_loop import (
+    COMMON,
+    POSITIVE_OR_SEVERAL,
+    Outcome,
+    TrainingParameters,
+    best_of,
+    dense,
+    hide_entries,
+    layer_sizes,
+    settings_of,
+    start_at,
+    tensors,
+    train,
+)
+
+NOISE = 0.01  # a gap enters the generator as noise in [0, 0.01], in units of the column's range
+REACH = 1.0  # unseen values count as at most one range beyond those of training
+ROWS_AT_ONCE = 4096
+RULES_OWN: dict[str, Rule] = {
+    "alpha": POSITIVE_OR_SEVERAL,
+    "hint_rate": RULES["dropout"],  # below 1: the discriminator must have something to find out
+    "hide": RULES["hide"],
+}
+
+
+class Generator(nn.Module):
+    """Rows with gaps and their mask in, values in (0, 1) for every entry out.
+
+    It starts near the mean of each column.
+
+    >>> net = Generator(torch.tensor([0.2, 0.5]), (8,), torch.Generator().manual_seed(0))
+    >>> net(torch.zeros(3, 2), torch.ones(3, 2)).shape
+    torch.Size([3, 2])
+    """
+
+    def __init__(self, mean: Tensor, hidden: tuple[int, ...], generator: torch.Generator) -> None:
+        super().__init__()
+        d = len(mean)
+        self.net = dense([2 * d, *hidden, d], nn.ReLU, generator)
+        start_at(self.net, mean, 0.1)
+
+    def forward(self, values: Tensor, observed: Tensor) -> Tensor:
+        return torch.sigmoid(self.net(torch.cat([values, observed], -1)))
+
+
+class Discriminator(nn.Module):
+    """A completed row and a hint in, the logit of "was observed" for every entry out."""
+
+    def __init__(self, d: int, hidden: tuple[int, ...], generator: torch.Generator) -> None:
+        super().__init__()
+        self.net = dense([2 * d, *hidden, d], nn.ReLU, generator)
+
+    def forward(self, completed: Tensor, hint: Tensor) -> Tensor:
+        return self.net(torch.cat([completed, hint], -1))
+
+
+def make_hint(observed: Tensor, told: Tensor) -> Tensor:
+    """H = B M + (1 - B) / 2: the mask where it is told (B = 1), one half where it is not.
+
+    >>> make_hint(torch.tensor([1.0, 0.0, 1.0]), torch.tensor([1.0, 1.0, 0.0]))
+    tensor([1.0000, 0.0000, 0.5000])
+    """
+    return told * observed + 0.5 * (1 - told)
+
+
+def discriminator_loss(logit: Tensor, observed: Tensor, told: Tensor) -> Tensor:
+    """Cross-entropy of the mask, a mean over entries where the hint does not tell it."""
+    errors = F.binary_cross_entropy_with_logits(logit, observed, reduction="none")
+    return _mean(errors, 1 - told)
+
+
+def adversarial_loss(logit: Tensor, observed: Tensor, told: Tensor) -> Tensor:
+    """-(1 - m) log D, a mean over entries where the hint does not tell: gaps should pass as seen.
+
+    log D = log sigmoid(logit), which never overflows.
+    """
+    return _mean(-(1 - observed) * F.logsigmoid(logit), 1 - told)
+
+
+def reconstruction_loss(guess: Tensor, values: Tensor, observed: Tensor) -> Tensor:
+    """Squared error of the generator's output, a mean over observed entries."""
+    return _mean((guess - values) ** 2, observed)
+
+
+def _mean(errors: Tensor, where: Tensor) -> Tensor:
+    return (errors * where).sum() / where.sum().clamp(min=1)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GAIN(TrainingParameters, Imputer):
+    """Generative adversarial imputation nets (Yoon, Jordon & van der Schaar, ICML 2018).
+
+    Columns are scaled to [0, 1] by the least and largest training value. With the mask m and
+    noise z, the generator G sees m x + (1 - m) z and m and answers with a value for each entry;
+    gaps take it. The discriminator D sees the completed row and a hint that tells the mask except
+    for some entries (b = 0), and says of each of those whether it was observed:
+
+        D minimises the cross-entropy of m over entries with b = 0
+        G minimises -(1 - m) log D over entries with b = 0, plus
+                    alpha times the squared error over observed entries
+
+    All three are means, so that alpha does not depend on the number of columns. Beyond the paper:
+    each step takes some observed entries from the mask at random (`hide`) that count in the
+    squared error all the same. Without this (hide=0, the paper) the squared error rewards copying
+    the input, and only D teaches what to put into a gap. The weights kept are a running mean, the
+    best on observed entries hidden from training.
+
+    A gap is filled by the trained generator, row by row: unseen rows are never trained on. Memory
+    is that of the networks and of the table in float32.
+
+    Parameters
+    ----------
+    alpha : float or tuple of floats
+        Weight of the squared error against D. Of several values, say (0.1, 1, 10, 100), each is
+        trained and the best on the hidden entries is kept.
+    hint_rate : float in [0, 1)
+        Share of entries whose mask D is told.
+    hide : float in [0, 0.9]
+        Share of observed entries a step takes from the mask; 0 is the paper.
+    hidden_layer_sizes : int, tuple or None
+        Widths of both networks; None is two layers as wide as there are columns, between 64
+        and 256.
+    learning_rate_init : float or tuple
+        Adam's rate; of several the best on the hidden entries.
+    batch_size : int
+    max_steps : int
+        Updates at most, whatever the number of rows.
+    check_every : int
+        Updates between two looks at the hidden entries.
+    n_iter_no_change : int
+        Looks without improvement before training stops.
+    weight_averaging : float in [0, 1)
+        The generator kept is a running mean over steps, the newest weighing 1 minus this.
+    validation_fraction : float in (0, 0.5]
+        Share of observed entries hidden from training, of at most 2,000 rows.
+    random_state : int, RandomState or None
+    verbose : bool
+        Show a progress bar on a terminal.
+
+    Attributes
+    ----------
+    alpha_, learning_rate_ : the values used
+    validation_error_ : RMSE on the hidden entries, columns scaled to [0, 1]
+    history_ : dict of lists, one figure a look
+    generator_ : the network
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 1)) @ np.ones((1, 4))
+    >>> gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    >>> filled = GAIN(max_steps=400, random_state=0).fit_transform(gappy)
+    >>> bool(np.isnan(filled).any()), bool(np.abs(filled - X).max() < 0.8)
+    (False, True)
+    """
+
+    alpha: Any = 100.0
+    hint_rate: float = 0.9
+    hide: float = 0.2
+
+    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+        check_rules(self, {**COMMON, **RULES_OWN})
+        self._low = np.where(observed, values, np.inf).min(0)
+        high = np.where(observed, values, -np.inf).max(0)
+        self._known = np.isfinite(self._low)
+        self._low = np.where(self._known, self._low, 0.0)
+        span = np.where(self._known, high - self._low, 0.0)
+        self._span = np.where(span > TINY, span, 1.0)
+        self._noise = NOISE * rng.random(values.shape[1:]).astype(np.float32)
+        hidden = hide_entries(observed, self.validation_fraction, rng)
+        seed = int(rng.integers(2**62))  # one for all candidates: they differ in their value only
+        x, m = tensors(self._ranged(values, observed), observed & ~hidden)
+        places = torch.from_numpy(hidden.any(1))
+        held = torch.from_numpy(hidden)[places]
+        x_held, m_held = x[places], m[places]
+        truth = x_held[held]
+
+        def judge(net: nn.Module) -> float:
+            guess = self._generate(net, x_held * m_held, m_held)[held]
+            return float((guess - truth).square().mean().sqrt())
+
+        def run(alpha: float, rate: float) -> Outcome:
+            return self._train(x * m, m, judge if len(truth) else None, alpha, rate, seed)
+
+        grids = self.alpha, self.learning_rate_init
+        (self.alpha_, self.learning_rate_), outcome = best_of(run, *grids)
+        self.generator_, self.history_ = outcome.module, outcome.history
+        self.validation_error_ = outcome.error if len(truth) else float("nan")
+
+    def _train(
+        self, x: Tensor, m: Tensor, judge: Any, alpha: float, rate: float, seed: int
+    ) -> Outcome:
+        """One adversarial training; x (n, d) with 0 in gaps, m (n, d)."""
+        n, d = x.shape
+        random = torch.Generator().manual_seed(seed)
+        width = min(max(d, 64), 256)
+        hidden = layer_sizes(self.hidden_layer_sizes, (width, width))
+        mean = x.sum(0) / m.sum(0).clamp(min=1)
+        net = Generator(mean, hidden, random)
+        critic = Discriminator(d, hidden, random)
+        net_adam = torch.optim.Adam(net.parameters(), lr=rate, fused=True)
+        critic_adam = torch.optim.Adam(critic.parameters(), lr=rate, fused=True)
+
+        def step(rows: Tensor) -> dict[str, float]:
+            values, seen = x[rows], m[rows]
+            known = seen * (torch.rand(seen.shape, generator=random) >= self.hide)
+            told = (torch.rand(seen.shape, generator=random) < self.hint_rate).float()
+            noise = NOISE * torch.rand(seen.shape, generator=random)
+            guess = net(known * values + (1 - known) * noise, known)
+            completed = known * values + (1 - known) * guess
+            hint = make_hint(known, told)
+
+            critic_loss = discriminator_loss(critic(completed.detach(), hint), known, told)
+            critic_adam.zero_grad()
+            critic_loss.backward()
+            critic_adam.step()
+
+            fooled = adversarial_loss(critic(completed, hint), known, told)
+            error = reconstruction_loss(guess, values, seen)
+            net_adam.zero_grad()
+            (fooled + alpha * error).backward()
+            net_adam.step()
+            return {"generator": fooled.item(), "critic": critic_loss.item(), "error": error.item()}
+
+        what = f"GAIN (alpha {alpha:g}, rate {rate:g})"
+        return train(net, step, judge, n, settings_of(self), random, what)
+
+    def _fill(
+        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        guess = np.empty_like(values)
+        for start in range(0, len(values), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            x, m = tensors(self._ranged(values[part], observed[part]), observed[part])
+            guess[part] = self._generate(self.generator_, x * m, m).numpy()
+        return np.where(self._known, guess * self._span + self._low, 0.0)
+
+    @torch.no_grad()
+    def _generate(self, net: nn.Module, x: Tensor, m: Tensor) -> Tensor:
+        """The generator's values; the noise is the same for every row, so rows stay apart."""
+        return net(x + (1 - m) * torch.from_numpy(self._noise), m)
+
+    def _ranged(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Columns in units of their range, 0 to 1 in training."""
+        ranged = ((values - self._low) / self._span).clip(-REACH, 1 + REACH)
+        return np.where(observed, ranged, 0.0)

@@ -1,0 +1,281 @@
+"""Mixtures fitted to observed entries alone: what is missing drops out of every sum.
+
+`mixture.py` imputes with the model; `imputefree.lab.rivals._marginal` classifies with one a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+EDGE = 1e-6  # a Bernoulli mean keeps that far from 0 and 1: its logarithms stay finite
+FLOOR = 1e-3  # a Gaussian variance stays above this share of its column's
+CHUNK = 2**22  # numbers in a block of rows; what a product needs beside the table is bounded
+Report = Callable[[int, dict[str, float]], None]
+
+
+@dataclass(frozen=True)
+class Background:
+    """How columns are distributed on their own: what a component falls back on; (d,) each."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        values: np.ndarray,
+        observed: np.ndarray,
+        kind: str,
+        smoothing: float = 1.0,
+        toward: Background | None = None,
+    ) -> Background:
+        """Means and variances of observed entries, as if `smoothing` more came from `toward`.
+
+        values, observed (n, d), numbers wherever observed. Without `toward`, a Bernoulli column
+        has one more entry 1/2; a Gaussian one without entries (or constant) has variance 1.
+
+        >>> x, seen = np.array([[0.0, 1.0], [9.0, 1.0]]), np.array([[True, True], [False, True]])
+        >>> Background.of(x, seen, "bernoulli").mean.round(2).tolist()
+        [0.25, 0.83]
+        """
+        d = values.shape[1]
+        count, total = np.zeros(d), np.zeros(d)
+        for rows in _blocks(len(values), d):
+            count += observed[rows].sum(0)
+            total += np.where(observed[rows], values[rows], 0.0).sum(0, dtype=np.float64)
+        if toward is not None:
+            prior, weight = toward, np.full(d, float(smoothing))
+        elif kind == "bernoulli":
+            prior, weight = cls(np.full(d, 0.5), np.full(d, 0.25)), np.ones(d)
+        else:
+            prior, weight = cls(np.zeros(d), np.ones(d)), (count == 0) * 1.0
+        mean = (total + weight * prior.mean) / (count + weight)
+        if kind == "bernoulli":
+            return cls(mean, mean * (1.0 - mean))
+        squares = weight * (prior.variance + (prior.mean - mean) ** 2)
+        for rows in _blocks(len(values), d):
+            squares += (np.where(observed[rows], values[rows] - mean, 0.0) ** 2).sum(0)
+        variance = squares / (count + weight)
+        constant = variance <= (1e-9 * np.maximum(np.abs(mean), 1e-290)) ** 2
+        return cls(mean, np.where(constant, 1.0, variance))
+
+
+class Mixture:
+    """A mixture of K products of independent Bernoullis or Gaussians, by EM on observed entries.
+
+    Under component k a row x with observed entries m has the log-density
+
+        Bernoulli   sum_j m_j [x_j log mu_kj + (1 - x_j) log(1 - mu_kj)]         x in [0, 1]
+        Gaussian    sum_j m_j log N(x_j; mu_kj, v_kj)
+
+    Missing entries integrate to 1: marginalising them is leaving them out. Both are linear in the
+    features f = (m x, m) or (m x, m, m x^2), so an E-step is one product of (n, d) by (d, K) a
+    feature, and an M-step its transpose. A grey value x in (0, 1) counts as x of a one and 1 - x
+    of a zero.
+
+    Prior: each component also sees `smoothing` pseudo-rows whose columns are independent and
+    distributed as in the background (all training rows). For Bernoulli means that is a Beta prior,
+    for the weights a Dirichlet. What EM never decreases is the log-likelihood of the rows plus the
+    expected one of the pseudo-rows (`history_`: of each member, one figure an iteration). The
+    bounds EDGE and FLOOR do not break this: the M-step is the maximum within them.
+
+    Under the hood: components start as random rows mixed with the background. Bernoulli products
+    are in float32, sums over blocks and parameters in float64; Gaussians work in float64, as their
+    squares cancel.
+
+    Parameters
+    ----------
+    n_components : K; fewer where there are fewer rows with an entry
+    kind : "bernoulli" or "gaussian"
+    smoothing : pseudo-rows a component sees, above 0
+    max_iter, tol : stop after so many iterations, or when one gains less than tol an observed entry
+    n_members : mixtures fitted from different starts and averaged: a mixture again, of all their
+        components. On MNIST that gains far more than keeping the likeliest of them
+    dtype : of the matrix products
+
+    Fitted: weights_ (M K,), means_ and variances_ (M K, d) for M members, history_ (M lists).
+
+    >>> x = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0]] * 5)
+    >>> model = Mixture(2, rng=np.random.default_rng(0)).fit(x, np.ones_like(x, dtype=bool))
+    >>> some = np.array([[True, False, False]])  # of the row 1 ? ?
+    >>> model.posterior_mean(np.array([[1.0, 0.0, 0.0]]), some).round(1).tolist()
+    [[0.9, 0.9, 0.1]]
+    """
+
+    weights_: np.ndarray
+    means_: np.ndarray
+    variances_: np.ndarray
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        kind: str = "bernoulli",
+        smoothing: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        n_members: int = 1,
+        dtype: Any = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.n_components, self.kind, self.smoothing = n_components, kind, smoothing
+        self.max_iter, self.tol, self.n_members = max_iter, tol, n_members
+        self.dtype = np.dtype(dtype or (np.float32 if kind == "bernoulli" else np.float64))
+        self.rng = np.random.default_rng() if rng is None else rng
+
+    def fit(
+        self,
+        values: np.ndarray,
+        observed: np.ndarray,
+        background: Background | None = None,
+        progress: Report | None = None,
+    ) -> Self:
+        """EM for each member; values, observed (n, d), of any value where not observed."""
+        base = background or Background.of(values, observed, self.kind)
+        gaussian = self.kind == "gaussian"
+        # Gaussian features are taken about the column's mean, or their squares would cancel.
+        self.center_ = base.mean if gaussian else np.zeros_like(base.mean)
+        self._floor = FLOOR * base.variance
+        self._pseudo = [base.mean - self.center_, np.ones_like(base.mean)]
+        if gaussian:
+            self._pseudo.append(base.variance)
+        filled = np.empty(values.shape, dtype=self.dtype)
+        for rows in _blocks(*values.shape):
+            filled[rows] = np.where(observed[rows], values[rows] - self.center_, 0.0)
+        self.history_: list[list[float]] = []
+        parts = []
+        for member in range(self.n_members):
+            self.history_.append(self._run(filled, observed, member, progress))
+            parts.append((self.weights_ / self.n_members, self.means_, self.variances_))
+        weights, means, variances = zip(*parts, strict=True)
+        self.weights_ = np.concatenate(weights)
+        self.means_, self.variances_ = np.concatenate(means), np.concatenate(variances)
+        return self
+
+    def log_likelihood(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Log-density of each row's observed entries; (n, d) -> (n,) float64."""
+        return np.concatenate([_normalise(b)[0] for b in self._joint_of(values, observed)])
+
+    def responsibilities(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Probability of each component given a row's observed entries; (n, d) -> (n, K)."""
+        return np.concatenate([_normalise(b)[1] for b in self._joint_of(values, observed)])
+
+    def posterior_mean(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Expected value of every entry of rows like these; (n, d) -> (n, d)."""
+        return self.responsibilities(values, observed) @ self.means_
+
+    def _run(
+        self, filled: np.ndarray, observed: np.ndarray, member: int, progress: Report | None
+    ) -> list[float]:
+        """EM from one start until it stops gaining; the objective before and after each step."""
+        entries = max(int(observed.sum()), 1)
+        self._start(filled, observed)
+        history: list[float] = []
+        for step in range(self.max_iter + 1):
+            objective, sums, counts = self._expect(filled, observed)
+            history.append(objective)
+            if progress is not None:
+                done = {"log-likelihood an entry": objective / entries}
+                progress(member * self.max_iter + step - 1, done)
+            if step == self.max_iter or (step and objective - history[-2] < self.tol * entries):
+                break
+            self._maximise(sums, counts)
+        return history
+
+    def _start(self, filled: np.ndarray, observed: np.ndarray) -> None:
+        """Each component as if it had seen one random row and one of the background.
+
+        However strong the smoothing: components that start alike would never part.
+        """
+        candidates = np.flatnonzero(observed.any(1))
+        k = max(min(self.n_components, len(candidates)), 1)
+        chosen = self.rng.permutation(candidates)[:k]
+        sums = [np.zeros((k, filled.shape[1])) for _ in self._pseudo]
+        for place, part in enumerate(_features(filled[chosen], observed[chosen], len(sums))):
+            sums[place][: len(chosen)] = part
+        self._maximise(sums, np.ones(k), pseudo_rows=1.0)
+
+    def _expect(
+        self, filled: np.ndarray, observed: np.ndarray
+    ) -> tuple[float, list[np.ndarray], np.ndarray]:
+        """The objective at these parameters, and what the rows add to each component."""
+        k = len(self.weights_)
+        sums = [np.zeros((k, filled.shape[1])) for _ in self._pseudo]
+        counts = np.zeros(k)
+        slopes, offset = self._slopes()
+        # The expected log-density of a pseudo-row is linear in its expected features.
+        objective = float(np.log(self.weights_).sum())
+        objective += sum(
+            float((slope @ part).sum()) for slope, part in zip(slopes, self._pseudo, strict=True)
+        )
+        objective *= self.smoothing
+        narrow = [slope.astype(self.dtype).T for slope in slopes]
+        for rows in _blocks(len(filled), max(filled.shape[1], k)):
+            features = _features(filled[rows], observed[rows], len(sums))
+            likelihood, share = _normalise(_product(features, narrow) + offset)
+            objective += float(likelihood.sum())
+            counts += share.sum(0)
+            share = share.astype(self.dtype).T
+            for total, part in zip(sums, features, strict=True):
+                total += share @ part
+        return objective, sums, counts
+
+    def _maximise(
+        self, sums: list[np.ndarray], counts: np.ndarray, pseudo_rows: float | None = None
+    ) -> None:
+        """The parameters that fit these sums (and the pseudo-rows) best."""
+        prior = self.smoothing if pseudo_rows is None else pseudo_rows
+        total = [rows + prior * pseudo for rows, pseudo in zip(sums, self._pseudo, strict=True)]
+        weights = counts + prior
+        self.weights_ = weights / weights.sum()
+        mean = total[0] / total[1]
+        if self.kind == "bernoulli":
+            self.means_ = mean.clip(EDGE, 1.0 - EDGE)
+            self.variances_ = self.means_ * (1.0 - self.means_)
+        else:
+            self.means_ = mean + self.center_
+            self.variances_ = np.maximum(total[2] / total[1] - mean**2, self._floor)
+
+    def _slopes(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """The log-density as a linear function: one (K, d) slope a feature, log-weights (K,)."""
+        if self.kind == "bernoulli":
+            off = np.log1p(-self.means_)
+            return [np.log(self.means_) - off, off], np.log(self.weights_)
+        mean, precision = self.means_ - self.center_, 1.0 / self.variances_
+        off = -0.5 * (mean**2 * precision + np.log(2.0 * np.pi * self.variances_))
+        return [mean * precision, off, -0.5 * precision], np.log(self.weights_)
+
+    def _joint_of(self, values: np.ndarray, observed: np.ndarray) -> Iterator[np.ndarray]:
+        """log p(component, observed entries) of rows from outside, block by block; (b, K)."""
+        slopes, offset = self._slopes()
+        narrow = [slope.astype(self.dtype).T for slope in slopes]
+        for rows in _blocks(len(values), max(values.shape[1], len(offset))):
+            filled = np.where(observed[rows], values[rows] - self.center_, 0.0).astype(self.dtype)
+            yield _product(_features(filled, observed[rows], len(slopes)), narrow) + offset
+
+
+def _blocks(n: int, width: int) -> list[slice]:
+    step = max(CHUNK // width, 1)
+    return [slice(at, at + step) for at in range(0, n, step)]
+
+
+def _features(filled: np.ndarray, observed: np.ndarray, how_many: int) -> list[np.ndarray]:
+    """What the log-density is linear in; filled holds 0 where missing."""
+    features = [filled, observed.astype(filled.dtype)]
+    return features if how_many == 2 else [*features, filled**2]
+
+
+def _product(features: list[np.ndarray], slopes: list[np.ndarray]) -> np.ndarray:
+    return np.add.reduce([part @ slope for part, slope in zip(features, slopes, strict=True)])
+
+
+def _normalise(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log p(row) and p(component | row) out of log p(component, row); (b, K) -> (b,), (b, K)."""
+    top = joint.max(1, keepdims=True)  # taken out first: densities are far below any float
+    share = np.exp(joint - top)
+    total = share.sum(1, keepdims=True)
+    return (top + np.log(total))[:, 0], share / total

@@ -1,0 +1,294 @@
+"""Results in the paper's layout, its own figures beside ours, for a terminal and as Markdown.
+
+Methods go down, settings across; under each setting stands our figure, then the paper's, where it
+prints one. Below stand what was cut, where the figures come from, and SIMULATED where data are.
+
+>>> runs = pd.DataFrame({
+...     "study": "mnist", "setting": "mar", "split": 0, "mask_seed": [0, 1, 0],
+...     "method": ["gil", "gil", "mask_only"], "accuracy": [0.93, 0.94, 0.5],
+... })
+>>> lines = results_table(runs, "mnist", methods=["gil", "mask_only"]).markdown().splitlines()
+>>> print(*lines[2:6], sep="\\n")
+| method | mar Acc. | paper |
+|:--|--:|--:|
+| gil | **93.50 ± 0.71** | 93.23 ± 0.03 |
+| mask_only | 50.00 | – |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.markup import escape
+from rich.table import Table
+
+from ...data import shorten
+from ...errors import InputError
+from ...metrics import HIGHER_IS_BETTER
+from ._paper_figures import NOTES, PRINTED_NAMES, Figure, find
+from ._runs_frame import check_methods, checked
+from ._stats import imputation_correlation, summary
+
+# Simulated cohorts, and the study of the paper that they imitate.
+IMITATES = {"icu": "mimic3", "ophthalmic-simulated": "ophthalmic"}
+SHORT = {"accuracy": "Acc.", "auc": "AUC", "average_precision": "AP"}  # as the paper has them
+PERCENT = frozenset(SHORT)
+NONE = "–"
+SIMULATED = (
+    "SIMULATED: none of our values was ever measured on anybody. The paper's figures are of real "
+    "data, so the two do not compare."
+)
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Text in rows and columns.
+
+    title : what the table is of
+    head : (columns,) the first is the name of the row
+    rows : each (columns,)
+    best : (row, column) of what is set in bold
+    captions : sentences below
+    """
+
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+    best: frozenset[tuple[int, int]]
+    captions: list[str]
+
+    def rich(self) -> Table:
+        """For a terminal."""
+        table = Table(
+            title=escape(self.title),
+            caption=escape("\n".join(self.captions)),
+            caption_justify="left",
+        )
+        for at, name in enumerate(self.head):
+            dim = "dim" if name == "paper" else None
+            table.add_column(escape(name), justify="right" if at else "left", style=dim)
+        for i, row in enumerate(self.rows):
+            cells = [escape(cell) for cell in row]
+            table.add_row(
+                *(f"[bold]{c}[/bold]" if (i, j) in self.best else c for j, c in enumerate(cells))
+            )
+        return table
+
+    def markdown(self) -> str:
+        """For a README; the title is a line in bold, the captions a list below."""
+        rows = [
+            [f"**{_plain(c)}**" if (i, j) in self.best else _plain(c) for j, c in enumerate(row)]
+            for i, row in enumerate(self.rows)
+        ]
+        head = [_plain(name) for name in self.head]
+        text = [f"| {' | '.join(line)} |" for line in (head, *rows)]
+        text.insert(1, "|:--|" + "--:|" * (len(self.head) - 1))
+        captions = [f"- {_plain(caption)}" for caption in self.captions]
+        return "\n".join([f"**{_plain(self.title)}**", "", *text, "", *captions]) + "\n"
+
+
+def results_table(
+    runs: pd.DataFrame,
+    study: str,
+    metrics: Sequence[str] = ("accuracy",),
+    *,
+    methods: Sequence[str] | None = None,
+    settings: Sequence[str] | Mapping[str, str] | None = None,
+    simulated: bool | None = None,
+    cut: Sequence[str] = (),
+) -> ResultTable:
+    """The table of one study.
+
+    Parameters
+    ----------
+    runs : as in `bench.stats`; of other studies, too
+    methods : those to show, in this order. None: those of the paper in its order, run or not, then
+        the rest
+    settings : those to show, in this order; a mapping says the paper's name of each, where it is
+        another than in `paper_figures`
+    simulated : None: True where a column "simulated" of the runs says so, and for IMITATES
+    cut : what our runs have less of than the paper's, a sentence each
+
+    A single run has no ±; a method that failed says so; `–` is a figure that nobody has.
+    """
+    table = _of_study(checked(runs, *metrics), study)
+    check_methods(table, [name for name in methods or [] if name not in PRINTED_NAMES])
+    places = _places(table, settings)
+    ours = {metric: summary(table, metric) for metric in metrics}
+    by_place = {metric: _lines(part) for metric, part in ours.items()}
+    shown = [(place, metric) for place in places for metric in metrics]
+    source = IMITATES.get(study, study)
+    paper = {
+        (place, metric, name): figure
+        for place, metric in shown
+        for name in PRINTED_NAMES
+        if (figure := find(source, name, places[place], metric)) is not None
+    }
+    if methods is None:
+        known = set(table["method"]) | {name for _, _, name in paper}
+        methods = [name for name in PRINTED_NAMES if name in known]
+        methods += [name for name in table["method"].unique() if name not in methods]
+    paper = {key: figure for key, figure in paper.items() if key[2] in methods}
+    columns: list[tuple[str, list[str]]] = [("method", [_name(name) for name in methods])]
+    best = set()
+    for place, metric in shown:
+        lines = [by_place[metric].get((place, name)) for name in methods]
+        best |= {(row, len(columns)) for row in _best(lines, metric)}
+        columns.append((f"{place} {_short(metric)}", [_ours(line, metric) for line in lines]))
+        figures = [paper.get((place, metric, name)) for name in methods]
+        if any(figures):
+            columns.append(("paper", [_papers(figure, metric) for figure in figures]))
+    is_simulated = study in _simulated(runs) if simulated is None else simulated
+    counts = pd.concat([part.loc[part["runs"] > 0, "runs"] for part in ours.values()])
+    return ResultTable(
+        title=f"{study} (SIMULATED)" if is_simulated else study,
+        head=[name for name, _ in columns],
+        rows=[list(row) for row in zip(*(cells for _, cells in columns), strict=True)],
+        best=frozenset(best),
+        captions=_captions(is_simulated, _how_many(counts, metrics), cut, list(paper.values())),
+    )
+
+
+def correlation_table(
+    runs: pd.DataFrame,
+    *,
+    over: str = "runs",
+    error: str = "imputation_mse",
+    score: str = "accuracy",
+    cut: Sequence[str] = (),
+) -> ResultTable:
+    """The paper's Table 4: imputation error and score, r and p, a study and setting a column."""
+    found = imputation_correlation(runs, error, score, over)
+    simulated = _simulated(runs) & set(found["study"])
+    columns: list[tuple[str, list[str]]] = [("", ["Pearson's r", "p-value"])]
+    used: list[Figure] = []
+    for line in found.to_dict("records"):
+        study, setting = str(line["study"]), str(line["setting"])
+        mark = " (SIMULATED)" if study in simulated else ""
+        cells = [_correlation(line["r"]), _p_value(line["p"])]
+        columns.append((f"{study}{mark} {setting}, {line['points']} points", cells))
+        names = ("pearson_r", "p_value")
+        figures = [find(IMITATES.get(study, study), "imputers", setting, name) for name in names]
+        if any(figures):
+            columns.append(("paper", [NONE if f is None else f.printed for f in figures]))
+            used += [figure for figure in figures if figure is not None]
+    point = "one run of one imputer" if over == "runs" else "one imputer, the mean of its runs"
+    return ResultTable(
+        title=f"{error} and {score}",
+        head=[name for name, _ in columns],
+        rows=[list(row) for row in zip(*(cells for _, cells in columns), strict=True)],
+        best=frozenset(),
+        captions=_captions(bool(simulated), f"A point is {point}.", cut, used),
+    )
+
+
+def _simulated(runs: pd.DataFrame) -> set[str]:
+    """Studies of which a run says that they are simulated, or that are known to be."""
+    said = set(runs.loc[runs["simulated"].eq(True), "study"]) if "simulated" in runs else set()
+    return {str(name) for name in said} | set(IMITATES)
+
+
+def _of_study(table: pd.DataFrame, study: str) -> pd.DataFrame:
+    part = table[table["study"] == study]
+    if part.empty:
+        raise InputError(
+            f"there are no runs of the study {study!r}",
+            f"The runs have {shorten(list(table['study'].unique()), limit=20)}",
+            "Pass one of these names",
+        )
+    return part
+
+
+def _places(
+    table: pd.DataFrame, settings: Sequence[str] | Mapping[str, str] | None
+) -> dict[str, str]:
+    """Our settings to show -> what the paper calls them here."""
+    known = [str(name) for name in table["setting"].unique()]
+    if settings is None:
+        return {name: name for name in known}
+    places = dict(settings) if isinstance(settings, Mapping) else {name: name for name in settings}
+    strange = [name for name in places if name not in known]
+    if strange:
+        raise InputError(
+            f"there are no runs of the setting {shorten(strange)}",
+            f"The runs of this study have {shorten(known, limit=20)}",
+            "Pass settings= some of these",
+        )
+    return places
+
+
+def _lines(ours: pd.DataFrame) -> dict[tuple[str, str], Mapping[Any, Any]]:
+    """Lines of a summary by setting and method."""
+    return {(line["setting"], line["method"]): line for line in ours.to_dict("records")}
+
+
+def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:
+    means = np.array([np.nan if line is None else line["mean"] for line in lines], dtype=float)
+    if np.isfinite(means).sum() < 2:  # the best of one is no news
+        return []
+    top = np.nanmax(means) if metric in HIGHER_IS_BETTER else np.nanmin(means)
+    return np.flatnonzero(np.isclose(means, top, rtol=1e-12, atol=0)).tolist()
+
+
+def _ours(line: Mapping[Any, Any] | None, metric: str) -> str:
+    if line is None:
+        return NONE
+    if not line["runs"]:
+        return "failed"
+    lost = f" ({line['failed']:.0f} failed)" if line["failed"] else ""
+    return _mean_sd(line["mean"], None if np.isnan(line["sd"]) else line["sd"], metric) + lost
+
+
+def _papers(figure: Figure | None, metric: str) -> str:
+    return NONE if figure is None else _mean_sd(figure.mean, figure.sd, metric)
+
+
+def _mean_sd(mean: float, sd: float | None, metric: str) -> str:
+    if metric in PERCENT:
+        return f"{100 * mean:.2f}" + ("" if sd is None else f" ± {100 * sd:.2f}")
+    return f"{mean:.4g}" + ("" if sd is None else f" ± {sd:.2g}")
+
+
+def _correlation(r: float) -> str:
+    return NONE if np.isnan(r) else f"{r:.2f}"
+
+
+def _p_value(p: float) -> str:
+    return NONE if np.isnan(p) else ("<0.001" if p < 0.001 else f"{p:.3f}")
+
+
+def _how_many(counts: pd.Series, metrics: Sequence[str]) -> str:
+    unit = " Acc., AUC and AP are in per cent." if PERCENT & set(metrics) else ""
+    if counts.empty:
+        return "No run was finished."
+    low, high = int(counts.min()), int(counts.max())
+    if high == 1:
+        return f"Ours: one run each; best in bold.{unit}"
+    many = f"{low} to {high}" if low < high else f"{high}"
+    alone = " Without ±: one run." if low == 1 else ""
+    return f"Ours: mean ± sd over {many} runs, best mean in bold.{alone}{unit}"
+
+
+def _captions(
+    simulated: bool, ours: str, cut: Sequence[str], figures: Sequence[Figure]
+) -> list[str]:
+    tables = sorted({figure.table for figure in figures})
+    notes = [f"Paper: Table {table}. {NOTES[table]}" for table in tables]
+    return [*([SIMULATED] if simulated else []), ours, *cut, *notes]
+
+
+def _name(method: str) -> str:
+    printed = PRINTED_NAMES.get(method, method)
+    return method if printed.casefold() == method.casefold() else f"{method} ({printed})"
+
+
+def _short(metric: str) -> str:
+    return SHORT.get(metric, metric.replace("_", " "))
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,259 @@
+"""Statistics of runs: means, paired differences, mean ranks, and imputation error beside accuracy.
+
+All functions take a frame with a line a run: the columns study, setting, method, mask_seed, split,
+and the metrics. A run that failed has NaN (or None) as its metric: it is counted, never guessed.
+None of them changes the frame, and results keep the order in which names first appear.
+
+>>> runs = pd.DataFrame({
+...     "study": "mnist", "setting": "mcar-90", "split": 0, "mask_seed": [0, 1, 2, 0, 1, 2],
+...     "method": ["gil"] * 3 + ["gil-h"] * 3,
+...     "accuracy": [0.78, 0.79, 0.80, 0.77, 0.79, 0.78],
+... })
+>>> summary(runs, "accuracy")[["method", "mean", "sd", "runs"]].round(4)
+  method  mean    sd  runs
+0    gil  0.79  0.01     3
+1  gil-h  0.78  0.01     3
+>>> compare(runs, "accuracy", "gil-h", test_to_train=1 / 6)[["method", "difference", "p"]].round(3)
+  method  difference      p
+0    gil        0.01  0.293
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+from scipy.stats import t as student
+
+from ...data import shorten
+from ...errors import InputError, ParameterError
+from ...metrics import HIGHER_IS_BETTER
+from ._paired_tests import corrected_t, signed_rank
+from ._runs_frame import PLACE, RUN, check_methods, checked
+
+NOISE = 1e-12  # figures that agree to this share of their size are equal
+COMPARED = [*PLACE, "method", "against", "difference", "sd", "pairs", "dropped", "t", "p"]
+
+
+def summary(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Mean and standard deviation of each method over its runs (mask seeds and splits).
+
+    Returns a line a (study, setting, method): mean, sd (n - 1 below; NaN of a single run), runs
+    (finished), failed. A method that failed everywhere has NaN and runs 0.
+    """
+    groups = checked(runs, metric).groupby([*PLACE, "method"], sort=False)[metric]
+    made = groups.agg(mean="mean", sd="std", runs="count", failed="size").reset_index()
+    made["failed"] -= made["runs"]
+    return made
+
+
+def compare(
+    runs: pd.DataFrame,
+    metric: str,
+    against: str | None = None,
+    *,
+    ours: Collection[str] = (),
+    test_to_train: float | None = None,
+    higher_is_better: bool | None = None,
+) -> pd.DataFrame:
+    """Paired differences, method - against, with the corrected resampled t-test.
+
+    Runs are paired by study, setting, mask seed and split. With one split and several masks the
+    test speaks of other masks, not of other rows.
+
+    Parameters
+    ----------
+    against : a method; None means the best rival at each (study, setting): the one with the best
+        mean among the methods not in `ours` that have two runs, or one where none has two. It is
+        picked by the same figures that are then compared, which is hard on us and kind to no one
+    ours : methods that cannot be the best rival
+    test_to_train : n_test / n_train; None takes it from the columns n_test and n_train
+    higher_is_better : None: True for accuracy, auc, average_precision and r2, else False
+
+    Returns
+    -------
+    A line a (study, setting, method): against, difference (mean), sd, pairs, dropped (runs that
+    only one of the two finished), t, p. See `paired_tests.corrected_t` for one pair or constant
+    differences; without a pair all are NaN, and without a rival `against` is None.
+    """
+    table = checked(runs, metric)
+    check_methods(table, [*([] if against is None else [against]), *ours])
+    lines: list[dict[str, Any]] = []
+    for place, part in table.groupby(PLACE, sort=False):
+        wide = part.pivot(index=RUN, columns="method", values=metric)[part["method"].unique()]
+        rivals = wide.drop(columns=[name for name in ours if name in wide])
+        finished = rivals.notna().sum()
+        rivals = rivals.mean()[finished >= min(2, max(1, *finished, 1))]
+        base = against
+        if against is None and len(rivals):
+            up = _upwards(metric, higher_is_better)
+            base = str(rivals.idxmax() if up else rivals.idxmin())
+        others = wide.drop(columns=[base] if base in wide else [])
+        values = others.to_numpy()
+        beside = wide[base].to_numpy()[:, None] if base in wide else np.full((len(wide), 1), np.nan)
+        d = _without_noise(values - beside, np.fmax(np.abs(values), np.abs(beside)))
+        ratio = _test_to_train(part[part[metric].notna()], test_to_train)
+        t, p = corrected_t(d, ratio)
+        pairs = np.isfinite(d).sum(axis=0)
+        dropped = (np.isfinite(values) != np.isfinite(beside)).sum(axis=0)
+        spread = pd.DataFrame(d)
+        columns = (others.columns, spread.mean(), spread.std(), pairs, dropped, t, p)
+        lines += [
+            dict(zip(COMPARED, (*place, name, base, *rest), strict=True))
+            for name, *rest in zip(*columns, strict=True)
+        ]
+    return pd.DataFrame(lines, columns=COMPARED)
+
+
+def compare_over_studies(
+    runs: pd.DataFrame,
+    metric: str,
+    against: str | None = None,
+    *,
+    ours: Collection[str] = (),
+    higher_is_better: bool | None = None,
+) -> pd.DataFrame:
+    """Wilcoxon's signed-rank test with a study as the unit; parameters as in `compare`.
+
+    A study gives one difference, the mean over its settings of the mean paired difference:
+    settings of a study are not independent, so they do not count apart.
+
+    Returns a line a method: against, studies, better, equal, worse (numbers of studies), difference
+    (mean over studies), W, p. Studies without a pair are left out; see `paired_tests.signed_rank`.
+    """
+    found = compare(
+        runs, metric, against, ours=ours, test_to_train=0.0, higher_is_better=higher_is_better
+    )
+    sign = 1 if _upwards(metric, higher_is_better) else -1
+    lines = []
+    for method, part in found.groupby("method", sort=False):
+        d = part.groupby("study", sort=False)["difference"].mean().dropna().to_numpy()
+        W, p = signed_rank(d)
+        lines.append(
+            {
+                "method": method,
+                "against": against or "best rival",
+                "studies": len(d),
+                "better": int((sign * d > 0).sum()),
+                "equal": int((d == 0).sum()),
+                "worse": int((sign * d < 0).sum()),
+                "difference": d.mean() if len(d) else np.nan,
+                "W": W,
+                "p": p,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def mean_ranks(
+    runs: pd.DataFrame,
+    metric: str,
+    methods: Sequence[str] | None = None,
+    higher_is_better: bool | None = None,
+) -> pd.DataFrame:
+    """Mean rank of each method, 1 the best, ties averaged; the best method first.
+
+    Methods are ranked at each (study, setting) by their means over the runs that all of them
+    finished; ranks are averaged over the settings of a study, then over studies. A place without
+    a run that all of them finished is an error: ranks among different rivals do not compare.
+
+    methods : those to rank; None means all
+    """
+    table = checked(runs, metric)
+    check_methods(table, methods or [])
+    wanted = list(methods if methods is not None else table["method"].unique())
+    up = _upwards(metric, higher_is_better)
+    ranks = []
+    for (study, setting), part in table.groupby(PLACE, sort=False):
+        wide = part.pivot(index=RUN, columns="method", values=metric).reindex(columns=wanted)
+        means = wide.dropna().mean().to_numpy()
+        if np.isnan(means).any():
+            unfinished = [name for name in wanted if not wide[name].notna().any()]
+            raise InputError(
+                f"in study {study!r}, setting {setting!r}, no run was finished by all methods"
+                + (f" (never by {shorten(unfinished)})" if unfinished else ""),
+                "Ranks need the same runs of every method",
+                "Finish the runs, or pass methods= those that have them",
+            )
+        size = np.abs(means).max() or 1.0
+        order = np.round(means / size / NOISE) * (-1 if up else 1)
+        ranks.append(pd.DataFrame({"study": study, "method": wanted, "rank": rankdata(order)}))
+    by_study = pd.concat(ranks).groupby(["study", "method"], sort=False)["rank"].mean()
+    groups = by_study.groupby("method", sort=False)
+    made = pd.DataFrame({"mean_rank": groups.mean(), "studies": groups.size()})
+    return made.sort_values("mean_rank", kind="stable").reset_index()
+
+
+def imputation_correlation(
+    runs: pd.DataFrame,
+    error: str = "imputation_mse",
+    score: str = "accuracy",
+    over: str = "runs",
+) -> pd.DataFrame:
+    """Pearson's r of imputation error with score, and its two-sided p (the paper's Table 4).
+
+    over : "runs", a point a run, as the paper seems to do; its p-value takes the runs of one method
+        for independent, which they are not. "methods": a point a method, its means
+
+    Returns a line a (study, setting): points, r, p. Runs with NaN in either column (methods that do
+    not impute) are left out. Fewer than three points, or no spread in a column: r and p NaN.
+    """
+    if over not in ("runs", "methods"):
+        raise ParameterError(
+            f"over is {over!r}", "It must be 'runs' or 'methods'", "Pass over= one of these"
+        )
+    table = checked(runs, error, score)
+    known = table[[error, score]].notna().all(axis=1)
+    lines = []
+    for (study, setting), part in table.groupby(PLACE, sort=False):
+        points = part[known.loc[part.index]]
+        if over == "methods":
+            points = points.groupby("method", sort=False)[[error, score]].mean()
+        r, p = _pearson(points[error].to_numpy(), points[score].to_numpy())
+        lines.append({"study": study, "setting": setting, "points": len(points), "r": r, "p": p})
+    return pd.DataFrame(lines)
+
+
+def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    n = len(x)
+    if n < 3:
+        return np.nan, np.nan
+    dx, dy = x - x.mean(), y - y.mean()
+    if any(np.abs(d).max() <= NOISE * np.abs(v).max() for d, v in ((dx, x), (dy, y))):
+        return np.nan, np.nan
+    r = float(np.clip(dx @ dy / (np.linalg.norm(dx) * np.linalg.norm(dy)), -1, 1))
+    with np.errstate(divide="ignore"):
+        return r, float(2 * student.sf(abs(r) * np.sqrt((n - 2) / np.float64(1 - r * r)), n - 2))
+
+
+def _without_noise(differences: np.ndarray, size: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(differences) <= NOISE * size, 0.0, differences)
+
+
+def _upwards(metric: str, higher_is_better: bool | None) -> bool:
+    return metric in HIGHER_IS_BETTER if higher_is_better is None else higher_is_better
+
+
+def _test_to_train(part: pd.DataFrame, given: float | None) -> float:
+    if given is not None:
+        ratio = float(given)
+    elif part.empty:  # nothing was finished, so nothing is tested
+        ratio = 0.0
+    elif "test_to_train" in part:
+        ratio = float(part["test_to_train"].mean())
+    else:
+        raise ParameterError(
+            "the sizes of the test and training parts are not known",
+            "The corrected t-test needs n_test / n_train",
+            "Pass test_to_train=, or runs with the columns n_test and n_train",
+        )
+    if not 0 <= ratio < np.inf:
+        raise ParameterError(
+            f"n_test / n_train is {ratio}",
+            "It must be a number, 0 or more",
+            "Pass test_to_train=, such as 0.25 for four rows of five in training",
+        )
+    return ratio

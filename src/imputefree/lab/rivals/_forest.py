@@ -1,0 +1,109 @@
+"""Random forests on mean and indicator."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from ..._rules import check_rules, whole
+from ...baselines import ClassRival, Learned, NumberRival, Rival, Task
+
+SETTINGS: list[dict[str, Any]] = [
+    {"min_samples_leaf": leaf, "max_features": share}
+    for leaf in (1, 3, 10)
+    for share in ("sqrt", 1 / 3)
+]
+
+
+@dataclass
+class Forest:
+    """A fitted forest of scikit-learn, and its loss on rows it did not learn from."""
+
+    model: Any
+    loss: float
+
+    @classmethod
+    def train(cls, task: Task, n_trees: int, setting: dict[str, Any]) -> Forest:
+        """On all rows to learn from; judged out of bag, or on the rows given to choose by."""
+        kind = RandomForestClassifier if task.n_classes else RandomForestRegressor
+        judged_inside = not task.given
+        model = kind(n_trees, oob_score=judged_inside, random_state=task.seed, **setting)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # rows of tiny tables always in the bag
+            model.fit(task.inputs[task.learned], task.target[task.learned])
+        forest = cls(model, np.inf)
+        if judged_inside:
+            guess = model.oob_decision_function_ if task.n_classes else model.oob_prediction_
+            rows = np.flatnonzero(_out_of_bag(model, len(guess)))
+            forest.loss = task.loss(guess[rows], rows) if len(rows) else np.inf
+        else:
+            rows = task.parts[0][1]
+            forest.loss = task.loss(forest.predict(task.inputs[rows]), rows)
+        return forest
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, d) -> (n, classes) or (n,)."""
+        return getattr(self.model, "predict_proba", self.model.predict)(inputs)
+
+
+def _out_of_bag(model: Any, n_rows: int) -> np.ndarray:
+    """Rows that some tree did not learn from; of the others a forest says nothing, but 0."""
+    found = np.zeros(n_rows, dtype=bool)
+    for rows in model.estimators_samples_:
+        found |= np.bincount(rows, minlength=n_rows) == 0
+    return found
+
+
+class ForestRival(Rival):
+    """What the classifier and the regressor share."""
+
+    n_estimators: int
+
+    def _check(self) -> None:
+        super()._check()
+        check_rules(self, {"n_estimators": whole(1)})
+
+    def _learn(self, task: Task) -> Learned:
+        kept, setting, losses = None, {}, []
+        for tried in SETTINGS:  # one at a time: forests are large
+            forest = Forest.train(task, int(self.n_estimators), tried)
+            losses.append(forest.loss)
+            if kept is None or forest.loss < kept.loss:
+                kept, setting = forest, dict(tried)
+        assert kept is not None
+        return kept, setting, losses
+
+
+class ForestClassifier(ForestRival, ClassRival):
+    """Random forest. A gap is the column's mean and marked by an indicator; a category
+    is one input a level. How large leaves are and how many inputs a split may choose from is
+    decided out of bag, or on held-out rows where given.
+
+    Parameters
+    ----------
+    n_estimators : trees
+    random_state : int, RandomState or None; same seed, same forest
+
+    Fitted: classes_, settings_, validation_losses_ (one a setting), encoder_.
+
+    >>> X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 5.0], [np.nan, 1.0]] * 5)
+    >>> clf = ForestClassifier(n_estimators=20, random_state=0).fit(X, [0, 1, 1, 0] * 5)
+    >>> clf.predict(X[:4]), clf.settings_
+    (array([0, 1, 1, 0]), {'min_samples_leaf': 1, 'max_features': 'sqrt'})
+    """
+
+    def __init__(self, *, n_estimators: int = 500, random_state: Any = None) -> None:
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+
+class ForestRegressor(ForestRival, NumberRival):
+    """Random forest for numbers; see `ForestClassifier`."""
+
+    def __init__(self, *, n_estimators: int = 500, random_state: Any = None) -> None:
+        self.n_estimators = n_estimators
+        self.random_state = random_state

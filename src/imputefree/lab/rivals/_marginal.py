@@ -1,0 +1,184 @@
+"""Classifiers that need no imputation: what a row lacks is integrated out, exactly.
+
+A generative model of each class gives p(observed entries | class); Bayes' rule does the rest. They
+are the plain rivals that any claim about missing entries has to beat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..._manners import private_generator
+from ..._progress import training_progress
+from ..._rules import check_rules
+from ...data import NumericTables, location, read_classes, read_target
+from ...errors import InputError
+from ...estimators import Examples
+from ..imputers._mixture import (
+    MIXTURE_RULES,
+    MixtureParameters,
+    choose_components,
+    choose_kind,
+    prepare,
+)
+from ..imputers._mixture_model import Background, Mixture
+
+
+class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
+    """One mixture a class; subclasses name the parameters."""
+
+    n_components: Any = 1
+    kind: str
+    smoothing: float
+    max_iter: int = 1
+    tol: float = 0.0
+    n_members: int = 1
+    random_state: Any = 0
+    verbose: bool = False
+
+    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
+        """Learn a mixture a class; X (n, d) frame or array of numbers with gaps, y (n,) labels.
+
+        held_out (n,) marks rows to choose by, as for other rivals. Nothing is chosen here; they
+        are left out all the same, so that nobody learns from more rows than the others.
+        """
+        check_rules(self, MIXTURE_RULES)
+        values, columns = self._read_training(X)
+        target = read_target(y, len(values), type(self).__name__)
+        given = Examples.read(columns, target, None, None, held_out)
+        if given.held_out is not None:
+            values, target = values[~given.held_out], target[~given.held_out]
+        classes = read_classes(target)
+        observed = ~np.isnan(values)
+        if not observed.any():
+            raise InputError(
+                "no column holds a single entry",
+                "There must be something to learn from",
+                "Check how the table was read",
+            )
+        kind = choose_kind(self.kind, values, observed)
+        center, spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
+        if kind == "gaussian":
+            center, spread = np.array([location(column) for column in values.T]).T
+        values = prepare(values, kind, center, spread)
+        everyone = Background.of(values, observed, kind)
+        sources = private_generator(self.random_state).spawn(len(classes))
+        mixtures: list[Mixture] = []
+        with training_progress(self.verbose, len(classes), type(self).__name__) as report:
+            for number, (label, rng) in enumerate(zip(classes, sources, strict=True)):
+                rows = target == label
+                own, seen = values[rows], observed[rows]
+                model = Mixture(
+                    choose_components(self.n_components, seen),
+                    kind=kind,
+                    smoothing=self.smoothing,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    n_members=self.n_members,
+                    rng=rng,
+                )
+                mixtures.append(model.fit(own, seen, self._background(own, seen, kind, everyone)))
+                if report is not None:
+                    report(number, {"iterations": len(model.history_[0]) - 1})
+        self.kind_, self.classes_, self.mixtures_ = kind, classes, mixtures
+        self.center_, self.spread_ = center, spread
+        self.n_iter_ = max(len(member) - 1 for model in mixtures for member in model.history_)
+        self._remember(columns)
+        self.class_prior_ = np.array([(target == label).mean() for label in classes])
+        return self
+
+    def _background(
+        self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
+    ) -> Background:
+        """What the components of a class shrink towards: its own columns, which shrink towards
+        those of all rows. A column that a class never shows says nothing for or against it."""
+        return Background.of(values, observed, kind, self.smoothing, everyone)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log-probability of each class given the observed entries; (n, d) -> (n, classes)."""
+        check_is_fitted(self, "mixtures_")
+        values = self._read(X)
+        observed = ~np.isnan(values)
+        values = prepare(values, self.kind_, self.center_, self.spread_)
+        joint = np.column_stack([m.log_likelihood(values, observed) for m in self.mixtures_])
+        joint += np.log(self.class_prior_)
+        joint -= joint.max(1, keepdims=True)
+        return joint - np.log(np.exp(joint).sum(1, keepdims=True))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class given the observed entries; (n, d) -> (n, classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row; (n, d) -> (n,)."""
+        probability = self.predict_log_proba(X)
+        return self.classes_[probability.argmax(1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class ObservedNaiveBayes(_Marginal):
+    """Naive Bayes over observed entries: a missing one drops out of the product.
+
+        p(class | observed) ~ p(class) * product over observed j of p(x_j | class)
+
+    Parameters
+    ----------
+    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" where all
+        training entries lie in [0, 1]
+    smoothing : entries that each column of a class is lent from the same column of all rows
+
+    Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (of one component), n_features_in_.
+
+    >>> X = np.array([[1.0, 0.1], [1.2, np.nan], [3.0, 0.2], [np.nan, 5.0], [3.1, 5.2]])
+    >>> model = ObservedNaiveBayes().fit(X, ["low", "low", "high", "high", "high"])
+    >>> model.predict([[1.1, np.nan], [np.nan, 5.1], [np.nan, np.nan]])
+    array(['low', 'high', 'high'], dtype='<U4')
+    """
+
+    def __init__(self, *, kind: str = "auto", smoothing: float = 1.0) -> None:
+        self.kind = kind
+        self.smoothing = smoothing
+
+    def _background(
+        self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
+    ) -> Background:
+        return everyone  # the one component is the class
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClasswiseMixture(MixtureParameters, _Marginal):
+    """One mixture of independent Bernoullis or Gaussians a class, missing entries integrated out.
+
+        p(class | observed) ~ p(class) * sum over k of w_k * product over observed j of p(x_j | k)
+
+    Parameters
+    ----------
+    n_components : components a class, or "auto": one for every 10 observed entries that a column
+        has in the class, at most 60
+    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" where all
+        training entries lie in [0, 1]
+    smoothing : pseudo-rows that each component sees, drawn from the columns of its class
+    max_iter, tol : EM stops after so many iterations, or when one gains less than tol of
+        log-likelihood an observed entry
+    n_members : mixtures a class, from different random starts, their densities averaged
+    random_state : int, RandomState or None; same seed and threads, same model, bit for bit
+    verbose : show a progress bar on a terminal
+
+    Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (a `Mixture` a class), n_features_in_.
+
+    >>> rng = np.random.default_rng(0)
+    >>> corner = rng.integers(0, 2, (200, 2))  # exclusive or: no single column tells the class
+    >>> X = np.where(rng.random((200, 2)) < 0.1, np.nan, corner)
+    >>> model = ClasswiseMixture(n_components=4, random_state=0).fit(X, corner[:, 0] ^ corner[:, 1])
+    >>> model.predict([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    array([0, 1, 1, 0])
+    """

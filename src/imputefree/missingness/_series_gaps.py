@@ -1,0 +1,215 @@
+"""Gaps of series: channels sampled at different rates, and runs of steps that were not recorded.
+
+Neither looks at a value, so both are MCAR by definition, although masks carry a pattern in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from ..errors import ParameterError
+from ._checks import check_choice, check_columns, check_number
+from ._draws import DEFAULT_RATE, Gaps, allot, highest, no_drivers, to_lose, unreachable
+from ._grid import Grid
+
+
+def series_rates(
+    grid: Grid,
+    rate: float | None,
+    rng: np.random.Generator,
+    *,
+    rates: Any = None,
+    spread: float = 1.0,
+    spacing: str = "regular",
+) -> Gaps:
+    """Each channel has a sampling rate of its own: pulse every step, lactate every tenth.
+
+    A table counts as one series. Steps at which no channel is sampled can occur.
+
+    rates : share of steps seen, per channel, in [0, 1]: a list in the order of channels, or a dict
+        (channels it does not name are seen as before). None draws them around the rate.
+    spread : standard deviation between channels, in logits, where rates are drawn
+    spacing : "regular", evenly spaced from a random start in each series; or "random"
+
+    Steps that a channel misses already do not count as steps of it.
+
+    >>> from imputefree.missingness import make_missing
+    >>> X = np.zeros((1, 8, 2))
+    >>> make_missing("series_rates", X, rates=[1, 0.25]).observed[0].astype(int).T
+    array([[1, 1, 1, 1, 1, 1, 1, 1],
+           [0, 0, 1, 0, 0, 0, 1, 0]])
+    """
+    check_choice("spacing", spacing, "regular", "random")
+    check_number("spread", spread, 0, 100)
+    sizes = grid.present.sum(axis=0)
+    if rates is None:
+        total = to_lose(grid, rate, int(sizes.sum()), "")
+        seen = sizes - _uneven(sizes, total, spread, rng)
+    else:
+        seen = np.floor(_check_rates(rates, rate, grid) * sizes + 0.5).astype(int)
+    lost = grid.present.copy()
+    for j, count in enumerate(seen):
+        recorded = np.flatnonzero(grid.present[:, j])
+        if spacing == "random":
+            kept = highest(rng.random(len(recorded)), count)
+        else:
+            kept = _regular(_counts(grid, recorded), count, rng)
+        lost[recorded[kept], j] = False
+    return Gaps(lost, "MCAR", no_drivers(grid))
+
+
+def bursts(
+    grid: Grid,
+    rate: float | None,
+    rng: np.random.Generator,
+    *,
+    length: float = 5.0,
+    together: bool = False,
+) -> Gaps:
+    """Runs of consecutive steps go missing, their lengths geometric with mean `length`.
+
+    Seen stretches between runs are geometric too: a two-state Markov chain in each channel, given
+    how many steps it loses. A run ends with its series at the latest. A step that a channel misses
+    already is passed over, so a run goes on behind it. All steps of a channel can go missing.
+
+    length : mean steps of a run, at least 1. Runs have a seen step between them, which bounds the
+        rate by length / (length + 1)
+    together : all channels at once, as when a monitor is unplugged. Steps go until the rate is met
+        as nearly as whole steps can; one that all channels miss already is passed over.
+
+    >>> from imputefree.missingness import make_missing
+    >>> X = np.zeros((1, 12, 2))
+    >>> make_missing("bursts", X, 0.5, length=3).observed[0].astype(int).T
+    array([[1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 0],
+           [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0]])
+    """
+    check_number("length", length, 1, np.inf)
+    sizes = grid.present.sum(axis=0)
+    limit = length / (length + 1)
+    total = to_lose(grid, rate, int(sizes.sum()), "")
+    if total > limit * sizes.sum() + 1:
+        wanted = DEFAULT_RATE if rate is None else float(rate)
+        most = 1 - (1 - limit) * grid.present.mean()
+        raise unreachable(wanted, most, f"runs of mean length {length:g} need seen steps between")
+    lost = np.zeros(grid.present.shape, bool)
+    if together:
+        weight = grid.present.sum(axis=1)
+        rows = np.flatnonzero(weight)
+        count = round(total / max(int(sizes.sum()), 1) * len(rows))
+        steps = _runs(_counts(grid, rows), count, length, rng)
+        lost[rows] = _settled(steps, weight[rows], total, rng)[:, None]
+        return Gaps(lost & grid.present, "MCAR", no_drivers(grid))
+    for j, count in enumerate(allot(sizes, total, rng)):
+        recorded = np.flatnonzero(grid.present[:, j])
+        lost[recorded, j] = _runs(_counts(grid, recorded), count, length, rng)
+    return Gaps(lost, "MCAR", no_drivers(grid))
+
+
+def _counts(grid: Grid, rows: np.ndarray) -> np.ndarray:
+    """How many of these rows each series has."""
+    series = np.repeat(np.arange(len(grid.lengths)), grid.lengths)
+    return np.bincount(series[rows], minlength=len(grid.lengths))
+
+
+def _regular(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """`count` steps in all, evenly spaced within each series: (sum of sizes,) bool."""
+    wanted = np.repeat(allot(sizes, count, rng), sizes)
+    steps = np.repeat(sizes, sizes)
+    at = np.arange(len(wanted)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    start = np.repeat(rng.random(len(sizes)), sizes)
+    # Where the count of samples due so far grows: exactly `wanted` times in a series.
+    return np.floor((at + 1) * wanted / steps + start) > np.floor(at * wanted / steps + start)
+
+
+def _runs(sizes: np.ndarray, count: int, length: float, rng: np.random.Generator) -> np.ndarray:
+    """`count` steps in runs, over all series joined in random order: (sum of sizes,) bool.
+
+    Geometric lengths have no memory, so a run cut at the border of two series is as good as new.
+    """
+    total = int(sizes.sum())
+    lost = np.zeros(total, bool)
+    if count == 0:
+        return lost
+    # No run is longer than all there is to lose; sums of longer ones would overflow.
+    ends = np.cumsum(np.minimum(rng.geometric(1 / length, size=count), count))
+    runs = np.diff(ends[: int(np.searchsorted(ends, count)) + 1], prepend=0)
+    runs[-1] -= int(runs.sum()) - count
+    # The seen steps, dealt at random to the places before, between and after the runs.
+    between = 1 if total - count >= len(runs) - 1 else 0
+    spare = total - count - between * (len(runs) - 1)
+    bars = np.sort(rng.choice(spare + len(runs), len(runs), replace=False))
+    before = np.diff(bars, prepend=-1) - 1
+    before[1:] += between
+    pieces = np.column_stack([before, runs]).ravel()
+    line = np.repeat(np.tile([False, True], len(runs)), pieces)
+    lost[: len(line)] = line
+    order = rng.permutation(len(sizes))
+    first = np.cumsum(sizes) - sizes
+    shift = np.repeat(first[order] - (np.cumsum(sizes[order]) - sizes[order]), sizes[order])
+    placed = np.empty(total, bool)
+    placed[np.arange(total) + shift] = lost
+    return placed
+
+
+def _settled(
+    lost: np.ndarray, weight: np.ndarray, total: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Runs made longer or shorter at their ends until lost steps weigh `total`, within one step.
+
+    A step weighs the entries it still has, so as many steps can take more or fewer of them.
+
+    lost : (steps,) bool; weight : (steps,), above 0
+    """
+    while True:
+        over = int(weight[lost].sum()) - total
+        before, behind = np.r_[False, lost[:-1]], np.r_[lost[1:], False]
+        if over >= 0:
+            ends = np.flatnonzero(lost & ~behind)
+        else:
+            ends = np.flatnonzero(~lost & before & ~behind)  # a seen step stays between runs
+            ends = ends if len(ends) else np.flatnonzero(~lost)
+        ends = rng.permutation(ends)
+        reached = np.concatenate([[0], np.cumsum(weight[ends])])
+        taken = int(np.abs(reached - abs(over)).argmin())
+        lost[ends[:taken]] = over < 0
+        if taken == 0 or taken < len(ends):
+            return lost
+
+
+def _uneven(sizes: np.ndarray, total: int, spread: float, rng: np.random.Generator) -> np.ndarray:
+    """How many entries each channel loses: shares logistic-normal, `total` in all."""
+    if total in (0, int(sizes.sum())):
+        return sizes * (total > 0)
+    deviation = spread * rng.normal(size=len(sizes))
+    low, high = -800.0 - np.abs(deviation).max(), 800.0 + np.abs(deviation).max()
+    for _ in range(80):  # bisection to the last bit of a double
+        middle = (low + high) / 2
+        short = (sizes * expit(middle + deviation)).sum() < total
+        low, high = (middle, high) if short else (low, middle)
+    reached = np.cumsum(sizes * expit(high + deviation))
+    return np.diff(np.floor(reached * (total / reached[-1]) + 0.5), prepend=0).astype(int)
+
+
+def _check_rates(rates: Any, rate: float | None, grid: Grid) -> np.ndarray:
+    if rate is not None:
+        raise ParameterError(
+            "both rate and rates are given",
+            "The channels' sampling rates settle the rate",
+            "Leave one of them out",
+        )
+    shares = np.ones(len(grid.names))
+    if isinstance(rates, Mapping):
+        for name, share in rates.items():
+            shares[check_columns("rates", [name], grid)] = check_number("rates", share, 0, 1)
+        return shares
+    if np.shape(rates) != shares.shape:
+        raise ParameterError(
+            f"rates is {rates!r}",
+            f"It must be a dict, or a list of {len(shares)} numbers, one a channel",
+            "Pass the share of steps at which each channel is seen",
+        )
+    return np.array([check_number("rates", share, 0, 1) for share in rates])

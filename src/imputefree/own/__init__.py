@@ -1,1 +1,0 @@
-"""Own data without Python: from a file to a model, and from a model to predictions."""

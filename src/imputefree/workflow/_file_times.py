@@ -1,0 +1,169 @@
+"""Times of a file: numbers or dates, the latter in one way of writing that the model remembers."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError
+from ..io import as_numbers
+
+WORDS = {"numbers": "numbers", "dates": "dates", "spans": "spans of time"}
+ISO = "ISO8601"  # what pandas calls year, month, day, of any precision
+SHOWN = pd.Timestamp("2024-12-31 13:45")
+REMEDY = "Write dates such as 2024-12-31 or 2024-12-31 13:45"
+
+
+class Clock:
+    """Reads the times of a file as training read them, however the file is cut.
+
+    known : as training had them, {"kind": "numbers", "dates" or "spans", "format": text or None};
+        without it, the first time of the file says both
+
+    >>> clock = Clock({"kind": "dates", "format": "%d/%m/%Y"})
+    >>> clock.read(pd.Series(["01/02/2024", "2/30/2024"]))[1]
+    array([False,  True])
+    >>> print(clock.read(pd.Series(["01/02/2024"]))[0].astype("datetime64[D]"))
+    ['2024-02-01']
+    """
+
+    def __init__(self, known: Mapping[str, Any] | None = None) -> None:
+        self.known = dict(known or {})
+        self.kind: str | None = None  # of this file, once a time of it was seen
+        self.format: str | None = self.known.get("format")
+
+    @classmethod
+    def learned(cls, values: pd.Series) -> Clock:
+        """From all times of a file; whether days or months stand first must show in them.
+
+        >>> Clock.learned(pd.Series(["01/02/2024", "13/02/2024"])).plain
+        {'kind': 'dates', 'format': '%d/%m/%Y'}
+        """
+        clock, values = cls(), _plain_cells(values)
+        clock.kind, first = _kind(values)
+        if clock.kind == "dates" and isinstance(first, str):
+            found = _format(first)
+            other = _swapped(found)
+            wrong = _dates(values, found).isna() & values.notna()
+            if other and not (_dates(values, other).isna() & values.notna()).any():
+                if not wrong.any():
+                    raise _ambiguous(values.name, first)
+                found = other
+            clock.format = found
+        return clock
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What a model remembers, for JSON."""
+        return {"kind": self.kind, "format": self.format}
+
+    @property
+    def what(self) -> str:
+        """About a cell that is no time."""
+        form = self.known.get("format")
+        if not form:
+            return "which is no time"
+        like = "2024-12-31" if form == ISO else SHOWN.strftime(form)
+        return f"which is no time as training had them, such as {like}"
+
+    def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers or datetime64, and which cells are no time; (n,) each."""
+        values = _plain_cells(values)
+        if self.kind is None:
+            self._settle(values)
+        if values.dtype.kind in "mM":
+            return _without_zone(values), values.isna().to_numpy()
+        if (self.kind or self.known.get("kind")) != "dates":
+            numbers, bad = as_numbers(values)
+            return numbers, bad | np.isnan(numbers)
+        dates = _dates(values, self.format)
+        return _without_zone(dates), dates.isna().to_numpy()
+
+    def _settle(self, values: pd.Series) -> None:
+        """The first time of the file shows of what kind its times are."""
+        kind, first = _kind(values)
+        meant = self.known.get("kind")
+        if kind and meant and kind != meant:
+            raise InputError(
+                f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}",
+                f"The model was trained with {WORDS.get(meant, meant)} there",
+                "Write times as in training",
+            )
+        self.kind = kind
+        if kind == "dates" and isinstance(first, str) and self.format is None:
+            self.format = _format(first)
+            other = _swapped(self.format)
+            if meant and other and _dates(pd.Series([first]), other).notna().all():
+                raise _ambiguous(values.name, first)
+
+
+def _plain_cells(values: pd.Series) -> pd.Series:
+    return values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+
+
+def _kind(values: pd.Series) -> tuple[str | None, Any]:
+    """What the first time is, and itself; None where no cell is a time."""
+    cells = values.dropna()
+    if not len(cells):
+        return None, None
+    if values.dtype.kind in "mM":
+        return ("dates" if values.dtype.kind == "M" else "spans"), cells.iloc[0]
+    if values.dtype.kind in "iufb":
+        return "numbers", cells.iloc[0]
+    for cell in cells:
+        if isinstance(cell, datetime.date):
+            return "dates", cell
+        numbers, bad = as_numbers(pd.Series([cell], dtype=object))
+        if not bad[0] and not np.isnan(numbers[0]):
+            return "numbers", cell
+        if isinstance(cell, str) and _format(cell):
+            return "dates", cell
+    return None, None
+
+
+def _format(text: str) -> str | None:
+    """How a date is written; None if it is none, or has a year of two digits."""
+    if _dates(pd.Series([text]), ISO).notna().all():
+        return ISO
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether days stand first is asked by `_swapped`
+        return pd.tseries.api.guess_datetime_format(text)
+
+
+def _swapped(form: str | None) -> str | None:
+    """The same with day and month in each other's place, where people write both.
+
+    >>> _swapped("%m/%d/%Y"), _swapped("%d %b %Y")
+    ('%d/%m/%Y', None)
+    """
+    if form is None or form.startswith("%Y") or "%m" not in form or "%d" not in form:
+        return None
+    return form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")
+
+
+def _dates(values: pd.Series, form: str | None) -> pd.Series:
+    """Texts as dates in UTC, of no zone meaning UTC; NaT for what is none."""
+    cells = values.astype(object)
+    if pd.api.types.infer_dtype(cells, skipna=True) in {"date", "datetime"}:
+        return pd.to_datetime(cells, errors="coerce", utc=True)  # dates of a Parquet file
+    texts = cells.astype(str).where(cells.notna())
+    return pd.to_datetime(texts, format=form, errors="coerce", utc=True)
+
+
+def _ambiguous(name: Any, text: str) -> InputError:
+    return InputError(
+        f"the time column {name!r} holds {text!r}, which may be month or day first",
+        "Nothing else in it tells which is meant",
+        REMEDY,
+    )
+
+
+def _without_zone(dates: pd.Series) -> np.ndarray:
+    if isinstance(dates.dtype, pd.DatetimeTZDtype):
+        dates = dates.dt.tz_convert(None)
+    return dates.to_numpy()

@@ -1,0 +1,122 @@
+"""Summaries of series, against a plain loop over series in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imputefree.baselines._summaries import summarise, summarise_mask
+from imputefree.data._panel import Layout, read_panel
+from tests.lab.simulated import series
+
+MEMBERS, _ = series(n=40)
+RNG = np.random.default_rng(3)
+TIMES = [np.cumsum(RNG.random(len(one)) + 0.1) for one in MEMBERS]
+
+
+def by_hand(members, times):
+    rows = []
+    for one, when in zip(members, times, strict=True):
+        row = {"steps": len(one), "duration": when[-1] - when[0]}
+        for j, column in enumerate(one.T):
+            seen = ~np.isnan(column)
+            row[f"count of {j}"] = seen.sum()
+            if not seen.any():
+                continue
+            values, at = column[seen], when[seen]
+            row[f"mean of {j}"], row[f"std of {j}"] = np.mean(values), np.std(values)
+            row[f"min of {j}"], row[f"max of {j}"] = min(values), max(values)
+            row[f"first of {j}"], row[f"last of {j}"] = values[0], values[-1]
+            row[f"change of {j}"] = values[-1] - values[0]
+            row[f"time since {j}"] = when[-1] - at[-1]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def mask_by_hand(members, times):
+    rows = []
+    for one, when in zip(members, times, strict=True):
+        row = {"steps": len(one), "duration": when[-1] - when[0]}
+        for j, column in enumerate(one.T):
+            at = (when - when[0])[~np.isnan(column)]
+            row[f"share of {j}"] = len(at) / len(one)
+            row[f"first of {j}"] = at[0] if len(at) else row["duration"] + 1
+            row[f"last of {j}"] = at[-1] if len(at) else -1
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def forms(times):
+    """The same series as a list, as a padded array and as a long frame in any order."""
+    yield read_panel(MEMBERS, times=times)
+    lengths = [len(one) for one in MEMBERS]
+    padded = np.full((40, 8, 3), 99.0)
+    for i, one in enumerate(MEMBERS):
+        padded[i, : len(one)] = one
+    clock = None
+    if times is not None:
+        clock = np.array([[*t, *(t[-1] + 1 + np.arange(8 - len(t)))] for t in times])
+    yield read_panel(padded, lengths=lengths, times=clock)
+    frame = pd.DataFrame(np.concatenate(MEMBERS), columns=list("012"))
+    frame["who"] = np.repeat(np.arange(40), lengths)
+    when = [np.arange(n) for n in lengths] if times is None else times
+    frame["hour"] = np.concatenate(when)
+    frame = frame.sample(frac=1, random_state=0).sort_values("who", kind="stable")
+    yield read_panel(frame, Layout(id="who", time="hour"))
+
+
+@pytest.mark.parametrize("times", [None, TIMES], ids=["steps", "times"])
+@pytest.mark.parametrize(
+    ("function", "loop"), [(summarise, by_hand), (summarise_mask, mask_by_hand)]
+)
+def test_against_a_loop(times, function, loop):
+    when = [np.arange(len(one)) for one in MEMBERS] if times is None else times
+    expected = loop(MEMBERS, when)
+    assert expected.isna().any().any() == (function is summarise)
+    for panel in forms(times):
+        found = function(panel)
+        assert set(found.columns) == set(expected.columns)
+        np.testing.assert_allclose(found[expected.columns], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_order_is_statistic_by_statistic():
+    names = summarise(read_panel(np.zeros((2, 3, 2)))).columns.tolist()
+    assert names[:4] == ["mean of 0", "mean of 1", "min of 0", "min of 1"]
+    assert names[-2:] == ["steps", "duration"]
+
+
+def _texts(column):
+    return column.astype(object).where(column.notna(), None).tolist()
+
+
+def test_statics_and_texts():
+    frame = pd.DataFrame(
+        {
+            "who": [1, 1, 2, 2, 3],
+            "pulse": [70.0, np.nan, 80.0, 90.0, np.nan],
+            "mood": [None, "good", "bad", "good", None],
+            "sex": ["f", "f", None, None, "m"],
+        }
+    )
+    panel = read_panel(frame, Layout(id="who", static=("sex",)))
+    found = summarise(panel)
+    assert _texts(found["first of mood"]) == ["good", "bad", None]
+    assert _texts(found["last of mood"]) == ["good", "good", None]
+    assert found["count of mood"].tolist() == [1, 2, 0]
+    assert _texts(found["sex (static)"]) == ["f", None, "m"]
+    assert "mean of mood" not in found
+    mask = summarise_mask(panel)
+    assert mask["sex (static)"].tolist() == [1, 0, 1]
+    assert mask["share of mood"].tolist() == [0.5, 1, 0]
+
+
+def test_huge_values_stay_finite():
+    found = summarise(read_panel(np.array([[[1.7e308], [-1.7e308], [1.7e308]]])))
+    assert np.isfinite(found.to_numpy()).all()
+
+
+def test_nobody_measured_anything():
+    found = summarise(read_panel(np.full((2, 3, 1), np.nan)))
+    assert found["count of 0"].tolist() == [0, 0]
+    assert found[["mean of 0", "min of 0", "last of 0", "time since 0"]].isna().all().all()

@@ -1,0 +1,251 @@
+"""`imputefree bench`: tables on stdout, a sentence for what cannot be, nothing lost in any case."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imputefree.cli import _bench as bench
+from imputefree.cli._app import main
+from imputefree.lab.runs._results import read_results
+from imputefree.lab.runs._run import run_grid
+from imputefree.lab.runs._workers import InThisProcess
+from tests.lab.runs.test_run import STUCK, alike, alive, children
+
+CHEAP = ("--methods", "mask_only,logistic_regression", "--no-pictures")
+SCRIPT = "import sys; from imputefree.cli._app import main; main(sys.argv[1:])"
+IN_THIS_PROCESS = partial(run_grid, executor=InThisProcess(), progress=False)
+# Where tests run in the background, children are told to ignore Ctrl-C.
+LISTENING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+LIMITED = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a write is refused, as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, ({}, {}))
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Files of the size and with the target of the real ones, so that nothing need be there."""
+    folder = tmp_path_factory.mktemp("data") / "tabular"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    age, ill = rng.integers(20, 70, 155), rng.random(155) < 0.3
+    albumin = np.where(rng.random(155) < 0.4, "", (4 - ill + rng.normal(0, 0.8, 155)).round(1))
+    rows = zip(age, albumin, np.where(ill, "DIE", "LIVE"), strict=True)
+    lines = ["AGE,ALBUMIN,Class", *(f"{a},{b},{c}" for a, b, c in rows)]
+    (folder / "hepatitis.csv").write_text("\n".join(lines) + "\n")
+    return folder.parent
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """Processes start slowly."""
+    monkeypatch.setattr(bench, "run_grid", IN_THIS_PROCESS)
+
+
+@pytest.fixture
+def hepatitis(root):
+    return ("bench", "table:hepatitis", "--root", root, *CHEAP)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(root, tmp_path_factory):
+    """stdout of a bench that nobody troubled, and its lines."""
+    path = tmp_path_factory.mktemp("undisturbed") / "r.jsonl"
+    words = ("bench", "table:hepatitis", "--root", root, *CHEAP, "--seeds", 6, "-o", path)
+    return table_of(said_by(*words)), read_results(path)
+
+
+def said_by(*words):
+    """stdout of a command that is carried out in this process."""
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(bench, "run_grid", IN_THIS_PROCESS)
+        with pytest.raises(SystemExit) as left:
+            main(list(map(str, words)))
+    assert (left.value.code, err.getvalue()) == (0, "")
+    return out.getvalue()
+
+
+def command(*words, before=""):
+    return [sys.executable, "-c", before + SCRIPT, *map(str, words)]
+
+
+def table_of(out):
+    """Without the lines that name files."""
+    return [line for line in out.splitlines() if ".jsonl" not in line]
+
+
+def test_a_table_and_what_to_do_next(run, hepatitis, tmp_path):
+    code, out, err = run(*hepatitis, "--seeds", 2)
+    assert (code, err) == (0, "")
+    assert out.startswith("table:hepatitis: 4 runs, written to results/table-hepatitis.jsonl\n")
+    assert "mask_only" in out
+    assert "±" in out
+    assert out.endswith("A page of them: imputefree report results/table-hepatitis.jsonl\n")
+    path = tmp_path / "results" / "table-hepatitis.jsonl"
+    lines = path.read_bytes()
+    assert lines.count(b"\n") == 4
+    assert read_results(path)[0]["command"].startswith("imputefree bench table:hepatitis --root ")
+    again = run(*hepatitis, "--seeds", 2)
+    assert again == (0, out, "")
+    assert path.read_bytes() == lines  # nothing was done again
+
+
+def test_what_failed_is_told_and_done_again_on_demand(run, hepatitis, tmp_path):
+    words = (*hepatitis, "--methods", "ridge", "--seeds", 1)  # of CHEAP, too; ridge is for numbers
+    code, out, _ = run(*words)
+    assert code == 0
+    assert "1 of 3 runs failed:" in out
+    assert "  table:hepatitis ridge: the method 'ridge' cannot do classification" in out
+    assert "with --retry-failed" in out
+    path = tmp_path / "results" / "table-hepatitis.jsonl"
+    run(*words)
+    assert path.read_bytes().count(b"\n") == 3
+    run(*words, "--retry-failed")
+    assert path.read_bytes().count(b"\n") == 4
+
+
+def test_nothing_but_failures_is_code_1(run, root):
+    words = ("bench", "table:hepatitis", "--root", root, "--methods", "ridge", "--seeds", 1)
+    code, out, _ = run(*words, "--no-pictures")
+    assert code == 1
+    assert "1 of 1 run failed:" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["moon"], ["no study 'moon'", "mnist, ", "physionet2012", "table:NAME", "hepatitis"]),
+        (["icu", "--methods", "gil,gill"], ["no method 'gill'", "Known are mask_only", "gil-h"]),
+        (["icu", "--rates", "0.5"], ["'icu' hides nothing on purpose"]),
+        (["mnist", "--rates", "half"], ["--rates is 'half'", "such as 0.5,0.9"]),
+        (["mnist", "--rates", "0.5,1.5"], ["--rates is '0.5,1.5'"]),
+        (["icu", "--methods", ","], ["--methods is ','", "at least one word"]),
+        (["icu", "--methods", "", "--methods", " "], ["--methods is ', '"]),
+        (["mnist", "--rates", ","], ["--rates is ','"]),
+        (["icu", "--jobs", "2", "--dask", "tcp://h:1"], ["--jobs and --dask are given"]),
+        (["icu", "--dask", "moon"], ["'moon' is no address of a Dask scheduler"]),
+        (["table:hepatitis", "--root", "/nowhere"], ["the folder /nowhere does not exist"]),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_code_1(run, monkeypatch, tmp_path, words, parts):
+    monkeypatch.delenv("IMPUTEFREE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code, _, err = run("bench", *words)
+    assert code == 1
+    assert err.startswith("imputefree: ")
+    assert err.count("\n") == 1
+    for part in parts:
+        assert part in err
+    if "--root" not in words:
+        assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["icu", "--seeds", "0"], ["icu", "--fast"]])
+def test_wrongly_called_is_code_2(run, words):
+    code, _, err = run("bench", *words)
+    assert code == 2
+    assert "Usage" in err
+
+
+def test_help_names_the_studies_and_shows_how(run):
+    code, out, _ = run("bench", "--help")
+    assert code == 0
+    for part in ("ophthalmic-simulated", "table:NAME", "gil,gil-h,zero+network", "--nthreads 1"):
+        assert part in out
+
+
+@pytest.mark.parametrize("place", ["file/results.jsonl", "/proc/none/results.jsonl", "."])
+def test_a_folder_that_cannot_be_written(run, hepatitis, tmp_path, place):
+    (tmp_path / "file").write_text("")
+    code, _, err = run(*hepatitis, "--output", place)
+    assert code == 1
+    assert f"{place} cannot be written" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits on files")
+def test_a_full_disk_loses_nothing(hepatitis, tmp_path, undisturbed):
+    path = tmp_path / "r.jsonl"
+    words = (*hepatitis, "--seeds", 6, "--jobs", 1, "-o", path)
+    room = 3 * len(json.dumps(undisturbed[1][0]))
+    full = command(*words, before=LIMITED.format(room, room))
+    done = subprocess.run(full, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"the disk is full: {path} cannot be written" in done.stderr
+    assert "start the same command again" in done.stderr
+    assert done.stderr.count("\n") == 1
+    kept = path.read_bytes()
+    assert kept.endswith(b"}\n")
+    assert 1 <= kept.count(b"\n") < 12
+    check_goes_on(words, path, kept, undisturbed)
+
+
+def check_goes_on(words, path, kept, undisturbed):
+    """The same command adds to what is there, and ends as if nothing had been."""
+    table, records = undisturbed
+    assert table_of(said_by(*words)) == table
+    assert alike(read_results(path)) == alike(records)
+    assert path.read_bytes().startswith(kept)
+    assert path.read_bytes().count(b"\n") == len(records)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT])
+def test_killed_or_interrupted_it_goes_on_as_if_nothing_had_been(
+    hepatitis, tmp_path, undisturbed, with_signal
+):
+    path = tmp_path / "r.jsonl"
+    words = (*hepatitis, "--seeds", 6, "--jobs", 1, "-o", path)
+    started = subprocess.Popen(
+        command(*words, before=STUCK + LISTENING),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 300  # a busy machine takes its time
+    while not path.exists() or path.read_bytes().count(b"\n") < 2:
+        assert started.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    workers = children(started.pid)
+    if with_signal == signal.SIGINT:
+        os.killpg(started.pid, with_signal)  # as a terminal does: to the workers as well
+    else:
+        started.send_signal(with_signal)
+    _, err = started.communicate(timeout=300)
+    if with_signal == signal.SIGINT:
+        assert started.returncode == 130
+        assert err.decode() == (
+            f"imputefree: interrupted. The runs that were done are in {path}; the same command"
+            " goes on from there.\n"
+        )
+    while any(map(alive, workers)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    kept = path.read_bytes()
+    assert len(read_results(path)) == 2
+    check_goes_on(words, path, kept, undisturbed)
+
+
+def test_names_of_files():
+    assert bench.default_file("mnist", quick=False) == Path("results/mnist.jsonl")
+    assert bench.default_file("table:a/b.csv", quick=True) == Path(
+        "results/table-a-b.csv-quick.jsonl"
+    )

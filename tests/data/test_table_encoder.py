@@ -1,0 +1,437 @@
+"""The encoder: columns found by name, categories by text, missing told from observed."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from imputefree.data import Table, TableEncoder, read_columns
+from imputefree.data._encoding import Category
+from imputefree.errors import ParameterError, UnseenCategoryWarning
+from tests.refusals import check_error
+
+NAN = np.nan
+TRAIN = pd.DataFrame(
+    {
+        "age": [20.0, 30.0, NAN, 50.0, 60.0, 70.0],
+        "sex": ["f", "m", None, "f", "m", "f"],
+        "dose": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    }
+)
+
+
+def fit(X=TRAIN, **options):
+    return TableEncoder(**options).fit(read_columns(X))
+
+
+def encode(encoder, X):
+    return encoder.transform(read_columns(X))
+
+
+def same(one, other):
+    return np.array_equal(one.values, other.values) and np.array_equal(one.observed, other.observed)
+
+
+def of(encoder, array, name):
+    """What stands under the input of that name; (n,)."""
+    return array[:, encoder.input_names.index(name)]
+
+
+def inputs_of(encoder, column):
+    """Numbers of the inputs of one column, without its indicator."""
+    j = [plan.name for plan in encoder.plans].index(column)
+    return np.flatnonzero(encoder.input_columns[: encoder.n_entries] == j)
+
+
+def categories(encoder):
+    """Names of the columns read as categories."""
+    return [plan.name for plan in encoder.plans if isinstance(plan, Category)]
+
+
+def warned_once(run):
+    """The result of run, and the text of the one warning it gave."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = run()
+    assert [one.category for one in caught] == [UnseenCategoryWarning]
+    return result, str(caught[0].message)
+
+
+# What the networks read
+
+
+def test_a_table_is_finite_and_zero_where_missing():
+    encoder = fit()
+    table = encode(encoder, TRAIN)
+    assert table.values.shape == table.observed.shape == (6, len(encoder.input_names))
+    assert (table.values.dtype, table.observed.dtype) == (np.float32, bool)
+    assert np.isfinite(table.values).all()
+    assert (table.values[~table.observed] == 0).all()
+
+
+def test_observed_is_true_where_there_is_an_entry():
+    encoder = fit()
+    observed = encode(encoder, TRAIN).observed
+    for column in TRAIN:
+        for j in inputs_of(encoder, column):
+            assert observed[:, j].tolist() == TRAIN[column].notna().tolist()
+
+
+def test_indicators_are_one_where_missing_and_always_observed():
+    encoder = fit()
+    table = encode(encoder, TRAIN)
+    for column in ("age", "sex"):
+        gaps = TRAIN[column].isna().tolist()
+        assert of(encoder, table.values, f"{column} is missing").tolist() == gaps
+        assert of(encoder, table.observed, f"{column} is missing").all()
+
+
+def test_only_columns_with_gaps_have_indicators_and_only_if_wanted():
+    assert "dose is missing" not in fit().input_names
+    assert not [name for name in fit(indicator=False).input_names if "missing" in name]
+
+
+def test_numbers_keep_their_order():
+    encoder = fit()
+    dose = of(encoder, encode(encoder, TRAIN).values, "dose")
+    assert (np.diff(dose) > 0).all()
+
+
+def test_plain_numbers_are_one_input_and_rich_ones_say_the_same_first():
+    plain, rich = fit(numeric_encoding="plain"), fit(numeric_encoding="rich")
+    assert len(inputs_of(plain, "dose")) == 1
+    assert len(inputs_of(rich, "dose")) > 1
+    for name in ("age", "dose", "sex=f", "sex=m", "age is missing"):
+        for part in ("values", "observed"):
+            of_plain = of(plain, getattr(encode(plain, TRAIN), part), name)
+            assert np.array_equal(of_plain, of(rich, getattr(encode(rich, TRAIN), part), name))
+
+
+def test_auto_is_rich_for_few_columns_and_plain_for_many():
+    X = np.random.default_rng(0).normal(size=(20, 101))
+    assert fit(X[:, :100]).n_entries > 100
+    assert fit(X).n_entries == 101
+
+
+def test_every_input_knows_its_column():
+    encoder = fit()
+    names = [plan.name for plan in encoder.plans]
+    assert len(encoder.input_columns) == len(encoder.input_names)
+    for j, name in zip(encoder.input_columns, encoder.input_names, strict=True):
+        assert names[j] in name
+    assert all("is missing" in name for name in encoder.input_names[encoder.n_entries :])
+
+
+def test_scales_come_from_training_rows_not_from_those_encoded():
+    encoder = fit()
+    alone = encode(encoder, TRAIN.iloc[[5]])
+    beside = encode(encoder, TRAIN.assign(dose=[1e6, 0, 0, 0, 0, 6.0]).iloc[[0, 5]])
+    assert np.array_equal(alone.values[0], beside.values[1])
+
+
+def test_a_category_is_one_at_its_level():
+    encoder = fit()
+    values = encode(encoder, TRAIN).values
+    assert of(encoder, values, "sex=f").tolist() == [1, 0, 0, 1, 0, 1]
+    assert of(encoder, values, "sex=m").tolist() == [0, 1, 0, 0, 1, 0]
+
+
+def test_filled_puts_the_placeholder_where_missing_only():
+    table = encode(fit(), TRAIN)
+    filled = table.filled(-7.5)
+    assert filled.dtype == np.float32
+    assert (filled[~table.observed] == -7.5).all()
+    assert np.array_equal(filled[table.observed], table.values[table.observed])
+    assert np.array_equal(table.filled(0.0), table.values)
+
+
+def test_filled_leaves_the_table_as_it_was():
+    table = Table(np.zeros((1, 2), np.float32), np.array([[True, False]]))
+    assert table.filled(1.0).tolist() == [[0.0, 1.0]]
+    assert table.values.tolist() == [[0.0, 0.0]]
+
+
+# Columns are matched
+
+
+def test_columns_are_found_by_name_in_any_order():
+    encoder = fit()
+    for shuffled in (TRAIN[["dose", "age", "sex"]], pl.from_pandas(TRAIN[["sex", "dose", "age"]])):
+        assert same(encode(encoder, shuffled), encode(encoder, TRAIN))
+
+
+def test_columns_are_found_by_position_where_a_table_has_no_names():
+    encoder = fit()
+    assert same(encode(encoder, TRAIN.to_numpy(dtype=object)), encode(encoder, TRAIN))
+    numbers = TRAIN[["age", "dose"]]
+    unnamed = fit(numbers.to_numpy())
+    assert same(encode(unnamed, numbers), encode(unnamed, numbers.to_numpy()))
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        ({"drop": ["age"]}, ["missing now 'age'."]),
+        ({"new": ["extra"]}, ["not in training 'extra'."]),
+        ({"drop": ["age"], "new": ["Age"]}, ["missing now 'age'; not in training 'Age'."]),
+        ({"new": list("abcdefgh")}, ["not in training 'a', 'b', 'c', 'd', 'e', 'f' and 2 more."]),
+    ],
+)
+def test_a_difference_in_names_is_shown(change, parts):
+    X = TRAIN.drop(columns=change.get("drop", [])).assign(**dict.fromkeys(change.get("new", []), 1))
+    check_error(
+        lambda: encode(fit(), X),
+        "feature names should match",
+        *parts,
+        "same as in training",
+        "Rename, add (all NaN is allowed) or drop",
+    )
+
+
+def test_a_missing_column_may_be_added_as_all_nan_as_the_remedy_says():
+    table = encode(fit(), TRAIN.assign(age=NAN, sex=None))
+    assert not table.observed.all()
+
+
+def test_another_number_of_unnamed_columns_is_refused():
+    check_error(
+        lambda: encode(fit(owner="GILClassifier"), np.ones((2, 2))),
+        "X has 2 features, but GILClassifier is expecting 3 features",
+        "columns of the training table",
+        "'age', 'sex', 'dose'",
+    )
+
+
+# Kinds of columns
+
+
+def test_text_where_numbers_were_is_refused_with_value_count_and_row():
+    fact = "column 'dose' holds text such as 'much' in 2 rows (first: row 1), but none in training"
+    spoiled = TRAIN.assign(dose=[None, "much", None, "more", None, None])
+    check_error(
+        lambda: encode(fit(), spoiled), fact, "must keep its kind", "pd.to_numeric", "train again"
+    )
+
+
+def test_text_in_an_unnamed_column_is_refused_by_position():
+    check_error(lambda: encode(fit(np.ones((3, 2))), [[1, "much"]]), "column 1 holds text")
+
+
+@pytest.mark.parametrize("dtype", [object, "category", "string", "Int64", float])
+def test_a_number_column_may_come_without_a_single_entry_in_any_dtype(dtype):
+    encoder = fit()
+    empty = encode(encoder, TRAIN.assign(dose=pd.Series([None] * 6, dtype=dtype)))
+    assert not of(encoder, empty.observed, "dose").any()
+
+
+def test_numbers_where_texts_were_are_unseen_categories():
+    encoder = fit()
+    table, message = warned_once(lambda: encode(encoder, TRAIN.assign(sex=[1, 2, 1, 1, 1, 1])))
+    assert "'sex': '1', '2'" in message
+    assert not table.observed[:, inputs_of(encoder, "sex")].any()
+
+
+def test_an_entirely_missing_column_is_an_input_that_says_nothing():
+    X = pd.DataFrame({"gone": [NAN] * 4, "here": [1.0, 2.0, 3.0, 4.0]})
+    encoder = fit(X)
+    table = encode(encoder, X)
+    assert not of(encoder, table.observed, "gone").any()
+    assert of(encoder, table.observed, "here").all()
+    later = encode(encoder, X.assign(gone=[1e300, -1e300, 0.0, NAN]))
+    assert np.isfinite(later.values).all()
+    assert of(encoder, later.observed, "gone").tolist() == [True, True, True, False]
+
+
+def test_text_in_a_column_without_entries_in_training_is_refused():
+    X = pd.DataFrame({"gone": pd.Series([None] * 3, dtype="string"), "here": [1.0, 2.0, 3.0]})
+    check_error(lambda: encode(fit(X), X.assign(gone="now")), "column 'gone' holds text", "'now'")
+
+
+def test_an_entirely_missing_category_is_missing():
+    X = pd.DataFrame({"gone": pd.Categorical([None] * 3), "here": [1.0, 2.0, 3.0]})
+    encoder = fit(X)
+    table = encode(encoder, X)
+    assert not table.observed[:, inputs_of(encoder, "gone")].any()
+    assert of(encoder, table.values, "gone is missing").all()
+    _, message = warned_once(lambda: encode(encoder, X.assign(gone="now")))
+    assert "'gone': 'now'" in message
+
+
+def test_a_constant_column_is_zero_and_another_value_is_not():
+    X = pd.DataFrame({"same": [7.0] * 4, "here": [1.0, 2.0, 3.0, 4.0]})
+    encoder = fit(X)
+    assert (of(encoder, encode(encoder, X).values, "same") == 0).all()
+    higher = of(encoder, encode(encoder, X.assign(same=8.0)).values, "same")
+    assert (higher > 0).all()
+
+
+def test_a_column_first_missing_later_is_unobserved_without_an_indicator():
+    encoder = fit()
+    table = encode(encoder, TRAIN.assign(dose=[NAN, 2.0, NAN, 4.0, 5.0, 6.0]))
+    assert of(encoder, table.observed, "dose").tolist() == [False, True, False, True, True, True]
+    assert table.values.shape[1] == encode(encoder, TRAIN).values.shape[1]
+
+
+# Categories
+
+
+def test_a_missing_category_is_missing():
+    encoder = fit()
+    table = encode(encoder, TRAIN.assign(sex=["f", None, pd.NA, NAN, "m", "f"]))
+    expected = [True, False, False, False, True, True]
+    for j in inputs_of(encoder, "sex"):
+        assert table.observed[:, j].tolist() == expected
+    assert (table.values[1:4][:, inputs_of(encoder, "sex")] == 0).all()
+
+
+def test_an_unseen_category_counts_as_missing_with_one_warning():
+    encoder = fit()
+    unseen = TRAIN.assign(sex=["x", "x", "y", "f", "m", "f"])
+    table, message = warned_once(lambda: encode(encoder, unseen))
+    assert "training never saw are treated as missing" in message
+    assert "'sex': 'x', 'y'" in message
+    gaps = TRAIN.assign(sex=[None, None, None, "f", "m", "f"])
+    assert same(table, encode(encoder, gaps))
+
+
+def test_unseen_categories_of_several_columns_share_one_warning():
+    X = pd.DataFrame({"a": ["1", "2"] * 2, "b": ["3", "4"] * 2})
+    later = pd.DataFrame({"a": ["new"], "b": ["other"]})
+    _, message = warned_once(lambda: encode(fit(X), later))
+    assert "'a': 'new'" in message
+    assert "'b': 'other'" in message
+
+
+def test_many_unseen_levels_are_counted_not_listed():
+    X = pd.DataFrame({"sex": [f"new{i}" for i in range(6)] + ["new6"]})
+    _, message = warned_once(lambda: encode(fit(TRAIN[["sex"]]), X))
+    assert "'new5' and 1 more" in message
+
+
+def test_known_categories_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode(fit(), TRAIN)
+
+
+ZIP = [1, 2, 1, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pd.Series(ZIP),
+        pd.Series(ZIP, dtype=float),
+        pd.Series(ZIP, dtype=object),
+        pd.Series(ZIP, dtype="Int64"),
+        pd.Series(ZIP, dtype="category"),
+        pd.Series(ZIP, dtype=float).astype("category"),
+        pd.Series(ZIP).astype(str),
+        pd.Series(ZIP).astype(str).astype("category"),
+    ],
+)
+@pytest.mark.parametrize("dtype", [int, float, "category", str])
+def test_categories_are_matched_by_their_text_across_dtypes(dtype, later):
+    encoder = fit(pd.DataFrame({"zip": pd.Series(ZIP, dtype=dtype)}), categorical_features=["zip"])
+    assert encoder.input_names == ["zip=1", "zip=2", "zip=3"]
+    table = encode(encoder, later.to_frame("zip"))
+    assert table.values.argmax(1).tolist() == [zip - 1 for zip in ZIP]
+    assert table.observed.all()
+
+
+@pytest.mark.parametrize("later", [bool, "boolean", "category", object, int])
+@pytest.mark.parametrize("dtype", [bool, "category"])
+def test_boolean_categories_are_matched_across_dtypes(dtype, later):
+    flags = pd.Series([True, False, False])
+    encoder = fit(flags.astype(dtype).to_frame("ill"), categorical_features=["ill"])
+    table = encode(encoder, flags.astype(later).to_frame("ill"))
+    assert table.observed.all()
+    assert table.values.argmax(1).tolist() == [1, 0, 0]
+
+
+def test_fractions_are_categories_of_their_own():
+    encoder = fit([[0.5], [1.0], [0.5], [1.0]], categorical_features=[0])
+    assert encoder.input_names == ["0=0.5", "0=1"]
+
+
+@pytest.mark.parametrize("chosen", [["age"], [0], [-3], ("age",), np.array([0]), np.array(["age"])])
+def test_categories_may_be_chosen_by_name_or_position(chosen):
+    encoder = fit(categorical_features=chosen)
+    assert categories(encoder) == ["age", "sex"]
+
+
+def test_an_empty_choice_leaves_texts_as_categories():
+    assert categories(fit(categorical_features=[])) == ["sex"]
+
+
+def test_auto_takes_texts_and_declared_categories():
+    X = pd.DataFrame({"n": [1, 2], "c": pd.Categorical([1, 2]), "t": ["1", "2"]})
+    assert categories(fit(X)) == ["c", "t"]
+
+
+@pytest.mark.parametrize("unknown", ["weight", 3, -4, 1.5, True, None])
+def test_an_unknown_name_in_the_list_is_refused_with_the_columns_there_are(unknown):
+    check_error(
+        lambda: fit(categorical_features=[unknown]),
+        f"categorical_features names {unknown!r}, which is no column",
+        "names or positions of the training table",
+        "'age', 'sex', 'dose'",
+        kind=ParameterError,
+    )
+
+
+@pytest.mark.parametrize("chosen", ["sex", "all", None, 0])
+def test_a_choice_that_is_no_list_is_refused(chosen):
+    check_error(
+        lambda: fit(categorical_features=chosen),
+        f"categorical_features is {chosen!r}",
+        '"auto" or a list of column names or positions',
+        "Write categorical_features=[",
+        kind=ParameterError,
+    )
+
+
+def test_any_text_can_be_a_level():
+    texts = ["", " ", "\x00", "\ud800", "ü", "(rare)", "a=b"]
+    X = pd.DataFrame({"t": pd.Series(texts * 2, dtype=object)})
+    encoder = fit(X)
+    table = encode(encoder, X)
+    assert table.observed.all()
+    assert len(np.unique(table.values, axis=0)) == len(texts)
+
+
+# State
+
+
+@pytest.mark.parametrize(
+    ("X", "options"),
+    [
+        (TRAIN, {}),
+        (TRAIN, {"indicator": False, "owner": "GILRegressor"}),
+        (TRAIN, {"categorical_features": ["dose"], "numeric_encoding": "plain"}),
+        (TRAIN.assign(sex=list("aabbcd")), {}),
+        (TRAIN[["age", "dose"]].to_numpy(), {}),
+        (pd.DataFrame({"gone": [NAN] * 6, "c": pd.Categorical([None] * 6), "k": 1.0}), {}),
+        (pd.DataFrame({"big": [1e308, -1e308, 5e-324, 0.1, 0.2, 0.3]}), {}),
+    ],
+)
+def test_state_comes_back_through_json_bit_for_bit(X, options):
+    encoder = fit(X, **options)
+    again = TableEncoder.from_state(json.loads(json.dumps(encoder.state())))
+    assert again.input_names == encoder.input_names
+    assert again.owner == encoder.owner
+    assert again.state() == encoder.state()
+    assert same(encode(again, X), encode(encoder, X))
+
+
+def test_a_restored_encoder_still_matches_names_and_warns():
+    encoder = TableEncoder.from_state(fit().state())
+    assert same(encode(encoder, TRAIN[["dose", "sex", "age"]]), encode(fit(), TRAIN))
+    check_error(lambda: encode(encoder, TRAIN[["dose"]]), "missing now 'age', 'sex'")
+    _, message = warned_once(lambda: encode(encoder, TRAIN.assign(sex="x")))
+    assert "'sex': 'x'" in message

@@ -1,0 +1,178 @@
+"""The classics: no rival is a straw man, and none starts what it cannot finish."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from imputefree.errors import ParameterError
+from imputefree.lab.imputers import make_imputer
+from imputefree.lab.imputers._chained import MICEImputer, MissForestImputer
+from imputefree.lab.imputers._classic import MeanImputer, NeighboursImputer, ZeroImputer
+from tests.lab.imputers.made import hide, low_rank, scaled_rmse
+from tests.refusals import check_error
+
+X = low_rank(0)
+GAPPY, MISSING = hide(X, 0.3, 0)
+
+
+@functools.cache
+def filled(name):
+    options = {"n_estimators": 10} if name == "missforest" else {}  # a third, to save time
+    return make_imputer(name, random_state=0, **options).fit_transform(GAPPY)
+
+
+# How many times smaller than that of the mean the error must be.
+@pytest.mark.parametrize(
+    ("name", "factor"), [("em", 6.0), ("mice", 6.0), ("missforest", 3.0), ("knn", 2.0)]
+)
+def test_beats_the_mean_on_low_rank_data(name, factor):
+    error = scaled_rmse(filled(name), X, MISSING)
+    assert error * factor < scaled_rmse(filled("mean"), X, MISSING)
+
+
+@pytest.mark.parametrize(("name", "factor"), [("em", 6.0), ("mice", 5.0), ("knn", 2.0)])
+def test_beats_the_mean_on_unseen_rows(name, factor):
+    imputer, mean = make_imputer(name, random_state=0).fit(GAPPY[:300]), MeanImputer()
+    error = scaled_rmse(imputer.transform(GAPPY[300:]), X[300:], MISSING[300:])
+    mean_error = mean.fit(GAPPY[:300]).transform(GAPPY[300:])
+    assert error * factor < scaled_rmse(mean_error, X[300:], MISSING[300:])
+
+
+def test_zero_and_mean():
+    assert (ZeroImputer().fit_transform(GAPPY)[MISSING] == 0).all()
+    means = np.broadcast_to(np.nanmean(GAPPY, 0), X.shape)
+    np.testing.assert_allclose(filled("mean")[MISSING], means[MISSING])
+
+
+def naive_neighbours(train, rows, k):
+    """From the definition: mean square distance over shared columns, donors that have the entry."""
+    center, spread = np.nanmean(train, 0), np.nanstd(train, 0)
+    donors, out = (train - center) / spread, (rows - center) / spread
+    for row in out:
+        shared = ~np.isnan(donors) & ~np.isnan(row)
+        with np.errstate(invalid="ignore"):
+            gap = np.where(shared, donors - row, 0.0)
+            distance = (gap**2).sum(1) / shared.sum(1)
+        for j in np.flatnonzero(np.isnan(row)):
+            able = np.flatnonzero(~np.isnan(donors[:, j]) & shared.any(1))
+            row[j] = donors[able[np.argsort(distance[able])[:k]], j].mean()
+    return out * spread + center
+
+
+@pytest.mark.parametrize("k", [1, 10])
+def test_neighbours_are_those_of_the_definition(k):
+    train, rows = GAPPY[:100], GAPPY[200:230]
+    assert (~np.isnan(rows)).any(1).all()
+    found = NeighboursImputer(n_neighbors=k).fit(train).transform(rows)
+    np.testing.assert_allclose(found, naive_neighbours(train, rows, k), rtol=1e-8)
+
+
+def test_mice_means_are_what_draws_average_to():
+    x = low_rank(0, 150, 6, noise=0.5)
+    gappy, missing = hide(x, 0.3, 0)
+    fitted = MICEImputer(max_iter=5, random_state=0).fit(gappy)
+    means = fitted.transform(gappy)
+    draws = {n: fitted.set_params(n_draws=n).transform(gappy) for n in (1, 16)}
+    spread = {n: scaled_rmse(drawn, means, missing) for n, drawn in draws.items()}
+    assert spread[16] < 0.4 * spread[1]  # noise falls with the root of the number: a quarter
+    errors = {n: scaled_rmse(drawn, x, missing) for n, drawn in draws.items()}
+    assert scaled_rmse(means, x, missing) < errors[1]
+    assert errors[16] < errors[1]
+
+
+def test_mice_draws_depend_on_the_seed():
+    draws = [
+        MICEImputer(max_iter=2, n_draws=1, random_state=seed).fit_transform(GAPPY)
+        for seed in (0, 0, 1)
+    ]
+    assert np.array_equal(draws[0], draws[1])
+    assert not np.array_equal(draws[0], draws[2])
+
+
+def test_a_fitted_imputer_does_not_change_when_used():
+    fitted = MICEImputer(max_iter=2, random_state=0).fit(GAPPY)
+    before = fitted.transform(GAPPY[:50])
+    fitted.transform(GAPPY[50:])
+    assert np.array_equal(fitted.transform(GAPPY[:50]), before)
+
+
+def test_missforest_follows_what_is_not_linear():
+    u = np.random.default_rng(0).uniform(-2, 2, size=(300, 1))
+    x = np.hstack([u, u**2, np.sin(3 * u)])
+    gappy, missing = hide(x, 0.15, 3)
+    missing &= ~np.isnan(gappy[:, :1])  # the others are functions of the first
+    forest = MissForestImputer(n_estimators=20, random_state=0).fit_transform(gappy)
+    mice = MICEImputer(random_state=0).fit_transform(gappy)
+    assert scaled_rmse(forest, x, missing) < 0.4 * scaled_rmse(mice, x, missing)
+
+
+WIDE = np.broadcast_to(0.0, (60_000, 784))  # what MNIST looks like, without its memory
+RNG = np.random.default_rng(0)
+
+
+def test_neighbours_of_a_large_table_are_refused_at_once():
+    imputer = NeighboursImputer()
+    imputer.n_donors_ = 60_000
+    check_error(
+        lambda: imputer._complete(WIDE, RNG),
+        "kNN from 60,000 training rows for 60,000 rows with gaps, 784 columns",
+        "would take about",
+        "allow_slow=True",
+        kind=ParameterError,
+    )
+
+
+def test_mice_of_a_wide_table_is_refused_at_once():
+    check_error(
+        lambda: MICEImputer()._train(WIDE, RNG),
+        "MICE on 60,000 x 784 would take about",
+        "GiB of memory",
+        "n_nearest_features",
+        kind=ParameterError,
+    )
+
+
+def test_missforest_of_a_wide_table_is_refused_at_once():
+    check_error(
+        lambda: MissForestImputer()._train(WIDE, RNG),
+        "missForest on 60,000 x 784 would take about",
+        "GiB of memory",
+        "allow_slow=True",
+        kind=ParameterError,
+    )
+
+
+def test_allow_slow_starts_all_the_same(monkeypatch):
+    monkeypatch.setattr("imputefree.lab.imputers._cost_limits.SECONDS", 0)
+    small = GAPPY[:30, :4]
+    for cls in (NeighboursImputer, MICEImputer, MissForestImputer):
+        check_error(lambda cls=cls: cls().fit_transform(small), "would take", kind=ParameterError)
+    options = {"max_iter": 1, "allow_slow": True, "random_state": 0}
+    assert not np.isnan(MICEImputer(**options).fit_transform(small)).any()
+    assert not np.isnan(MissForestImputer(n_estimators=2, **options).fit_transform(small)).any()
+    assert not np.isnan(NeighboursImputer(allow_slow=True).fit_transform(small)).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("knn", {"n_neighbors": 0}),
+        ("knn", {"weights": "far"}),
+        ("mice", {"max_iter": 0}),
+        ("mice", {"n_draws": -1}),
+        ("mice", {"n_nearest_features": 1.5}),
+        ("missforest", {"n_estimators": "many"}),
+        ("missforest", {"min_samples_leaf": 0}),
+        ("missforest", {"allow_slow": "no"}),
+    ],
+)
+def test_wrong_parameters(name, options):
+    [(option, value)] = options.items()
+    check_error(
+        lambda: make_imputer(name, **options).fit(GAPPY),
+        f"{option} is {value!r}",
+        kind=ParameterError,
+    )

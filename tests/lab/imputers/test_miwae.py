@@ -1,0 +1,245 @@
+"""MIWAE: its bound and its conditional mean against models whose answer is known exactly."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy import stats
+from sklearn.base import clone
+from torch import nn
+
+from imputefree.errors import ParameterError
+from imputefree.lab.imputers import _miwae as miwae
+from imputefree.lab.imputers._likelihoods import LEAST_SCALE, Gaussian
+from imputefree.lab.imputers._miwae import MIWAE, Autoencoder, bound, conditional_mean
+from tests.lab.imputers.made import hide, low_rank, scaled_rmse
+from tests.refusals import check_error
+
+QUICK = {"max_steps": 60, "check_every": 20, "n_importance": 3, "n_imputation": 20}
+NOISE_SCALE = 0.7  # of the linear model's entries
+
+
+def inverse_softplus(x):
+    return np.log(np.expm1(x))
+
+
+def linear(weight, bias):
+    layer = nn.Linear(weight.shape[1], weight.shape[0], dtype=torch.float64)
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(weight))
+        layer.bias.copy_(torch.from_numpy(bias))
+    return layer
+
+
+class Linear:
+    """x = W z + b + noise, in numpy; and the same with some encoder as an Autoencoder."""
+
+    def __init__(self, d, k, seed=0):
+        rng = np.random.default_rng(seed)
+        self.W, self.b = rng.normal(size=(d, k)), rng.normal(size=d)
+        self.d, self.k = d, k
+        self.encoder_weight = 0.1 * rng.normal(size=(k, 2 * d))
+        self.encoder_scale = np.full(k, 1.2)  # wide: weights are bounded
+
+    def autoencoder(self):
+        decoder = linear(
+            np.vstack([self.W, np.zeros((self.d, self.k))]),
+            np.r_[self.b, np.full(self.d, inverse_softplus(NOISE_SCALE - LEAST_SCALE))],
+        )
+        encoder = linear(
+            np.vstack([self.encoder_weight, np.zeros((self.k, 2 * self.d))]),
+            np.r_[np.zeros(self.k), inverse_softplus(self.encoder_scale - 1e-3)],
+        )
+        return Autoencoder(encoder, decoder, Gaussian())
+
+    def log_likelihood(self, x, seen):
+        cover = self.W @ self.W.T + NOISE_SCALE**2 * np.eye(self.d)
+        return stats.multivariate_normal.logpdf(x[seen], self.b[seen], cover[np.ix_(seen, seen)])
+
+    def expected(self, x, seen):
+        cover = self.W @ self.W.T + NOISE_SCALE**2 * np.eye(self.d)
+        gain = cover[:, seen] @ np.linalg.inv(cover[np.ix_(seen, seen)])
+        return self.b + gain @ (x[seen] - self.b[seen])
+
+
+MODEL = Linear(d=4, k=2)
+X = np.random.default_rng(1).normal(size=(3, 4))
+M = np.array([[1, 1, 0, 1], [0, 1, 0, 0], [1, 1, 1, 1]], dtype=float)
+
+
+def weigh(model, noise):
+    x, m = torch.from_numpy(X * M), torch.from_numpy(M)
+    return model.autoencoder()(x, m, torch.from_numpy(noise))[0].detach()
+
+
+def test_with_one_sample_the_bound_is_the_elbo():
+    noise = np.random.default_rng(2).normal(size=(1, 3, 2))
+    found = bound(weigh(MODEL, noise))
+    for i in range(3):
+        center = MODEL.encoder_weight @ np.r_[X[i] * M[i], M[i]]
+        z = center + MODEL.encoder_scale * noise[0, i]
+        seen = M[i] > 0
+        fit = stats.norm.logpdf(X[i], MODEL.W @ z + MODEL.b, NOISE_SCALE)[seen].sum()
+        prior = stats.norm.logpdf(z).sum()
+        encoded = stats.norm.logpdf(z, center, MODEL.encoder_scale).sum()
+        assert float(found[i]) == pytest.approx(fit + prior - encoded, abs=1e-10)
+
+
+def test_with_many_samples_the_bound_is_the_likelihood_of_what_was_observed():
+    noise = np.random.default_rng(3).normal(size=(200_000, 3, 2))
+    found = bound(weigh(MODEL, noise))
+    exact = [MODEL.log_likelihood(X[i], M[i] > 0) for i in range(3)]
+    np.testing.assert_allclose(found, exact, atol=0.01)
+
+
+def test_more_samples_tighten_the_bound():
+    noise = np.random.default_rng(4).normal(size=(20_000, 3, 2))
+    weights = weigh(MODEL, noise).reshape(-1, 10, 3)  # 2,000 estimates with K = 10
+    ten, one = bound(weights.transpose(0, 1)).mean(0), weights.mean((0, 1))
+    exact = np.array([MODEL.log_likelihood(X[i], M[i] > 0) for i in range(3)])
+    assert (one.numpy() < ten.numpy()).all()
+    assert (ten.numpy() < exact + 0.02).all()
+
+
+def test_with_the_exact_posterior_one_sample_is_enough():
+    model = Linear(d=3, k=1)
+    precision = 1 + (model.W**2).sum() / NOISE_SCALE**2
+    model.encoder_scale = np.array([precision**-0.5])
+    reader = model.W.T / NOISE_SCALE**2 / precision
+    model.encoder_weight = np.hstack([reader, -reader * model.b])  # the mask is 1: a bias
+    x = np.random.default_rng(5).normal(size=(2, 3))
+    noise = torch.from_numpy(np.random.default_rng(6).normal(size=(1, 2, 1)))
+    net, ones = model.autoencoder(), torch.ones(2, 3, dtype=torch.float64)
+    found = bound(net(torch.from_numpy(x), ones, noise)[0].detach())
+    exact = [model.log_likelihood(row, np.ones(3, dtype=bool)) for row in x]
+    np.testing.assert_allclose(found, exact, atol=1e-9)
+
+
+def impute(model, noise):
+    return conditional_mean(
+        model.autoencoder(), torch.from_numpy(X * M), torch.from_numpy(M), torch.from_numpy(noise)
+    )
+
+
+def test_the_imputation_is_the_conditional_mean():
+    noise = np.random.default_rng(7).normal(size=(100_000, 2))
+    exact = np.array([MODEL.expected(X[i], M[i] > 0) for i in range(3)])
+    gaps = M == 0
+    np.testing.assert_allclose(impute(MODEL, noise).numpy()[gaps], exact[gaps], atol=0.01)
+
+
+def test_weights_are_normalised_by_their_sum():
+    noise = np.random.default_rng(8).normal(size=(40, 2))
+    x, m = torch.from_numpy(X * M), torch.from_numpy(M)
+    log_weights, raw = MODEL.autoencoder()(x, m, torch.from_numpy(noise)[:, None])
+    shares = np.exp(log_weights.detach().numpy() - log_weights.detach().numpy().max(0))
+    shares /= shares.sum(0)
+    expected = (shares[..., None] * raw.detach().numpy()[:, :, 0]).sum(0)
+    np.testing.assert_allclose(impute(MODEL, noise), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("cells", [1, 70, 500])
+def test_chunks_do_not_change_the_answer(monkeypatch, cells):
+    noise = np.random.default_rng(9).normal(size=(333, 2))
+    whole = impute(MODEL, noise)
+    monkeypatch.setattr(miwae, "CELLS_AT_ONCE", cells)
+    np.testing.assert_allclose(impute(MODEL, noise), whole, rtol=1e-10)
+
+
+@pytest.mark.parametrize("decoder", ["student", "gaussian", "bernoulli"])
+def test_observed_entries_stay_and_no_gap_is_left(decoder):
+    table, _ = hide(low_rank(0, n=80, d=5), 0.4, 0)
+    table[3], table[:, 2] = np.nan, np.nan  # a row and a column without an entry
+    filled = MIWAE(decoder=decoder, random_state=0, **QUICK).fit_transform(table)
+    seen = ~np.isnan(table)
+    np.testing.assert_array_equal(filled[seen], table[seen])
+    assert np.isfinite(filled).all()
+    assert (filled[:, 2] == 0).all()
+
+
+def test_the_same_seed_gives_the_same_bits_and_leaves_global_seeds_alone():
+    table, _ = hide(low_rank(0, n=60, d=4), 0.3, 0)
+    before = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    first, second, other = (MIWAE(random_state=s, **QUICK).fit_transform(table) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first, second)
+    assert (first != other).any()
+    assert torch.equal(before[0], torch.random.get_rng_state())
+    np.testing.assert_array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002
+
+
+def test_unseen_rows_are_filled_each_for_itself():
+    table, _ = hide(low_rank(0, n=100, d=5), 0.3, 0)
+    imputer = MIWAE(random_state=0, **QUICK).fit(table[:80])
+    together = imputer.transform(table[80:])
+    alone = np.vstack([imputer.transform(row[None]) for row in table[80:]])
+    np.testing.assert_allclose(together, alone, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(
+        together, pickle.loads(pickle.dumps(imputer)).transform(table[80:])
+    )
+
+
+def test_wild_unseen_values_stay_finite():
+    table = low_rank(0, n=60, d=4)
+    for decoder in ("student", "gaussian", "bernoulli"):
+        imputer = MIWAE(decoder=decoder, random_state=0, **QUICK).fit(table)
+        filled = imputer.transform(np.array([[1e30, np.nan, -1e30, 0.0], [np.nan] * 4]))
+        assert np.isfinite(filled).all()
+        assert filled[0, 0] == 1e30
+
+
+@pytest.mark.parametrize("n", [1, 2, 50])
+def test_one_column_gets_near_its_mean(n):
+    table = np.random.default_rng(0).normal(5.0, 1.0, size=(n + 1, 1))
+    table[0] = np.nan
+    filled = MIWAE(random_state=0, **QUICK).fit_transform(table)
+    assert abs(filled[0, 0] - np.nanmean(table)) < 2
+
+
+def test_frames_keep_their_form():
+    table, _ = hide(low_rank(0, n=40, d=3), 0.3, 0)
+    frame = pd.DataFrame(table, columns=list("abc"), index=np.arange(40) + 7)
+    filled = MIWAE(random_state=0, **QUICK).fit_transform(frame)
+    assert list(filled.columns) == list("abc")
+    assert filled.index.equals(frame.index)
+
+
+def test_the_rate_is_chosen_on_hidden_entries():
+    table, _ = hide(low_rank(0, n=100, d=5), 0.3, 0)
+    imputer = MIWAE(learning_rate_init=(1e-7, 3e-3), random_state=0, **QUICK).fit(table)
+    assert imputer.learning_rate_ == 3e-3
+    alone = clone(imputer).set_params(learning_rate_init=3e-3).fit(table)
+    assert alone.validation_error_ == imputer.validation_error_
+    assert imputer.validation_error_ == min(imputer.history_["validation_error"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wording"),
+    [
+        ("decoder", "laplace", "one of 'student', 'gaussian', 'bernoulli'"),
+        ("n_latent", 0, "a whole number, at least 1"),
+        ("learning_rate_init", (), "non-empty tuple"),
+        ("learning_rate_init", -1.0, "a number in (0, 1000]"),
+        ("hidden_layer_sizes", (0,), "None or a whole number above 0"),
+        ("validation_fraction", 0, "a number in (0, 0.5]"),
+    ],
+)
+def test_refusals(name, value, wording):
+    imputer = MIWAE(**{name: value})
+    check_error(
+        lambda: imputer.fit(np.ones((5, 2))),
+        *(f"{name} is {value!r}", wording, f"Pass {name}="),
+        kind=ParameterError,
+    )
+
+
+def test_it_beats_the_mean_by_a_factor_of_three():
+    x = low_rank(5)
+    table, missing = hide(x, 0.3, 0)
+    imputer = MIWAE(max_steps=1000, n_importance=5, n_imputation=200, random_state=0)
+    means = np.broadcast_to(np.nanmean(table, 0), x.shape)
+    error = scaled_rmse(imputer.fit_transform(table), x, missing)
+    assert 3 * error < scaled_rmse(means, x, missing)

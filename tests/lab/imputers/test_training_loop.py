@@ -1,0 +1,145 @@
+"""Training of the deep imputers: honest hidden entries, best weights kept, no global randomness."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from imputefree.errors import InterruptedWarning, ParameterError
+from imputefree.lab.imputers import _training_loop as training
+from imputefree.lab.imputers._training_loop import (
+    Outcome,
+    Settings,
+    best_of,
+    dense,
+    hide_entries,
+    train,
+)
+from tests.refusals import check_error
+
+SETTINGS = Settings(batch_size=4, max_steps=100, check_every=10, patience=3)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 20])
+@pytest.mark.parametrize("rate", [0.0, 0.4, 0.95])
+def test_hidden_entries_are_observed_and_leave_enough(d, rate):
+    observed = np.random.default_rng(d).random((300, d)) >= rate
+    hidden = hide_entries(observed, 0.3, np.random.default_rng(0))
+    assert not (hidden & ~observed).any()
+    left = observed & ~hidden
+    assert (left.sum(1) >= np.minimum(observed.sum(1), min(2, d - 1))).all()
+    assert (left.sum(0) >= observed.sum(0) / 2).all()
+
+
+def test_about_the_share_asked_for_is_hidden():
+    hidden = hide_entries(np.ones((1000, 30), dtype=bool), 0.1, np.random.default_rng(0))
+    assert hidden.mean() == pytest.approx(0.1, abs=0.005)
+
+
+def test_long_and_wide_tables_hide_from_some_rows_only():
+    hidden = hide_entries(np.ones((5000, 3), dtype=bool), 0.3, np.random.default_rng(0))
+    assert 1000 < hidden.any(1).sum() <= training.ROWS_JUDGED
+    wide = hide_entries(np.ones((900, 800), dtype=bool), 0.3, np.random.default_rng(0))
+    assert wide.any(1).sum() == training.CELLS_JUDGED // 800
+
+
+def test_weights_come_from_the_generator_alone():
+    before = torch.random.get_rng_state()
+    nets = [dense([3, 5, 2], nn.ReLU, torch.Generator().manual_seed(s)) for s in (0, 0, 1)]
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert torch.equal(nets[0][0].weight, nets[1][0].weight)
+    assert not torch.equal(nets[0][0].weight, nets[2][0].weight)
+    assert [type(layer) for layer in nets[0]] == [nn.Linear, nn.ReLU, nn.Linear]
+
+
+class Counter(nn.Module):
+    """A weight that counts the steps taken."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = nn.Parameter(torch.zeros(()))
+
+    def step(self, rows):
+        self.rows = [*getattr(self, "rows", []), rows]
+        with torch.no_grad():
+            self.count += 1
+        return {"loss": self.count.item()}
+
+
+def run(judge, settings=SETTINGS, step=None, rows=10):
+    module = Counter()
+    generator = torch.Generator().manual_seed(0)
+    outcome = train(module, step or module.step, judge, rows, settings, generator, "it")
+    return module, outcome
+
+
+def test_the_best_weights_are_kept_and_patience_ends_training():
+    module, outcome = run(lambda net: abs(net.count.item() - 40))
+    assert module.count.item() == 40
+    assert outcome.error == 0
+    assert outcome.history["step"] == [10, 20, 30, 40, 50, 60, 70]
+    assert outcome.history["validation_error"][3] == 0
+    assert outcome.history["loss"][0] == pytest.approx(5.5)  # a mean over the steps between
+
+
+def test_steps_are_bounded_whatever_the_rhythm():
+    _, outcome = run(lambda net: -net.count.item(), Settings(4, 25, 10, 3))
+    assert outcome.history["step"] == [10, 20, 25]
+
+
+def test_an_epoch_shows_every_row():
+    module, _ = run(lambda net: -net.count.item(), Settings(4, 3, 3, 3))
+    assert sorted(set(torch.cat(module.rows).tolist())) == list(range(10))
+
+
+def test_without_hidden_entries_the_last_weights_stay(monkeypatch):
+    monkeypatch.setattr(training, "WITHOUT_JUDGE", 30)
+    module, outcome = run(None)
+    assert module.count.item() == 30
+    assert "validation_error" not in outcome.history
+
+
+def test_averaged_weights_are_a_running_mean():
+    module, _ = run(lambda net: -net.count.item(), Settings(4, 50, 50, 3, averaging=0.8))
+    mean = 0.0
+    for t in range(1, 51):
+        pace = max(0.2, 1 / (1 + t / 2))
+        mean = (1 - pace) * mean + pace * t
+    assert module.count.item() == pytest.approx(mean, rel=1e-5)
+
+
+def test_divergence_is_said():
+    check_error(
+        lambda: run(lambda net: 0.0, step=lambda rows: {"loss": math.nan}),
+        *("the loss of it became nan within 10 steps", "must stay finite", "learning_rate_init"),
+        kind=ParameterError,
+    )
+
+
+def test_an_interrupt_keeps_the_best_so_far():
+    taken = []
+
+    def judge(net):
+        taken.append(net.count.item())
+        if len(taken) == 3:
+            raise KeyboardInterrupt
+        return -net.count.item()
+
+    with pytest.warns(InterruptedWarning, match="it was interrupted after 30 steps"):
+        module, _ = run(judge)
+    assert module.count.item() == 20
+
+
+def test_every_combination_is_tried_and_the_best_wins():
+    tried = []
+
+    def train_with(a, b):
+        tried.append((a, b))
+        return Outcome(nn.Identity(), (a - 2) ** 2 + (b - 30) ** 2, {})
+
+    values, outcome = best_of(train_with, (1, 2, 3), [30.0, 10.0])
+    assert (values, outcome.error, len(tried)) == ((2.0, 30.0), 0.0, 6)

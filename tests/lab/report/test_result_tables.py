@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from io import StringIO
+from math import nan
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from imputefree.lab.report._result_tables import correlation_table, results_table
+from tests.refusals import check_error
+
+COLUMNS = ["study", "setting", "method", "mask_seed", "split", "accuracy", "auc", "log_loss"]
+
+
+def runs():
+    lines = [
+        ("mnist", "mcar-90", "mask_only", 0, 0, 0.11, 0.5, 2.3),
+        ("mnist", "mcar-90", "gil", 0, 0, 0.78, 0.9, 0.7),
+        ("mnist", "mcar-90", "gil", 1, 0, 0.79, 0.9, 0.8),
+        ("mnist", "mcar-90", "gil-h", 0, 0, 0.80, 0.9, 0.9),
+        ("mnist", "mcar-90", "gil-h", 1, 0, nan, nan, nan),
+        ("mnist", "mar", "gil", 0, 0, 0.93, 0.9, 0.3),
+        ("mnist", "mar", "em+network", 0, 0, nan, nan, nan),
+        ("icu", "variable", "gil", 0, 0, 0.9, 0.95, 0.3),
+        ("icu", "variable", "mask_only", 0, 0, 0.8, 0.90, 0.4),
+        ("colic", "natural", "gil", 0, 0, 0.8, 0.85, 0.5),
+        ("colic", "natural", "lightgbm", 0, 0, 0.8, 0.86, 0.4),
+    ]
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def cell(table, method, column):
+    row = next(row for row in table.rows if row[0].split(" ")[0] == method)
+    return row[column]
+
+
+def printed(table, width=200):
+    console = Console(file=StringIO(), width=width)
+    console.print(table.rich())
+    return console.file.getvalue()
+
+
+def test_our_figure_stands_beside_the_papers():
+    table = results_table(runs(), "mnist")
+    assert table.head == ["method", "mcar-90 Acc.", "paper", "mar Acc.", "paper"]
+    assert cell(table, "gil", 1) == "78.50 ± 0.71"
+    assert cell(table, "gil", 2) == "78.47 ± 0.39"
+    assert cell(table, "gil", 3) == "93.00"  # a single run
+    assert cell(table, "gil", 4) == "93.23 ± 0.03"
+    assert cell(table, "gil-h", 1) == "80.00 (1 failed)"
+    assert cell(table, "em+network", 3) == "failed"
+    assert cell(table, "em+network", 1) == "–"  # not run
+    assert cell(table, "mask_only", 2) == "–"  # not in the paper
+
+
+def test_rows_are_those_of_the_paper_in_its_order_run_or_not_then_the_rest():
+    names = [row[0] for row in results_table(runs(), "mnist").rows]
+    assert names[:4] == ["gil", "gil-d", "gil-h", "gain+network (GAIN)"]
+    assert names[-1] == "mask_only"
+    assert "zero+network (Zero)" in names
+    assert "carry_forward+network (CF)" not in names  # MIMIC only
+    chosen = results_table(runs(), "mnist", methods=["mask_only", "gil"])
+    assert [row[0] for row in chosen.rows] == ["mask_only", "gil"]
+
+
+def test_the_best_of_ours_is_bold_by_the_direction_of_the_metric():
+    table = results_table(runs(), "mnist", ["accuracy", "log_loss"], settings=["mcar-90"])
+    assert table.head == ["method", "mcar-90 Acc.", "paper", "mcar-90 log loss"]
+    bold = {(table.rows[row][0], column) for row, column in table.best}
+    assert bold == {("gil-h", 1), ("gil", 3)}
+    assert "| **80.00 (1 failed)** |" in table.markdown()
+
+
+def test_ties_are_all_bold_and_a_single_method_is_not():
+    table = results_table(runs(), "colic")
+    assert table.best == {(0, 1), (1, 1)}
+    assert results_table(runs(), "colic", methods=["gil"]).best == frozenset()
+
+
+def test_simulated_is_said_in_title_and_caption_beside_the_study_it_imitates():
+    table = results_table(runs(), "icu", ["accuracy", "auc"])
+    assert table.title == "icu (SIMULATED)"
+    assert table.captions[0].startswith("SIMULATED")
+    assert cell(table, "gil", 2) == "93.32"
+    assert cell(table, "gil", 4) == "96.10"
+    for text in (table.markdown(), printed(table)):
+        assert text.count("SIMULATED") == 2
+    assert "SIMULATED" not in results_table(runs(), "mnist").markdown()
+
+
+def test_runs_that_say_they_are_simulated_are_believed():
+    said = runs().assign(simulated=lambda r: (r["study"] == "colic").astype(object))
+    said.loc[0, "simulated"] = None
+    assert results_table(said, "colic").title == "colic (SIMULATED)"
+    assert results_table(said, "mnist").title == "mnist"
+    assert results_table(runs(), "colic", simulated=True).captions[0].startswith("SIMULATED")
+
+
+def test_captions_say_what_was_cut_and_where_figures_come_from():
+    table = results_table(runs(), "mnist", cut=["2 masks, not 5.", "1,000 steps, not 10,000."])
+    text = table.markdown()
+    assert "- 2 masks, not 5.\n- 1,000 steps, not 10,000.\n" in text
+    assert "Ours: mean ± sd over 1 to 2 runs" in text
+    assert "Without ±: one run." in text
+    for number in (3, 5, 7):
+        assert f"Paper: Table {number}." in text
+    assert "Paper: Table" not in results_table(runs(), "colic").markdown()
+    assert results_table(runs(), "colic").head == ["method", "natural Acc."]
+
+
+def test_settings_can_be_called_otherwise_than_in_the_paper():
+    renamed = runs().replace({"setting": {"mcar-90": "90 %"}})
+    assert results_table(renamed, "mnist", settings=["90 %"]).head == ["method", "90 % Acc."]
+    table = results_table(renamed, "mnist", settings={"90 %": "mcar-90"})
+    assert cell(table, "gil", 2) == "78.47 ± 0.39"
+
+
+def test_markdown_and_terminal_hold_the_same_cells_whatever_the_names():
+    odd = runs().replace({"method": {"mask_only": "a|b [bold]x"}})
+    table = results_table(odd, "mnist")
+    lines = [line for line in table.markdown().splitlines() if line.startswith("|")]
+    assert len(lines) == len(table.rows) + 2
+    assert {line.replace("\\|", "").count("|") for line in lines} == {len(table.head) + 1}
+    shown = printed(table)
+    assert "a|b [bold]x" in shown
+    for row in table.rows:
+        assert all(text in shown for text in row)
+
+
+def test_the_correlation_table_is_table_4():
+    lines = [
+        (study, setting, method, seed, 0, 0.9 - mse + 0.01 * seed, mse)
+        for study, setting in (("mnist", "mcar-70"), ("ophthalmic-simulated", "rate-35"))
+        for method, mse in (("zero+network", 0.3), ("em+network", 0.1), ("mean+network", 0.2))
+        for seed in range(2)
+    ]
+    made = pd.DataFrame(lines, columns=[*COLUMNS[:6], "imputation_mse"])
+    table = correlation_table(made)
+    assert table.head[1:3] == ["mnist mcar-70, 6 points", "paper"]
+    assert table.head[3] == "ophthalmic-simulated (SIMULATED) rate-35, 6 points"
+    assert table.rows[0][1] == "-1.00"
+    assert table.rows[1][1] == "<0.001"
+    assert [row[2] for row in table.rows] == ["-0.88", "<0.01"]
+    assert "SIMULATED" in table.captions[0]
+    assert "Table 4" in table.captions[-1]
+    few = correlation_table(made[made["mask_seed"] == 0][:2], over="methods")
+    assert [row[1] for row in few.rows] == ["–", "–"]
+    assert "SIMULATED" not in few.markdown()
+
+
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (lambda: results_table(runs(), "mars"), ["'mars'", "'mnist', 'icu', 'colic'"]),
+        (lambda: results_table(runs(), "mnist", settings=["x"]), ["'x'", "'mcar-90', 'mar'"]),
+        (lambda: results_table(runs(), "mnist", ["f1"]), ["no column 'f1'", "'accuracy'"]),
+    ],
+)
+def test_bad_input_gives_one_sentence(call, parts):
+    check_error(call, *parts)

@@ -1,0 +1,335 @@
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from imputefree.errors import ParameterError
+from imputefree.lab.report._results_page import report
+from imputefree.lab.report.page._html import EMPTY
+from imputefree.lab.report.page._parts import drawn
+from imputefree.lab.report.page._png import encode
+from imputefree.lab.report.page._svg import ticks
+from imputefree.lab.runs._run import attempt, grid
+from tests.lab.made_up_results import everything, failed, icu, line, mnist, ophthalmic
+from tests.refusals import check_error
+
+HOSTILE = "</script><script>alert('x')</script><img src=x onerror=\"alert(1)\">\x00\ud800"
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and the text of each; complains of unbalanced tags."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.elements, self.words = [], [], []
+        self.feed(page.replace("<wbr>", ""))
+        assert not self.open
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append((name, dict(attributes)))
+        if name not in EMPTY:
+            self.open.append(name)
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    def all(self, name):
+        return [attributes for found, attributes in self.elements if found == name]
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return report(everything(), title="Made up")
+
+
+def test_page_is_sound_html_that_loads_nothing(whole):
+    page = Reader(whole)
+    ids = [found["id"] for _, found in page.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+    links = [found["href"] for found in page.all("a")]
+    assert len(links) > 15
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    assert all(found["src"].startswith("data:image/png") for found in page.all("img"))
+    assert all(found["alt"] for found in page.all("img"))
+    assert {found["for"] for found in page.all("label") if "for" in found} == {
+        found["id"] for found in page.all("select")
+    }
+    assert all(found.get("aria-label") or found.get("aria-hidden") for found in page.all("svg"))
+    assert not any(key.startswith("on") for _, found in page.elements for key in found)
+    assert not re.search(r"""(src|href)=["']?(https?:)?//|url\(|@import""", whole)
+    assert page.all("html") == [{"lang": "en"}]
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.all(
+        "meta"
+    )
+
+
+def test_headings_do_not_skip_a_level(whole):
+    levels = [int(name[1]) for name, _ in Reader(whole).elements if re.fullmatch("h[1-6]", name)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_our_figures_stand_beside_the_papers():
+    page = report([line("mnist", name, {"accuracy": 0.5}, rate=0.9) for name in ("gil", "gate")])
+    row = re.search(r'<th scope="row">gil</th>(.*?)</tr>', page)[1]
+    assert re.findall(r">([\d.± ]+)<", row) == ["50.00", "78.47 ± 0.39"]
+    best = report(
+        [line("mnist", n, {"accuracy": a}, rate=0.9) for n, a in (("gil", 0.8), ("linear", 0.7))]
+    )
+    assert "<b>80.00</b>" in best
+    assert "<b>70.00</b>" not in best
+
+
+def test_what_is_simulated_says_so_in_headings_and_captions():
+    page = report([*ophthalmic(), *icu()])
+    headings = re.findall(r"<h([23])[^>]*>(.*?)</h\1>", page)
+    about_data = [words for _, words in headings if words.startswith(("ophthalmic", "icu", "Res"))]
+    assert len(about_data) == 4
+    assert all("SIMULATED" in words for words in about_data)
+    captions = re.findall(r"<figcaption><strong>.*?</figcaption>", page)
+    assert captions
+    assert all("SIMULATED" in words for words in captions)
+    assert '<span class="badge">' not in report(mnist())
+
+
+def test_comparison_needs_two_runs():
+    two = [
+        line("mnist", name, {"accuracy": level + seed / 100}, mask_seed=seed)
+        for name, level in (("gil", 0.9), ("linear", 0.8))
+        for seed in (0, 1)
+    ]
+    two[0]["scores"]["accuracy"] += 0.004
+    page = Reader(report(two)).text
+    assert "Ours against the best rival" in page
+    assert "+10.20" in page
+    assert "95 % interval" in page
+    assert "Ours against the best rival" not in Reader(report(two[::2])).text
+
+
+@pytest.mark.parametrize(
+    ("study", "auc", "words"),
+    [
+        ("mnist", True, "accuracy"),  # its plan has no other
+        ("physionet2012", True, "area under the ROC curve"),  # 87 % are of one class
+        ("physionet2012", False, "accuracy"),  # no run has AUC
+        ("a study of mine", True, "accuracy"),
+    ],
+)
+def test_comparison_is_by_auc_where_the_plan_has_it_and_says_so(study, auc, words):
+    lines = [
+        line(
+            study,
+            name,
+            {"accuracy": 0.8, **({"auc": level + gain * seed} if auc else {})},
+            split_seed=seed,
+        )
+        for name, level, gain in (("gil", 0.7, 0.01), ("linear", 0.6, 0.02))
+        for seed in (0, 1, 2)
+    ]
+    text = Reader(report(lines)).text
+    assert f"Compared by {words}." in text
+    assert ("+9.00" in text) == (words != "accuracy")
+    assert "p < 0.05, two-sided, not corrected for the number of comparisons" in text
+
+
+def test_all_tables_are_in_one_section_with_ranks(whole):
+    text = Reader(whole).text
+    assert "colic hepatitis pima mammographic cleveland bands soybean adult mean rank" in text
+    assert "1 is the best of the 4 methods that finished every table" in text
+    assert re.search(r"\d better, \d equal, \d worse", text)
+
+
+def test_a_chart_of_rates_has_a_line_a_method(whole):
+    chart = re.search(r'<svg[^>]*aria-label="mnist, accuracy[^>]*>.*?</svg>', whole)[0]
+    assert len(re.findall("data-series=", chart)) == 10
+    assert chart.count('class="point"') == 30
+    assert chart.count('class="whisker"') == 30
+    assert 'aria-label="icu, accuracy' not in whole  # one setting is no line
+
+
+def test_every_run_with_curves_can_be_chosen():
+    records = mnist()
+    page = report(records)
+    names = re.findall(r"<option[^>]*>(gil, [^<]*)</option>", page)
+    assert len(names) == sum(one["method"] == "gil" for one in records)
+    assert "gil, mcar-90, mask 1, split 0" in names
+
+
+def test_at_most_thirty_columns_are_shown_as_bars():
+    page = report([one for one in ophthalmic() if one["mask_seed"] == 0])
+    tables = re.findall(r'<table class="words bars">.*?</table>', page)
+    assert len(tables) == 4  # two methods, two rates
+    assert {table.count('<th scope="row"') for table in tables} == {30}
+
+
+def test_digits_are_the_bytes_of_the_record():
+    records = [one for one in mnist() if one["method"] == "zero+network"][:1]
+    page = report(records)
+    uri = re.search(
+        r'<img src="data:image/png;base64,([^"]*)" alt="The digits [^"]*, complete"', page
+    )
+    strip = np.round(255 * imread(io.BytesIO(base64.b64decode(uri[1])), format="png"))
+    truth = zlib.decompress(base64.b64decode(records[0]["pictures"]["digits"]["truth"]))
+    first = np.frombuffer(truth, dtype=np.uint8)[:784].reshape(28, 28)
+    assert (strip[:, :28, 0] == first).all()
+
+
+def test_png_is_read_by_others_as_it_was_written():
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 4), dtype=np.uint8)
+    read = np.round(255 * imread(io.BytesIO(encode(pixels)), format="png"))
+    assert (read == pixels).all()
+
+
+def test_failures_and_warnings_are_told(whole):
+    text = Reader(whole).text
+    assert "3 runs failed" in text
+    assert "column 'work <class>' holds +inf in 3 rows" in text
+    assert "early stopping never began" in text
+
+
+def test_every_table_says_how_it_was_made():
+    page = Reader(report([*mnist(), *icu()]))
+    tables = sum(found.get("class") == "figures" for found in page.all("table"))
+    assert page.text.count("How these figures were made") == tables
+    assert "made_up_results.py" in page.text
+    assert "torch 2.13.0+cpu" in page.text
+    assert "mcar-50, mcar-70, mcar-90, mar as they come 0–1 0 14.5 to 15.5" in page.text
+
+
+def test_text_of_records_is_never_markup():
+    record = line(f"table:{HOSTILE}", HOSTILE, {"accuracy": 0.5, "auc": 0.5, HOSTILE: 1.0})
+    record |= {"notes": [HOSTILE], "warnings": [HOSTILE], "command": HOSTILE}
+    record |= {"versions": {HOSTILE: HOSTILE}, "setting": {HOSTILE: HOSTILE}, "finished": HOSTILE}
+    record["pictures"] = {
+        "curves": {HOSTILE: [1, 2]},
+        "importance": {"columns": [HOSTILE], "observed": [1.0], "missing": [None]},
+        "features": {"x": [1, 2], "y": [1, 2], "label": [HOSTILE, "b"]},
+    }
+    image = json.loads(json.dumps(record)) | {"study": HOSTILE, "method": "b"}
+    lost = failed(HOSTILE, HOSTILE, HOSTILE) | {"mask_seed": HOSTILE}
+    page = report([record, image, lost], title=HOSTILE)
+    assert page.count("<script>") == 1
+    assert "<img src=x" not in page
+    assert "\x00" not in page
+    Reader(page)
+    page.encode()
+
+
+@pytest.mark.parametrize("key", [*line("mnist", "gil", {}), "everything"])
+def test_a_record_without_a_key_does_not_break_the_page(key):
+    records = [
+        line("mnist", name, {"accuracy": 0.5, "auc": 0.5 + seed / 10}, mask_seed=seed)
+        for name in ("gil", "linear")
+        for seed in (0, 1)
+    ]
+    for one in records[::2]:
+        if key == "everything":
+            one.clear()
+        else:
+            del one[key]
+    Reader(report(records))
+
+
+@pytest.mark.parametrize(
+    "pictures",
+    [
+        "none",
+        {"curves": {"loss": []}, "importance": {}, "digits": {}, "features": {}},
+        {"curves": {"loss": [None, None], "q": [1, "x"], "reward": 3}},
+        {"curves": {"loss": [float("nan"), 1.0, float("inf")]}},
+        {"importance": {"columns": ["a"], "observed": [1, 2], "missing": [None, None]}},
+        {"importance": {"columns": ["a"], "observed": [None], "missing": [None]}},
+        {"importance": {"columns": ["a"], "observed": [1.0], "missing": [1.0], "shape": [28, 28]}},
+        {"importance": {"columns": ["a", "b"], "steps": 1, "mean": [[None, None]]}},
+        {"importance": {"columns": ["a"], "steps": 2, "mean": [[1], [1, 2]]}},
+        {"digits": {"shape": [28, 28], "labels": ["1"], "truth": "AAA", "observed": "!"}},
+        {"importance": {"columns": ["a"], "observed": [1.0], "shape": [10**9, 10**9]}},
+        {"importance": {"columns": ["a"], "observed": [1.0], "shape": [10**30, 1]}},
+        {"digits": {"shape": [10**9, 10**9], "labels": [], "truth": "AAAA", "observed": "AAAA"}},
+        {"digits": {"shape": [10**30, 1], "labels": [], "truth": "AAAA", "observed": "AAAA"}},
+        {"features": {"x": [1], "y": [1, 2], "label": ["a"]}},
+        {"features": {"x": [None], "y": [1], "label": ["a"]}},
+    ],
+)
+def test_an_odd_picture_does_not_break_the_page(pictures):
+    page = report([line("mnist", "gil", {"accuracy": 0.9}) | {"pictures": pictures}])
+    assert "90.00" in Reader(page).text
+
+
+@pytest.mark.parametrize("error", [OverflowError("too large"), MemoryError("9 EB")])
+def test_a_picture_of_absurd_size_is_a_sentence(error):
+    def make():
+        raise error
+
+    assert "The map cannot be drawn from this file" in drawn("The map", make)
+
+
+def test_all_runs_failed_and_infinite_scores():
+    page = Reader(report([failed("mnist", "gil", "it is late")]))
+    assert "No run of this study was finished" in page.text
+    assert "it is late" in page.text
+    page = Reader(report([line("mnist", "gil", {"accuracy": float("inf")})]))
+    assert "No run of this study was finished" in page.text
+
+
+def test_a_run_with_other_parameters_has_a_name_of_its_own():
+    records = [line("mnist", "gil", {"accuracy": level}) for level in (0.8, 0.9, 0.7)]
+    records[1]["setting"] = {"max_iter": 3}
+    text = Reader(report(records)).text
+    assert "gil [max_iter 3] 90.00" in text
+    assert "gil 70.00" in text  # the last line of the same run counts
+    records = [line("mnist", "gil", {"accuracy": 0.8})]
+    records.append(line("mnist", "gil", {"accuracy": 0.9}, rate=0.5))
+    assert "gil 90.00" in Reader(report(records)).text  # 0.5 is what comes without an option
+
+
+def test_numbers_to_predict_have_tables_too():
+    records = [
+        line("table:prices", name, {"r2": level, "rmse": 1 - level}, split_seed=seed)
+        for name, level in (("gil", 0.8), ("ridge", 0.7))
+        for seed in (0, 1)
+    ]
+    assert "0.800 ± 0.000" in Reader(report(records)).text
+    for one in records:
+        one["study"] = "prices"
+    text = Reader(report(records)).text
+    assert "prices: R²" in text
+    assert "prices: Root mean squared error" in text
+
+
+def test_no_results_are_refused_in_one_sentence():
+    check_error(lambda: report([]), "no results", kind=ParameterError)
+
+
+def test_real_runs_make_a_page():
+    runs = grid("icu", ["mask_only", "linear"], options=[{"n_series": 60}], split_seeds=[0, 1])
+    text = Reader(report([attempt(run) | {"command": "a test"} for run in runs])).text
+    assert "variable, n_series 60 Acc." in text
+    assert "a score on it says nothing about patients" in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (71.2, 96.8), (-1e-6, 1e-6), (0.5, 0.5), (0, 9e9)]
+)
+def test_ticks_are_few_and_inside(low, high):
+    made = ticks(low, high)
+    assert len(made) <= 8
+    assert all(low - 1e-9 <= at <= high + 1e-9 for at in made)

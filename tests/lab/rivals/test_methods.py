@@ -1,0 +1,80 @@
+"""Rivals by name: each can be made, fitted with held-out rows, and says what it cannot do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from imputefree.errors import ParameterError
+from imputefree.lab.rivals._methods import SERIES, TABLES, make_method
+from tests.lab.simulated import series, table
+from tests.refusals import check_error
+
+pytest.importorskip("lightgbm")
+pytest.importorskip("xgboost")
+# By name these train for minutes; test_two_step.py takes them with few steps.
+LONG = ("gain", "miwae", "missforest", "brits", "gpvae", "saits")
+ALL = [
+    (kind, name, task)
+    for kind, methods in (("table", TABLES), ("series", SERIES))
+    for name, tasks in methods.items()
+    for task in tasks
+    if not (name.endswith("+network") and name.split("+")[0] in LONG)
+]
+
+
+def fast(model):
+    """With few trees, passes and members, wherever they are."""
+    few = {"max_iter": 3, "n_estimators": 3, "n_members": 1}
+    names = [name for name in model.get_params() if name.split("__")[-1] in few]
+    return model.set_params(**{name: few[name.split("__")[-1]] for name in names})
+
+
+@pytest.mark.parametrize(("kind", "name", "task"), ALL)
+def test_each_fits_and_predicts(kind, name, task):
+    X, y = table(n=80) if kind == "table" else series(n=80)
+    if name in ("naive_bayes", "mixture_per_class"):
+        X = X.drop(columns="ward")  # they take numbers
+    y = np.array(["no", "yes"])[y] if task == "classification" else y + 0.5
+    model = fast(make_method(name, task, kind, random_state=3))
+    seeds = [v for k, v in model.get_params().items() if k.split("__")[-1] == "random_state"]
+    assert set(seeds) <= {3}
+    model.fit(X, y, held_out=np.arange(80) >= 60)
+    assert model.predict(X).shape == (80,)
+    if task == "classification":
+        np.testing.assert_allclose(model.predict_proba(X).sum(1), 1.0)
+
+
+@pytest.mark.parametrize("name", ["naive_bayes", "mixture_per_class"])
+def test_where_nothing_is_chosen_held_out_rows_are_left_out(name):
+    X, y = table(n=80)
+    X = X.drop(columns="ward")
+    model = fast(make_method(name)).fit(X, y, held_out=np.arange(80) >= 60)
+    without = fast(make_method(name)).fit(X[:60], y[:60])
+    np.testing.assert_array_equal(model.predict_proba(X), without.predict_proba(X))
+    check_error(lambda: model.fit(X, y, held_out=[1, 0]), "held_out has shape (2,)")
+
+
+def test_refusals():
+    for run, words in [
+        (
+            lambda: make_method("magic"),
+            "there is no method for tables 'magic'. Known are mask_",
+        ),
+        (
+            lambda: make_method("ridge", kind="series"),
+            "there is no method for series 'ridge'. Kno",
+        ),
+        (lambda: make_method(None), "there is no method for tables None"),
+        (
+            lambda: make_method("lightgbm", task="ranking"),
+            "there is no task 'ranking'. Known are",
+        ),
+        (lambda: make_method("lightgbm", kind="image"), "there is no kind of data 'image'. Known"),
+        (
+            lambda: make_method("ridge"),
+            "the method 'ridge' cannot do classification. Of tables it can do regression. Pass"
+            " another name.",
+        ),
+    ]:
+        check_error(run, words, kind=ParameterError)

@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression
+
+from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
+from imputefree.errors import InputError, ParameterError
+from imputefree.lab.imputers import Imputer, make_imputer
+from imputefree.lab.rivals._two_step import ImputeThenPredict
+from tests.refusals import check_error
+
+QUICK = {"max_iter": 4, "n_members": 2, "hidden_layer_sizes": (8,), "random_state": 0}
+
+
+def table(n=120, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d)) + 0.1 * rng.normal(size=(n, d))
+    y = (X[:, 0] > 0).astype(int)
+    return np.where(rng.random(X.shape) < 0.3, np.nan, X), X, y
+
+
+def series(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(2, 7, n)
+    X = [rng.normal(size=(k, 3)).cumsum(0) for k in lengths]
+    y = np.array([int(one[-1, 0] > 0) for one in X])
+    return [np.where(rng.random(one.shape) < 0.3, np.nan, one) for one in X], X, y
+
+
+class Spy(Imputer):
+    """The mean, and what it was given to learn from."""
+
+    seen = None
+
+    def _learn(self, values, observed, rng):
+        Spy.seen = values.shape
+
+    def _fill(self, values, observed, rng):
+        return np.zeros_like(values)
+
+
+def test_without_gaps_it_is_the_estimator_itself_bit_for_bit():
+    _, X, y = table()
+    plain = GILClassifier(**QUICK).fit(X, y)
+    two_step = ImputeThenPredict("mice", GILClassifier(**QUICK), indicator=True).fit(X, y)
+    np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
+    _, X, y = series()
+    plain = GILSequenceClassifier(**QUICK).fit(X, y)
+    two_step = ImputeThenPredict("carry_forward", GILSequenceClassifier(**QUICK)).fit(X, y)
+    np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
+
+
+def test_on_rows_without_gaps_only_training_differs():
+    """The mean is what the placeholder 0 stands for, in a column of symmetric numbers."""
+    X, _, y = table()
+    held_out = np.arange(len(y)) % 5 == 0
+    options = QUICK | {"hide": 0.0, "numeric_encoding": "plain"}
+    two_step = ImputeThenPredict("mean", GILClassifier(**options), indicator=True)
+    two_step.fit(X, y, held_out=held_out)
+    encoder = two_step.estimator_.encoder_
+    plain = GILClassifier(**options).fit(X, y, held_out=held_out)
+    assert encoder.input_names == plain.encoder_.input_names
+    assert two_step.estimator_.predictor_.shape == plain.predictor_.shape
+    imputer = make_imputer("mean").fit(X[~held_out])
+    np.testing.assert_array_equal(encoder.filler.imputer.mean_, imputer.mean_)
+
+
+def test_the_imputer_learns_from_rows_that_count_and_are_not_held_out():
+    X, _, y = table()
+    held_out, weight = np.arange(120) < 30, np.where(np.arange(120) < 100, 1.0, 0.0)
+    ImputeThenPredict(Spy(), GILClassifier(**QUICK)).fit(X, y, weight, held_out=held_out)
+    assert Spy.seen == (70, 4)
+    X, _, y = series()
+    held_out = np.arange(60) < 20
+    ImputeThenPredict(Spy(), GILSequenceClassifier(**QUICK)).fit(X, y, held_out=held_out)
+    assert Spy.seen == (sum(len(one) for one in X[20:]), 3)
+
+
+def test_an_indicator_lets_the_network_see_where_gaps_were():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (rng.random(300) < 0.5).astype(int)
+    X[y == 1, 0] = np.where(rng.random(int(y.sum())) < 0.9, np.nan, X[y == 1, 0])
+    network = GILClassifier(n_members=2, max_iter=30, random_state=0)
+    with_indicator = ImputeThenPredict("mean", network, indicator=True).fit(X[:200], y[:200])
+    without = ImputeThenPredict(make_imputer("mixture", random_state=0), network)
+    assert with_indicator.score(X[200:], y[200:]) > 0.85
+    assert "0 is missing" in with_indicator.encoder_.input_names
+    assert "0 is missing" not in without.fit(X[:200], y[:200]).encoder_.input_names
+    assert without.n_features_in_ == 2
+
+
+def test_frames_with_texts_regression_and_string_labels():
+    X, _, y = table()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["word"] = np.where(np.isnan(X[:, 0]), None, np.where(y == 1, "yes", "no"))
+    two_step = ImputeThenPredict("mice", GILClassifier(**QUICK)).fit(frame, np.where(y, "u", "v"))
+    assert set(two_step.predict(frame[[*list("dcba"), "word"]])) <= {"u", "v"}
+    assert two_step.classes_.tolist() == ["u", "v"]
+    number = ImputeThenPredict("mean", GILRegressor(**QUICK)).fit(frame, y + 0.5)
+    assert number.predict(frame).shape == (120,)
+    assert is_regressor(number)
+    assert not hasattr(number, "predict_proba")
+    assert is_classifier(two_step)
+
+
+@pytest.mark.parametrize("name", ["carry_forward", "em"])
+def test_series_in_other_forms_give_the_same(name):
+    X, _, y = series()
+    static = pd.DataFrame({"age": np.where(np.arange(60) % 7, np.arange(60.0), np.nan)})
+    estimator = GILSequenceClassifier(**QUICK)
+    listed = ImputeThenPredict(name, estimator).fit(X, y, static=static)
+    lengths = np.array([len(one) for one in X])
+    padded = np.full((60, 6, 3), np.inf)
+    for row, one in enumerate(X):
+        padded[row, : len(one)] = one
+    array = ImputeThenPredict(name, estimator).fit(padded, y, static=static, lengths=lengths)
+    probability = listed.predict_proba(X, static=static)
+    np.testing.assert_array_equal(
+        probability, array.predict_proba(padded, static=static, lengths=lengths)
+    )
+    long = pd.DataFrame(np.concatenate(X), columns=list("abc"))
+    long["who"] = np.repeat(np.arange(60), lengths)
+    long["hour"] = np.concatenate([np.arange(k) for k in lengths])
+    long["age"], long["label"] = static["age"].to_numpy()[long["who"]], y[long["who"]]
+    how = {"id": "who", "time": "hour", "static": ["age"]}
+    framed = ImputeThenPredict(name, estimator).fit(long, "label", **how)
+    np.testing.assert_allclose(framed.predict_proba(long), probability, atol=1e-6)
+    assert framed.score(long, "label") == listed.score(X, y, static=static)
+
+
+@pytest.mark.parametrize(
+    "imputer",
+    [
+        make_imputer("gain", max_steps=20, check_every=10, random_state=0),
+        make_imputer("miwae", max_steps=20, check_every=10, n_imputation=5, random_state=0),
+        make_imputer("missforest", max_iter=1, random_state=0),
+        make_imputer("brits", max_iter=2, random_state=0),
+        make_imputer("saits", max_iter=2, random_state=0),
+    ],
+    ids=lambda imputer: type(imputer).__name__,
+)
+def test_every_imputer_fills_series(imputer):
+    X, _, y = series()
+    model = ImputeThenPredict(imputer, GILSequenceClassifier(**QUICK)).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_series_regression_and_groups():
+    X, _, y = series()
+    model = ImputeThenPredict("mean", GILSequenceRegressor(**QUICK), indicator=True)
+    model.fit(X, y + 0.25, groups=np.arange(60) // 2)
+    assert model.predict(X).shape == (60,)
+
+
+def test_it_can_be_cloned_and_configured():
+    model = ImputeThenPredict(make_imputer("knn", n_neighbors=3), GILClassifier(max_iter=7))
+    assert clone(model).get_params()["estimator__max_iter"] == 7
+    assert clone(model).set_params(imputer__n_neighbors=9).imputer.n_neighbors == 9
+
+
+def test_a_label_a_step_and_pickling():
+    X, _, _ = series()
+    y = [(np.nan_to_num(one[:, 0]) > 0).astype(int) for one in X]
+    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(per_step=True, **QUICK))
+    model.fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    for one, other in zip(model.predict_proba(X), again.predict_proba(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_wrong_labels_are_found_before_anything_is_imputed():
+    Spy.seen = None
+    model = ImputeThenPredict(Spy(), GILClassifier(**QUICK))
+    check_error(lambda: model.fit(X, Y[:-1]), "y", kind=InputError)
+    model = ImputeThenPredict(Spy(), GILClassifier(max_iter=0))
+    check_error(lambda: model.fit(X, Y), "max_iter is 0", kind=ParameterError)
+    assert Spy.seen is None
+
+
+def test_static_categories_and_positions_from_the_end():
+    gappy, _, y = series()
+    static = pd.DataFrame({"code": np.arange(60) % 3 + 1.0})
+    estimator = GILSequenceClassifier(categorical_features=["code"], **QUICK)
+    model = ImputeThenPredict("carry_forward", estimator).fit(gappy, y, static=static)
+    assert "code=2" in model.encoder_.input_names
+    stages = np.column_stack([X, np.arange(120) % 4])
+    estimator = GILClassifier(categorical_features=[-1], **QUICK)
+    model = ImputeThenPredict("mean", estimator, indicator=True).fit(stages, Y)
+    assert "4=3" in model.encoder_.input_names
+
+
+def test_global_randomness_is_left_alone():
+    gappy, _, y = series()
+    static = pd.DataFrame({"age": np.arange(60.0)})
+    before = np.random.get_state()[1].copy(), np.random.get_state()[2]  # noqa: NPY002
+    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(**QUICK))
+    model.fit(gappy, y, static=static)
+    after = np.random.get_state()  # noqa: NPY002
+    assert (after[1] == before[0]).all()
+    assert after[2] == before[1]
+
+
+X, _, Y = table()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (ImputeThenPredict("magic"), "there is no imputer 'magic'"),
+        (ImputeThenPredict(LogisticRegression()), "imputer is LogisticRegression()"),
+        (ImputeThenPredict("mean", LogisticRegression()), "estimator is LogisticRegression()"),
+        (ImputeThenPredict("mean", GILClassifier(policy="ddpg")), "policy is 'ddpg'"),
+        (ImputeThenPredict("carry_forward"), "CarryForwardImputer fills series"),
+        (ImputeThenPredict("mean", indicator="yes"), "indicator is 'yes'"),
+    ],
+)
+def test_refusals(model, words):
+    check_error(lambda: model.fit(X, Y), words, kind=ParameterError)
+    assert not hasattr(model, "estimator_")
+
+
+def test_bad_input():
+    model = ImputeThenPredict("mean", GILClassifier(**QUICK))
+    check_error(lambda: model.fit(X, Y, id="who"), "no option 'id' for tables", kind=ParameterError)
+    model.fit(X, Y)
+    check_error(lambda: model.predict(X[:, :2]), "X has 2 features", kind=InputError)
+    gappy, _, y = series()
+    model = ImputeThenPredict("mean", GILSequenceClassifier(**QUICK)).fit(gappy, y)
+    static = pd.DataFrame({"age": np.zeros(60)})
+    check_error(lambda: model.predict(gappy, static=static), "training had none", kind=InputError)
+    model.fit(gappy, y, static=static)
+    check_error(lambda: model.predict(gappy), "static", kind=InputError)
+
+
+def test_what_it_imputes_can_be_looked_at():
+    X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 5, "sex": ["f", "m", "m", None] * 5})
+    model = ImputeThenPredict("mean", GILClassifier(max_iter=1)).fit(X, [0, 1, 0, 1] * 5)
+    filled = model.impute(X[["sex", "dose"]].head(4))
+    assert filled[:, 0].tolist() == [1.0, pytest.approx(8 / 3), 3.0, 4.0]
+    assert filled[:, 1].tolist() == ["f", "m", "m", "m"]

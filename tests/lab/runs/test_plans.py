@@ -1,0 +1,122 @@
+"""What a study's name and a few wishes become."""
+
+from __future__ import annotations
+
+import pytest
+
+from imputefree.errors import ParameterError
+from imputefree.lab.report._paper_figures import FIGURES
+from imputefree.lab.rivals._methods import make_method
+from imputefree.lab.runs._plans import plan
+from imputefree.lab.runs._settings import RATES, configure, in_epochs
+from imputefree.lab.runs._study_plans import AS_IT_COMES, EIGHT, PLANS
+from tests.refusals import check_error
+
+OTHERS = ("naive_bayes", "mask_only")  # rivals without a network
+every = pytest.mark.parametrize("study", list(PLANS))
+
+
+@every
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_method_can_be_made_with_its_setting(study, quick):
+    """A misspelt setting would fail only after hours of runs."""
+    made = plan(study, quick=quick)
+    kind = PLANS[study].kind
+    for method, setting in {run.method: run.setting for run in made.runs}.items():
+        model = make_method(method, kind=kind, random_state=0)
+        configure(model, in_epochs(model, setting, 1000), 0)
+
+
+@every
+def test_networks_are_the_same_for_all_who_have_one(study):
+    """But for `own`, which only speaks of imputers and of how zeros are scaled."""
+    networks = []
+    for run in plan(study, seeds=1, steps=100).runs:
+        if "hidden_layer_sizes" in run.setting:
+            own = PLANS[study].own.get(run.method, {})
+            assert all(n.startswith("imputer__") or n == "numeric_encoding" for n in own)
+            shared = {k: v for k, v in run.setting.items() if k not in {*own, "numeric_encoding"}}
+            networks.append(shared)
+    assert all(one == networks[0] for one in networks)
+    assert bool(networks) == (study != "tables")
+
+
+@every
+def test_our_default_is_as_it_comes(study):
+    assert {str(run.setting) for run in plan(study).runs if run.method == AS_IT_COMES} <= {"{}"}
+
+
+def test_every_method_of_the_papers_tables_is_run():
+    imitated = {"mimic3": "icu", "ophthalmic": "ophthalmic-simulated"}
+    for figure in FIGURES:
+        if figure.method != "imputers":
+            for study in {figure.study, imitated.get(figure.study, figure.study)}:
+                assert figure.method in PLANS[study].methods, (study, figure.method)
+
+
+def test_seeds_are_masks_where_something_is_hidden_and_splits_elsewhere():
+    masks = {(run.mask_seed, run.split_seed) for run in plan("mnist", seeds=2).runs}
+    splits = {(run.mask_seed, run.split_seed) for run in plan("icu", seeds=2).runs}
+    assert masks == {(0, 0), (1, 0)}
+    assert splits == {(0, 0), (0, 1)}
+
+
+def test_fixed_series_have_the_papers_steps_and_no_method_that_cannot():
+    steps = {
+        (run.options["form"], run.setting["steps"]) for run in plan("icu", methods=["gil"]).runs
+    }
+    assert steps == {("variable", 2000), ("fixed", 4000)}
+    asked = {run.setting["steps"] for run in plan("icu", methods=["gil"], steps=7).runs}
+    assert asked == {7}
+    forms = {run.options["form"] for run in plan("icu", methods=["gpvae+network"]).runs}
+    assert forms == {"fixed"}
+
+
+def test_search_gives_every_network_the_papers_rates():
+    by = {run.method: run.grid for run in plan("mnist", quick=True, search=True).runs}
+    assert by["naive_bayes"] == {}
+    assert set(RATES) < set(by["gil"])
+    assert "imputer__alpha" in by["gain+network"]
+    assert by["gil-h"] == by["zero+network"] == RATES
+
+
+def test_own_settings_come_last():
+    own = {"gil": {"learning_rate_init": 0.5}}
+    made = plan("mnist", methods=["gil", "gil-h"], seeds=1, rates=[0.5], own=own)
+    assert [run.setting["learning_rate_init"] for run in made.runs] == [0.5, 1e-3]
+
+
+def test_tables_are_eight_and_one_can_be_named():
+    studies = {run.study for run in plan("tables", methods=["mask_only"]).runs}
+    assert studies == {f"table:{name}" for name in EIGHT}
+    assert {run.study for run in plan("table:labor").runs} == {"table:labor"}
+
+
+def test_quick_keeps_all_variants_and_five_rivals_of_mnist():
+    methods = plan("mnist", quick=True).methods
+    assert {"gil", "gil-d", "gil-h", "meta", "gate", "random", "network"} <= set(methods)
+    rivals = [name for name in methods if name.endswith("+network") or name in OTHERS]
+    assert len(rivals) >= 5
+
+
+def test_wishes():
+    made = plan("icu", methods=["gil", "gil", "brits", "lightgbm"], seeds=1, steps=10, width=8)
+    by = {run.method: run.setting for run in made.runs}
+    assert made.methods == ("gil", "brits", "lightgbm")
+    assert by["gil"]["hidden_layer_sizes"] == [8]
+    assert by["gil"]["steps"] == by["brits"]["steps"] == 10
+    assert by["lightgbm"] == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"study": "mnits"}, "there is no study 'mnits' to run"),
+        ({"study": "mnist", "methods": ["gru-d"]}, "there is no method 'gru-d' for 'mnist'"),
+        ({"study": "icu", "rates": [0.5]}, "rates are given"),
+        ({"study": "mnist", "seeds": 0}, "seeds"),
+        ({"study": "mnist", "steps": 1.5}, "steps"),
+    ],
+)
+def test_what_cannot_be_is_told_before_anything_runs(asked, words):
+    check_error(lambda: plan(**asked), words, kind=ParameterError)

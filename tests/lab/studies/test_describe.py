@@ -1,0 +1,164 @@
+"""Descriptions: figures that can be counted by hand, series, wide studies, tables and pictures."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from imputefree.lab.studies import load
+from imputefree.lab.studies._describe import describe
+from imputefree.lab.studies._describe_table import show
+from imputefree.lab.studies._study import Study
+
+WHOSE = {"citation": "made up here", "licence": "none needed", "simulated": True}
+
+
+def printed(found):
+    out = io.StringIO()
+    show(found, Console(file=out, width=120))
+    return out.getvalue()
+
+
+def made(n=300, **beside):
+    """`told` is missing in class 1 only; `twin` with it; `free` by chance; `whole` never."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    X = pd.DataFrame(rng.normal(size=(n, 4)), columns=["told", "twin", "free", "whole"])
+    X.loc[y == 1, ["told", "twin"]] = np.nan
+    X.loc[rng.random(n) < 0.3, "free"] = np.nan
+    return Study("made", X, beside.pop("y", y), **WHOSE, **beside)
+
+
+def test_figures_of_a_table():
+    study = made()
+    found = describe(study)
+    lines = found.lines.set_index("column")
+    assert list(lines.index) == ["told, twin", "free", "whole"]
+    assert lines["count"].tolist() == [2, 1, 1]
+    assert lines.loc["told, twin", "missing"] == 0.5
+    assert lines.loc["told, twin", "spread"] == 1.0
+    assert lines.loc["whole", "missing"] == 0
+    assert found.missing == pytest.approx(study.missing_rate)
+    assert found.auc == 1.0
+    assert found.auc_of == "1 from 0"
+    assert found.patterns == 4
+    assert found.by_class["missing"].tolist()[1] > found.by_class["missing"].tolist()[0] + 0.4
+    assert abs(found.together.iloc[0, 1]) < 0.2
+    assert found.looked_at == ""
+    assert found.lengths is None
+    np.testing.assert_allclose(found.per_row.mean(), found.missing)
+
+
+def test_what_goes_together():
+    X = np.ones((100, 3))
+    X[:40, 0] = X[:40, 1] = np.nan
+    X[0, 1] = 1  # nearly the same gaps
+    X[40:, 2] = np.nan  # the opposite
+    together = describe(Study("t", X, np.zeros(100, int), **WHOSE)).together
+    assert together.loc["0", "1"] > 0.9
+    assert together.loc["0", "2"] == pytest.approx(-1)
+
+
+def test_without_a_label_or_without_gaps():
+    found = describe(made(y=np.zeros(300, int)))
+    assert found.auc is None
+    assert found.lines["spread"].isna().all()
+    assert "none: no label, or the same one everywhere" in printed(found)
+    whole = describe(Study("w", np.ones((20, 2)), np.arange(20) % 2, **WHOSE))
+    assert whole.auc is None
+    assert "none: no gaps" in printed(whole)
+    assert whole.complete == 1
+    assert "fewer than two columns" in printed(whole)
+
+
+def test_numbers_and_many_and_rare_classes():
+    rng = np.random.default_rng(1)
+    number = describe(made(y=(np.arange(300) % 2) + rng.random(300)))
+    assert number.auc == 1.0
+    assert number.auc_of == "up to the median from above the median"
+    many = describe(made(y=np.arange(300) % 60))
+    assert len(many.by_class) == 0
+    rare = np.arange(300) % 2
+    rare[0] = 7
+    assert describe(made(y=rare)).auc_of == "1 from 0"
+
+
+def test_too_few_rows_of_a_class_are_the_reason_given():
+    rare = np.zeros(300, int)
+    rare[:5] = 1
+    found = describe(made(y=rare))
+    assert found.auc is None
+    assert "none: fewer than two classes have 6 rows or more" in printed(found)
+    same = describe(Study("s", np.array([[1.0, np.nan]] * 20), np.arange(20) % 2, **WHOSE))
+    assert same.auc_of == "every row has the same gaps"
+
+
+def test_rates_of_classes_agree_with_the_whole():
+    """Series of a class count by their steps, as in the headline."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 40, size=50)
+    # The longer, the more is missing: means over series would be too low.
+    X = [np.where(rng.random((n, 3)) < n / 40, np.nan, 1.0) for n in lengths]
+    y = rng.integers(0, 2, size=50)
+    found = describe(Study("s", X, y, **WHOSE))
+    steps = np.array([lengths[y == one].sum() for one in (0, 1)])
+    assert np.average(found.by_class["missing"], weights=steps) == pytest.approx(found.missing)
+    joined = [np.concatenate([one for one, k in zip(X, y, strict=True) if k == c]) for c in (0, 1)]
+    rates = [np.isnan(one).mean(axis=0) for one in joined]
+    np.testing.assert_allclose(found.by_class["missing"], np.mean(rates, axis=1))
+    np.testing.assert_allclose(found.lines["spread"], np.abs(rates[0] - rates[1]))
+
+
+def test_columns_with_the_same_gaps_are_named_and_no_range():
+    X = pd.DataFrame(np.ones((20, 9)), columns=list("abcdefghi"))
+    X.loc[:5, ["a", "c", "d", "f"]] = np.nan
+    X.loc[:9, ["b", "e", "g"]] = np.nan
+    found = describe(Study("s", X, np.zeros(20, int), **WHOSE))
+    assert found.lines["column"].tolist() == [
+        "a, c and 2 more",
+        "b, e, g",
+        "2 columns without gaps",
+    ]
+
+
+def test_series_by_their_valid_steps():
+    X = np.full((60, 5, 2), np.nan)
+    lengths = np.where(np.arange(60) % 2, 5, 2)
+    X[:, :2, 0] = 1.0
+    study = Study("s", X, np.arange(60) % 2, lengths=lengths, columns=("a", "b"), **WHOSE)
+    found = describe(study)
+    assert found.rows == lengths.sum()
+    assert found.lengths.tolist() == lengths.tolist()
+    assert found.lines["column"].tolist() == ["a", "b"]
+    np.testing.assert_allclose(found.per_row[:2], [0.5, 0.8])
+    assert found.auc == 1.0  # the length tells
+    assert "2 to 5, median" in printed(found)
+    frames = [pd.DataFrame(X[i, : lengths[i]], columns=["a", "b"]) for i in range(60)]
+    listed = describe(Study("s", frames, study.y, **WHOSE))
+    np.testing.assert_allclose(listed.per_row, found.per_row)
+
+
+def test_a_wide_study_is_looked_at_in_part_and_says_so():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((8000, 200)) < 0.5, np.nan, 1.0)
+    found = describe(Study("wide", X, np.arange(8000) % 10, **WHOSE))
+    assert abs(found.auc - 0.5) < 0.03
+    assert found.together.shape == (40, 40)
+    assert found.looked_at == (
+        "patterns and what goes together: 5,000 of 8,000 rows;"
+        " AUC: 5,000 of 8,000 rows, 100 of 200 columns"
+    )
+    assert "… and 175 more columns" in printed(found)
+
+
+def test_the_table_says_simulated_and_quotes_names_as_they_are():
+    text = printed(describe(load("icu", n_series=120)))
+    assert "icu  (SIMULATED)" in text
+    assert "lactate" in text
+    odd = made()
+    odd.X.columns = ["[bold]x", "[/]", "c", "d"]
+    assert "[bold]x, [/]" in printed(describe(odd))

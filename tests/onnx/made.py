@@ -1,0 +1,93 @@
+"""Small models of every kind that changes the graph, and onnxruntime beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+
+from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
+
+SMALL = {"max_iter": 2, "n_members": 2, "hidden_layer_sizes": (6, 5), "random_state": 0}
+
+
+def frame(rows=80, seed=0, gaps=0.3):
+    """Numbers of many and of few values, a category with rare levels, one of numbers."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "dose": rng.normal(size=rows),
+            "stage": rng.integers(1, 5, rows).astype(float),
+            "money": 1e6 * rng.exponential(size=rows),
+            "site": rng.choice(["north", "south", "west"], rows).astype(object),
+            "ward": pd.Categorical(rng.integers(1, 4, rows)),
+        }
+    )
+    if gaps:
+        for name in X:
+            X.loc[rng.random(rows) < gaps, name] = None
+    return X
+
+
+def table_model(task="binary", gaps=0.3, **options):
+    X = frame(gaps=gaps)
+    X.loc[5, "site"], X.loc[7, "site"] = "moon", "mars"  # seen once: rare
+    y = np.arange(len(X)) % {"binary": 2, "classes": 3, "numbers": 7}[task]
+    if task == "numbers":
+        return GILRegressor(**SMALL | options).fit(X, 5e3 + 1e4 * y)
+    return GILClassifier(**SMALL | options).fit(X, np.array(["a", "b", "c"])[y])
+
+
+def gappy_frame(rows, seed):
+    """New rows with any share of gaps: the first has no entry."""
+    rng = np.random.default_rng(seed)
+    X = frame(rows, seed, gaps=0)
+    X["site"] = rng.choice(["north", "south", "west", "moon", "mars"], rows).astype(object)
+    X.loc[rng.random(rows) < 0.2, "money"] *= -1e9  # far outside
+    shares = rng.random(rows)
+    shares[0] = 1.0
+    for name in X:
+        X.loc[rng.random(rows) < shares, name] = None
+    return X
+
+
+def long_frame(series=24, seed=0, longest=7, uneven=True, static=True):
+    """Series of 1 to `longest` steps in long form, with gaps, categories and static columns."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, longest + 1, series)
+    steps = np.concatenate([np.arange(length, dtype=float) for length in lengths])
+    rows = len(steps)
+    X = pd.DataFrame({"who": np.repeat(np.arange(series), lengths), "hour": steps})
+    if uneven:
+        X["hour"] = 3.0 * X["hour"] + rng.random(rows)
+    X["pulse"] = rng.normal(80, 10, rows)
+    X["drug"] = rng.choice(["yes", "no"], rows).astype(object)
+    X["full"] = rng.normal(size=rows)
+    for name in ("pulse", "drug"):
+        X.loc[rng.random(rows) < 0.4, name] = None
+    if static:
+        X["age"] = rng.normal(60, 9, series)[X["who"]]
+        X["sex"] = rng.choice(["f", "m"], series)[X["who"]].astype(object)
+        X.loc[X["who"] % 4 == 1, "age"] = np.nan
+    return X
+
+
+def series_model(task="binary", uneven=True, static=True, **options):
+    X = long_frame(uneven=uneven, static=static)
+    how = {"id": "who", "time": "hour", "static": ["age", "sex"] if static else None}
+    if options.get("per_step"):
+        X["label"] = np.arange(len(X)) % 2
+        y = "label"
+    else:
+        y = {who: who % 2 for who in X["who"].unique()}
+    cls = GILSequenceClassifier if task == "binary" else GILSequenceRegressor
+    return cls(**SMALL | options).fit(X, y, **how)
+
+
+def predicted(model, X):
+    """What the estimator's public face says, per step one after the other."""
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+
+
+def session(path):
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])

@@ -1,0 +1,152 @@
+"""The card says what the figures say: warnings where they are due, and only there."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imputefree.workflow._card import write_card
+from imputefree.workflow._column_kinds import Column
+from imputefree.workflow._estimate import best_reference
+from imputefree.workflow._problem import Problem
+from imputefree.workflow._verdict import most_telling_gaps, remarks_of, warnings_of
+
+
+def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0.05):
+    def of(value):
+        return {"auc": [value, value - 0.05, value + 0.05], "log_loss": [0.4, 0.3, 0.5]}
+
+    scores = {"imputefree": of(ours[0]), "mask_only": of(mask), "lightgbm": of(boosting)}
+    scores["imputefree"]["auc"] = list(ours)
+    found = {
+        "how": "5-fold cross-validation",
+        "tested": 300,
+        "interval": {
+            "level": 0.95,
+            "method": "percentile bootstrap",
+            "resamples": 1000,
+            "over": "rows",
+            "seed": 0,
+        },
+        "main": "auc",
+        "scores": scores,
+        "differences": {
+            name: {"auc": [ours[0] - scores[name]["auc"][0], low, high], "log_loss": [0, -1, 1]}
+            for name in ("mask_only", "lightgbm")
+        },
+        "failed": {},
+    }
+    return found | {"warnings": warnings_of(found), "remarks": remarks_of(found)}
+
+
+def about(found, rows=300, classes=None):
+    return {
+        "task": "classification",
+        "target": "died",
+        "columns": {"dose|x": "number"},
+        "left_out": {"name": "texts that are all different, as names are"},
+        "series": None,
+        "data": {
+            "file": "d.csv",
+            "rows": rows,
+            "series": None,
+            "missing": {"dose|x": 0.125, "name": 0.0},
+            "target": {"classes": classes or {"no": 150, "yes": 150}},
+            "notes": ["3 rows without a target left out."],
+        },
+        "estimate": found,
+        "made": {
+            "version": "1",
+            "date": "1970-01-02",
+            "command": "imputefree fit d.csv",
+            "random_state": 0,
+            "estimator": "GILClassifier",
+            "cut_short": None,
+        },
+    }
+
+
+def test_everything_is_in_it():
+    card = write_card(about(estimate()))
+    for part in (
+        *(
+            "# Model card: died from d.csv",
+            "0.800 [0.750, 0.850]",
+            "| dose\\|x | number | 12.5 % |",
+        ),
+        *("`name`: texts that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
+        *("do not cover which rows were learned from", "percentile bootstrap", "of the class yes"),
+        "difference to gradient boosting (LightGBM) | +0.020 [-0.010, +0.050]",
+    ):
+        assert part in card
+    assert "WARNING" not in card
+
+
+@pytest.mark.parametrize(("mask", "warned"), [(0.76, False), (0.769, False), (0.771, True)])
+def test_mask_only_nearly_as_good_is_a_warning(mask, warned):
+    said = warnings_of(estimate(mask=mask), ("boat", 0.9))
+    assert any("Mask only reaches 90 %" in one and "'boat'" in one for one in said) == warned
+
+
+def test_boosting_ahead_is_said_and_how_surely():
+    sure = estimate(boosting=0.85, low=-0.08, high=-0.02)
+    assert "is better than this model" in sure["warnings"][0]
+    assert "prefer it" in write_card(about(sure))
+    unsure = estimate(boosting=0.81, low=-0.04, high=0.02)
+    assert not unsure["warnings"]
+    assert "did as well or better" in write_card(about(unsure))
+    assert not estimate(boosting=0.7)["remarks"]
+
+
+def test_no_better_than_chance_is_a_warning():
+    assert "not clearly better than chance" in estimate(ours=(0.55, 0.48, 0.6))["warnings"][0]
+    assert not estimate(ours=(0.8, 0.51, 0.9))["warnings"]
+
+
+def test_limits_depend_on_the_data():
+    few = write_card(about(estimate(), rows=60, classes={"no": 55, "yes": 5}))
+    assert "only 60 rows" in few
+    assert "The class yes is rare (5 of 60)" in few
+    assert "91.7 %" in few
+    many = write_card(about(estimate(), rows=3000, classes={"no": 1500, "yes": 1500}))
+    assert "only" not in many.partition("## Limits")[2]
+    assert "rare" not in many
+
+
+def test_a_short_training_is_told():
+    told = about(estimate())
+    assert "epochs" not in write_card(told)
+    told["made"]["cut_short"] = 10
+    assert "after 10 epochs at most" in write_card(told)
+
+
+def test_groups_and_files_are_no_longer_warned_of():
+    found = copy.deepcopy(estimate())
+    assert "--group" in write_card(about(found))
+    found["interval"]["over"] = "groups"
+    assert "--group" not in write_card(about(found))
+
+
+def test_the_best_reference():
+    assert best_reference(estimate(mask=0.7, boosting=0.6)) == "mask_only"
+    assert best_reference(estimate(mask=0.6, boosting=0.7)) == "lightgbm"
+    found = estimate()
+    found["main"] = "log_loss"
+    found["scores"]["mask_only"]["log_loss"][0] = 0.1
+    assert best_reference(found) == "mask_only"
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_the_most_telling_gaps(kind):
+    y = np.array([0, 1] * 20, dtype=kind)
+    gaps = np.where(y == 1, np.nan, 1.0)
+    other = np.where(np.arange(40) < 20, np.nan, 1.0)
+    frame = pd.DataFrame({"b": other, "a": gaps, "c": 1.0})
+    columns = [Column(name, "number", 0.5) for name in frame]
+    problem = Problem("d.csv", frame, np.arange(40), y, "y", columns)
+    assert most_telling_gaps(problem) == ("a", pytest.approx(1.0))
+    without = Problem("d.csv", frame[["b", "c"]], np.arange(40), y, "y", [columns[0], columns[2]])
+    assert most_telling_gaps(without) is None

@@ -1,0 +1,134 @@
+"""Unfinished work: whose it is, what is damaged, when it is removed."""
+
+from __future__ import annotations
+
+import errno
+import json
+
+import pytest
+
+from imputefree.errors import ModelFileError
+from imputefree.workflow import _partial as module
+from imputefree.workflow._partial import folder_of, open_partial, remove_partial
+from imputefree.workflow._request import Request
+from tests.refusals import check_error
+
+
+@pytest.fixture
+def request_(tmp_path):
+    (tmp_path / "d.csv").write_text("a,y\n1,2\n")
+    return Request(tmp_path / "d.csv", "y", tmp_path / "m")
+
+
+def opened(request, resume=False, fresh=False):
+    return open_partial(request, resume, fresh, threads=1)
+
+
+def enter(request, **how):
+    with opened(request, **how) as partial:
+        return partial
+
+
+def test_fresh_takes_nothing_from_a_fit_under_way(request_):
+    with opened(request_) as partial:
+        partial.keep("one", prediction=[1.0])
+        check_error(lambda: enter(request_, fresh=True), "is being written by another fit")
+        assert partial.read("one")["prediction"].tolist() == [1.0]
+    assert enter(request_, fresh=True).read("one") is None
+
+
+def test_it_is_removed_while_it_is_locked(request_):
+    with opened(request_) as partial:
+        partial.keep("one", prediction=[1.0])
+        remove_partial(partial)
+        assert not folder_of(request_.output).exists()
+        with opened(request_) as other:  # a new folder with a lock of its own
+            assert other.begun
+    assert folder_of(request_.output).exists()
+
+
+def test_a_lock_whose_folder_was_removed_is_taken_anew(request_, monkeypatch):
+    """Between another fit's open and its lock, this one ends and removes the file."""
+    first = opened(request_)
+    partial = first.__enter__()
+    lock, calls = module._lock, []
+
+    def late(file, folder):
+        calls.append(file)
+        if len(calls) == 1:
+            remove_partial(partial)
+            first.__exit__(None, None, None)
+        lock(file, folder)
+
+    monkeypatch.setattr(module, "_lock", late)
+    with opened(request_):
+        assert len(calls) == 2
+        assert (folder_of(request_.output) / "lock").exists()
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_folder_of_somebody_else_is_left_alone(request_, fresh):
+    folder = folder_of(request_.output)
+    folder.mkdir()
+    (folder / "diary.txt").write_text("dear diary")
+    check_error(lambda: enter(request_, fresh=fresh), "is no folder of unfinished work")
+    assert [path.name for path in folder.iterdir()] == ["diary.txt"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"asked": {}, "date": "", "threads": 1}'])
+def test_a_damaged_account_of_what_was_asked(request_, text):
+    enter(request_)
+    (folder_of(request_.output) / "asked.json").write_text(text)
+    check_error(
+        lambda: enter(request_, resume=True),
+        "asked.json is damaged",
+        "--fresh",
+        kind=ModelFileError,
+    )
+    assert enter(request_, fresh=True).begun
+
+
+@pytest.mark.parametrize("change", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b"no"])
+def test_a_damaged_piece(request_, change):
+    with opened(request_) as partial:
+        partial.keep("one", prediction=[1.0] * 50)
+        path = partial.folder / "one.npz"
+        path.write_bytes(change(path.read_bytes()))
+        check_error(lambda: partial.read("one"), "one.npz is damaged", kind=ModelFileError)
+
+
+def test_a_full_disk(request_, monkeypatch):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened(request_) as partial:
+        monkeypatch.setattr(module, "write_file", full)
+        check_error(
+            lambda: partial.keep("one", prediction=[1.0]),
+            "one.npz cannot be written (No space left",
+            "--resume",
+            kind=ModelFileError,
+        )
+    check_error(lambda: enter(request_), "asked.json cannot be written", kind=ModelFileError)
+
+
+def test_going_on_is_told_from_beginning(request_):
+    assert enter(request_, resume=True).begun
+    assert not enter(request_, resume=True).begun
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda asked: asked.update(methods=["imputefree"]), "the methods to compare with differ"),
+        (lambda asked: asked.update(file="e.csv"), "the data file's name differ"),
+        (lambda asked: asked["versions"].pop("pandas"), "pandas differ"),
+    ],
+)
+def test_what_ends_up_in_the_card_is_compared(request_, change, said):
+    enter(request_)
+    path = folder_of(request_.output) / "asked.json"
+    state = json.loads(path.read_text())
+    change(state["asked"])
+    path.write_text(json.dumps(state))
+    check_error(lambda: enter(request_, resume=True), said)

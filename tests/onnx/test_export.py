@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from imputefree.baselines import ImputeThenPredict
 from imputefree.errors import ModelFileError
-from imputefree.lab.rivals._two_step import ImputeThenPredict
 from imputefree.onnx import export
 from imputefree.onnx._checking import difference, new_session
 from imputefree.onnx._samples import draw
@@ -47,8 +47,8 @@ def test_where_nothing_can_be_written(tmp_path):
 
 
 def test_a_model_behind_an_imputer_is_refused(tmp_path):
-    own = ImputeThenPredict("mean", table_model()).fit(frame(), np.arange(80) % 2)
-    with pytest.raises(ModelFileError, match="FilledEncoder"):
+    own = ImputeThenPredict(estimator=table_model()).fit(frame(), np.arange(80) % 2)
+    with pytest.raises(ModelFileError, match="ImputingEncoder"):
         export(own.estimator_, tmp_path / "model.onnx")
 
 

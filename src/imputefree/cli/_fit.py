@@ -191,7 +191,8 @@ def fit_command(
                 other = read_other(request.test, request, problem)
         show_columns(problem)
         parts, how = plan(problem, other, request)
-        with open_partial(request, resume, fresh, _threads()) as partial:
+        digests = problem.digest, other.digest if other else None
+        with open_partial(request, digests, resume, fresh, _threads()) as partial:
             if resume and partial.begun:
                 typer.echo(f"Nothing to resume beside {output}: the fit begins anew.", err=True)
             _set_threads(partial.state["threads"])

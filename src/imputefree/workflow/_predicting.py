@@ -11,9 +11,8 @@ from sklearn.base import is_classifier
 
 from ..errors import ParameterError
 from ..io import BadRows
-from ._chunks import Chunk
+from ._chunks import Chunk, whole_series
 from ._loaded_model import is_of_series, roles_of, static_names
-from ._series_groups import whole_series
 
 PREDICTION = "prediction"
 

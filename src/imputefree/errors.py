@@ -12,7 +12,11 @@ be finite or missing (NaN). Replace infinities with NaN, or drop the rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
+
+Names = Any  # a list, a tuple or an array
 
 
 class ImputefreeError(ValueError):
@@ -85,3 +89,31 @@ class UnseenCategoryWarning(UserWarning):
 
 class InterruptedWarning(UserWarning):
     """Training was interrupted; the best weights so far are kept."""
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+def shorten(names: Names, limit: int = 6, word: Callable[[Any], str] = repr) -> str:
+    """The first names, each as `word` puts it, and how many more there are.
+
+    >>> shorten(["hr", "temp", "ph"], limit=2)
+    "'hr', 'temp' and 1 more"
+    """
+    shown = ", ".join(word(name) for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def listed(*parts: tuple[str, Names]) -> str:
+    """What is missing, what is superfluous, and so on; parts without a name are left out.
+
+    >>> listed(("missing", ["hr"]), ("not in training", []), ("new", ["ph", "temp"]))
+    "missing 'hr'; new 'ph', 'temp'"
+    """
+    return "; ".join(f"{heading} {shorten(names)}" for heading, names in parts if len(names))

@@ -13,6 +13,7 @@ be finite or missing (NaN). Replace infinities with NaN, or drop the rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 Names = Any  # a list, a tuple or an array
@@ -59,6 +60,27 @@ class ResultsError(ImputefreeError):
 
 class ClusterError(ImputefreeError):
     """A Dask cluster that cannot be reached, or is not fit for runs."""
+
+
+class MissingExtraError(ImputefreeError, ImportError):
+    """A library that only an extra of this package installs."""
+
+
+def require_extra(extra: str, *modules: str) -> None:
+    """Raise a MissingExtraError unless all these modules of an extra are installed.
+
+    >>> require_extra("bench", "no_such_module")
+    Traceback (most recent call last):
+    imputefree.errors.MissingExtraError: no_such_module is not installed. It comes with the extra \
+'bench'. Run pip install 'imputefree[bench]'.
+    """
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
+            f"{'It comes' if len(missing) == 1 else 'They come'} with the extra {extra!r}",
+            f"Run pip install 'imputefree[{extra}]'",
+        )
 
 
 class UnseenCategoryWarning(UserWarning):

@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.io.common import get_handle
+from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
 from ..errors import InputError, shorten
@@ -30,7 +30,7 @@ SEPARATORS = {";": "semicolons", "\t": "tabs"}
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
 # As strings: pandas' categories would be numbers where all of a piece look so, 01 being 1.
 TYPES = {"category": "str", "text": "str"}
-PACKED = {
+PACKED: dict[str, Any] = {
     ".gz": "gzip",
     ".bz2": "bz2",
     ".xz": "xz",
@@ -205,7 +205,7 @@ class CsvRows:
         """The records as a frame, by pandas' fast reader."""
         if not len(spans) or not kinds:
             return pd.DataFrame({name: pd.Series(dtype=object) for name in kinds})
-        places = {self.names.index(name): kind for name, kind in kinds.items()}
+        places: dict[Any, str] = {self.names.index(n): kind for n, kind in kinds.items()}
         records = [text[start:end] for start, end in _joined(spans)]
         try:
             frame = pd.read_csv(
@@ -288,7 +288,7 @@ def _corrupted(path: Path, error: Exception) -> InputError:
 
 
 def _unpacked(path: Path, raw: IO[bytes]) -> Any:
-    method: Any = PACKED.get(path.suffix.lower())
+    method = PACKED.get(path.suffix.lower())
     if method is None:
         return raw
     try:

@@ -99,7 +99,7 @@ def open_file(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise InputError(f"{path} does not exist", "", "Correct the path") from None
+        raise InputError(f"{path} does not exist", "A table is a file", "Correct the path") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder", "A table is a file", "Name a file") from None
     except OSError as error:

@@ -52,6 +52,11 @@ class ParquetRows:
                 done += len(table)
                 yield RawRows(_to_frame(table), lines, {}, (self.size or 0) * done // total)
 
+    def all(self) -> pd.DataFrame:
+        """All columns and rows at once."""
+        with _parquet_errors(self.path):
+            return self._file.read().to_pandas(ignore_metadata=True)
+
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[ParquetRows]:
@@ -60,19 +65,15 @@ def open_parquet(path: Path) -> Iterator[ParquetRows]:
         yield ParquetRows(path, raw)
 
 
-def read_parquet(path: Path, content: Any) -> pd.DataFrame:
-    """All of a Parquet file that was opened or read as bytes.
+def read_parquet(path: Path, content: IO[bytes]) -> pd.DataFrame:
+    """All of a Parquet file.
 
     An index that has a name is a column like others; one without only numbers the rows.
     """
-    with _parquet_errors(path):
-        from pyarrow import parquet
-
-        table = parquet.read_table(content)
-        twins = {name for name, count in Counter(table.column_names).items() if count > 1}
-        if twins:
-            raise twin_error(path, sorted(twins))
-        frame = table.to_pandas(ignore_metadata=True)
+    reader = ParquetRows(path, content)
+    if reader.twins:
+        raise twin_error(path, sorted(reader.twins))
+    frame = reader.all()
     return frame.drop(columns=[name for name in frame if INDEX.fullmatch(str(name))])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from imputefree import GILSequenceClassifier
+from imputefree import GILSequenceClassifier, Panel
 from imputefree.gil._policies import GatePolicy
 from imputefree.onnx import encode, export
 from tests.onnx.made import SMALL, long_frame, predicted, series_model, session
@@ -102,10 +102,11 @@ def test_arrays_and_times_of_their_own(tmp_path):
     X[rng.random(X.shape) < 0.3] = np.nan
     lengths, times = rng.integers(1, 7, 30), np.cumsum(rng.random((30, 6)) + 0.1, 1)
     how = {"lengths": lengths, "times": times}
-    model = GILSequenceClassifier(**SMALL).fit(X, np.arange(30) % 2, **how)
+    panel = Panel.from_array(X, **how)
+    model = GILSequenceClassifier(**SMALL).fit(panel, np.arange(30) % 2)
     path = tmp_path / "model.onnx"
     export(model, path)
     found = session(path).run(None, {"X": X, **how})[0]
-    np.testing.assert_allclose(found, model.predict_proba(X, **how), rtol=0, atol=1e-5)
-    again = session(path).run(None, encode(path, X, **how))[0]
+    np.testing.assert_allclose(found, model.predict_proba(panel), rtol=0, atol=1e-5)
+    again = session(path).run(None, encode(path, panel))[0]
     np.testing.assert_array_equal(found, again)

@@ -4,7 +4,17 @@ from ._columns import Columns, as_values, is_polars, read_columns
 from ._encoding import FEW_VALUES_SIZE, MAX_LEVELS, Category, Number, Plan
 from ._folds import assign_folds
 from ._numeric_table import NumericTables, numbers
-from ._panel import Layout, Panel, first_steps, read_panel, series_labels, step_labels
+from ._panel import (
+    Layout,
+    Panel,
+    first_steps,
+    prediction_panel,
+    read_panel,
+    series_labels,
+    split_static,
+    step_labels,
+    training_panel,
+)
 from ._panel_encoder import LONGEST, PanelEncoder
 from ._scaling import HARD_LIMIT, SOFT_LIMIT, location, scale
 from ._splits import MOST_CLASSES, Split, Splits
@@ -39,6 +49,7 @@ __all__ = [
     "is_polars",
     "location",
     "numbers",
+    "prediction_panel",
     "read_classes",
     "read_columns",
     "read_numbers",
@@ -48,5 +59,7 @@ __all__ = [
     "scale",
     "series_labels",
     "shorten",
+    "split_static",
     "step_labels",
+    "training_panel",
 ]

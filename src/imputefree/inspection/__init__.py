@@ -32,7 +32,6 @@ def explain_rows(
     *,
     single: bool = True,
     most_steps: int = MOST_STEPS,
-    **how: Any,
 ) -> Explanation | SeriesExplanation:
     """Explain the predictions of a fitted estimator for a table or for series.
 
@@ -44,7 +43,6 @@ def explain_rows(
         two classes, and of more the one predicted for each row
     single : of series: remove values one by one; False leaves it at whole columns, which is fast
     most_steps : of series: a limit on the work (removed values times steps, over all series)
-    how : of series: options as for `predict`
 
     Examples
     --------
@@ -65,8 +63,8 @@ def explain_rows(
     """
     check_is_fitted(model, "predictor_")
     if isinstance(model.encoder_, TableEncoder):
-        return explain_table(model, X, of, **how)
-    return explain_series(model, X, of, single, most_steps, **how)
+        return explain_table(model, X, of)
+    return explain_series(model, X, of, single, most_steps)
 
 
 __all__ = [

@@ -20,12 +20,10 @@ CHUNK_STEPS = 2**14  # steps of the variants that are encoded at once
 MOST_STEPS = 5_000_000  # about a minute of one core with the default networks
 
 
-def explain_series(
-    model: Any, X: Any, of: Any, single: bool, most_steps: int, **how: Any
-) -> SeriesExplanation:
+def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -> SeriesExplanation:
     """See `explain_rows`; d columns, those of the steps and then the static ones."""
     encoder = model.encoder_
-    given = model._inputs(X, **how)
+    given = model._inputs(X)
     members = _members(model, given)  # says what is wrong with it, and what training never saw
     panel = _arranged(encoder, given)
     outcome = Outcome.choose(model, members, of)
@@ -79,7 +77,7 @@ def explain_series(
         of=outcome.of,
         prediction=prediction,
         observed=now,
-        importance=_importance_by_series(model, X, given, **how),
+        importance=_importance_by_series(model, X, given),
         removal=removal,
         next_value=coming.change,
         next_low=coming.low,
@@ -173,9 +171,9 @@ def _refuse_too_much(seen: np.ndarray, panel: Panel, most_steps: int) -> None:
         )
 
 
-def _importance_by_series(model: Any, X: Any, panel: Panel, **how: Any) -> Any:
+def _importance_by_series(model: Any, X: Any, panel: Panel) -> Any:
     """A list of (steps, d), whatever the form that X has."""
-    found = importance(model, X, **how)
+    found = importance(model, X)
     if found is None or isinstance(found, list):
         return found
     return np.split(found[panel.source], np.cumsum(panel.lengths)[:-1])

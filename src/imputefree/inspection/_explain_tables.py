@@ -23,10 +23,10 @@ CHUNK_NUMBERS = 2**22  # inputs of the variants that are in memory at once: 16 M
 ROWS = 4096  # whose variants are listed at once
 
 
-def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
+def explain_table(model: Any, X: Any, of: Any) -> Explanation:
     """See `explain_rows`; d columns, all results (n, d)."""
     encoder: TableEncoder = model.encoder_
-    table = encoder.transform(model._inputs(X, **how))
+    table = encoder.transform(model._inputs(X))
     n, d = len(table.values), encoder.n_columns
     members = _members(model, table)
     outcome = Outcome.choose(model, members, of)
@@ -64,12 +64,12 @@ def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
     )
 
 
-def importance(model: Any, X: Any, **how: Any) -> Any:
+def importance(model: Any, X: Any) -> Any:
     """What the policy gave; None where nothing was decided, or the file has no policy."""
     if isinstance(getattr(model, "policy_", None), NoPolicy):
         return None
     try:
-        return model.importance(X, **how)
+        return model.importance(X)
     except ParameterError:
         return None
 

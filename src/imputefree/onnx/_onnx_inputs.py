@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data import Category, Columns, Number, Panel, Plan, TableEncoder, read_columns, shorten
+from ..data import (
+    Category,
+    Columns,
+    Number,
+    Panel,
+    Plan,
+    TableEncoder,
+    prediction_panel,
+    read_columns,
+    shorten,
+)
 from ..errors import InputError, UnseenCategoryWarning
-from ..estimators import read_series
 from ._metadata import levels_of, read_metadata
 
 
-def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
+def encode(source: Any, X: Any) -> dict[str, np.ndarray]:
     """The inputs of an exported model, by name, for a table or for series with gaps.
 
     Columns are matched by name; those of the wrong kind, or lacking, are refused as the estimator
@@ -25,7 +33,7 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
     Parameters
     ----------
     source : the metadata (see `read_metadata`), or the path of the ONNX file
-    X, how : as for `predict` of the estimator
+    X : as for `predict` of the estimator
 
     Examples
     --------
@@ -39,18 +47,11 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
     """
     about: Mapping[str, Any] = source if isinstance(source, Mapping) else read_metadata(source)
     if about["layout"] is None:
-        if how:
-            raise InputError(
-                f"there is no option {next(iter(how))!r} for tables",
-                "Options such as id= and static= are for series",
-                "Leave it out",
-            )
         return {"X": numbers(_encoder(about["columns"], about["named"]), read_columns(X))}
     steps = _encoder(about["columns"], about["named"])
     statics = None if about["static"] is None else _encoder(about["static"], True)
-    panel, layout = read_series(X, how, {}, about["layout"])
-    if layout["variable"] and steps.named:  # a variable that nobody measured has no pairs
-        panel = replace(panel, steps=panel.steps.completed(steps.names))
+    named = [[] if part is None or not part.named else part.names for part in (steps, statics)]
+    panel = prediction_panel(X, about["layout"], None, named[0] or None, named[1])
     return panel_inputs(panel, steps, statics)
 
 

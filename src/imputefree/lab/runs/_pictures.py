@@ -61,7 +61,7 @@ def pictures(model: Any, study: Study, test: Study, *, random_state: int) -> Pic
     >>> from .methods import make_method
     >>> cohort = load("icu", n_series=60)
     >>> model = make_method("gil-h", kind="series").set_params(max_iter=2, n_members=1)
-    >>> found = pictures(model.fit(cohort.X, cohort.y, **cohort.options), cohort,
+    >>> found = pictures(model.fit(cohort.inputs, cohort.y), cohort,
     ...                  cohort.take(range(20)), random_state=0)
     >>> list(found), len(found["curves"]["loss"]), found["importance"]["columns"][-1]
     (['curves', 'importance', 'features'], 2, 'age')
@@ -118,7 +118,7 @@ def _importance(model: Any, study: Study, test: Study) -> Picture | None:
     if policy is None or isinstance(policy, NoPolicy) or not hasattr(model, "importance"):
         return None
     part = _first(test, MOST_SERIES if study.kind == "series" else MOST_ROWS)
-    found = model.importance(part.X, **part.options)
+    found = model.importance(part.inputs)
     names = [str(name) for name in model.encoder_.names]
     if study.columns is not None:  # arrays have no names; statics, if any, come after
         names[: len(study.columns)] = study.columns
@@ -184,7 +184,7 @@ def _features(model: Any, test: Study, random_state: int) -> Picture | None:
     if test.task != CLASSES or not hasattr(model, "features"):
         return None
     part = _first(test, MOST_POINTS)
-    places = _flat(model.features(part.X, **part.options), random_state)
+    places = _flat(model.features(part.inputs), random_state)
     if places is None:
         return None
     x, y = places.T

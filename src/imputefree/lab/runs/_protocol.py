@@ -21,7 +21,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -173,7 +172,7 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         given = in_epochs(model, {**run.setting, **setting}, len(split.train))
         configure(model, given, run.random_state)
         start = time.perf_counter()
-        model.fit(rest.X, rest.y, held_out=held_out, **_taken(model.fit, rest))
+        model.fit(rest.inputs, rest.y, held_out=held_out)
         seconds.append(time.perf_counter() - start)
         # Of one setting there is nothing to choose.
         loss = _loss(model, study, split.validation) if len(grid) > 1 else 0.0
@@ -201,7 +200,9 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         "rows": [len(part) for part in split],
         "chosen": tried[at][0],
         "tried": [list(one) for one in tried] if len(grid) > 1 else [],
-        "ignored": sorted(set(study.options) - set(_taken(model.fit, study))),
+        "ignored": [
+            name for name in getattr(model, "ignores", ()) if getattr(study, name) is not None
+        ],
         "scores": scores,
         "cost": cost,
     }
@@ -217,19 +218,11 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     return found
 
 
-def _taken(function: Any, study: Study) -> dict[str, Any]:
-    """What the method takes of what the study has beside X."""
-    has = signature(function).parameters
-    if any(one.kind is Parameter.VAR_KEYWORD for one in has.values()):
-        return study.options
-    return {name: value for name, value in study.options.items() if name in has}
-
-
 def _predict(model: Any, part: Study) -> tuple[np.ndarray, Any]:
     """Probabilities and their classes, or numbers and None."""
     if part.task != CLASSES:
-        return model.predict(part.X, **_taken(model.predict, part)), None
-    return model.predict_proba(part.X, **_taken(model.predict_proba, part)), model.classes_
+        return model.predict(part.inputs), None
+    return model.predict_proba(part.inputs), model.classes_
 
 
 def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) -> metrics.Figures:
@@ -254,7 +247,7 @@ def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
 
 
 def _imputation(model: Any, test: Study, train: Study) -> metrics.Figures:
-    filled = model.impute(test.X, **_taken(model.impute, test)).astype(np.float64)
+    filled = model.impute(test.inputs).astype(np.float64)
     if not np.isfinite(filled[~test.observed]).all():
         raise ParameterError(
             "the method fills gaps with NaN or infinity",

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ...data import Split, Splits
+from ...data import Panel, Split, Splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,13 @@ class Study:
         return "regression" if kind == "f" else "classification"
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What `fit` and `predict` of a sequence estimator take beside X."""
-        beside = {"static": self.static, "lengths": self.lengths, "times": self.times}
-        return {name: one for name, one in beside.items() if one is not None}
+    def inputs(self) -> Any:
+        """What estimators take as X: the table, or a `Panel` with lengths, times and statics."""
+        if self.kind == "table":
+            return self.X
+        if isinstance(self.X, list):
+            return Panel.from_list(self.X, self.times, self.static)
+        return Panel.from_array(self.X, self.lengths, self.times, static=self.static)
 
     @cached_property
     def observed(self) -> np.ndarray:

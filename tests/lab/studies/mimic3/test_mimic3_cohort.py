@@ -158,8 +158,8 @@ def test_the_study_of_fixed_length(mini, files):
 def test_an_estimator_takes_the_study_as_it_is(files, form):
     study = mimic3.load(files, form=form)
     model = GILSequenceClassifier(max_iter=1, n_members=1, random_state=0)
-    model.fit(study.X, study.y, **study.options)
-    assert model.predict_proba(study.X, **study.options).shape == (22, 2)
+    model.fit(study.inputs, study.y)
+    assert model.predict_proba(study.inputs).shape == (22, 2)
 
 
 def test_long_series_end_after_8_rows(tmp_path):

@@ -8,11 +8,11 @@ from typing import Any
 
 from ..data import Panel, prediction_panel
 from ..errors import InputError
-from ._plain_tables import PlainTable
+from ._plain_tables import PlainEncoder
 
 
 def read_like_training(
-    X: Any, layout: Mapping[str, Any], steps: PlainTable, statics: PlainTable | None
+    X: Any, layout: Mapping[str, Any], steps: PlainEncoder, statics: PlainEncoder | None
 ) -> Panel:
     """Series for a prediction: columns, their order and kinds as `steps` and `statics` learned.
 
@@ -23,7 +23,7 @@ def read_like_training(
     return arranged(panel, steps, statics)
 
 
-def arranged(panel: Panel, steps: PlainTable, statics: PlainTable | None) -> Panel:
+def arranged(panel: Panel, steps: PlainEncoder, statics: PlainEncoder | None) -> Panel:
     """The panel with the columns of training, in their order."""
     panel = replace(panel, steps=steps.arranged(panel.steps))
     if statics is not None and panel.statics is not None:

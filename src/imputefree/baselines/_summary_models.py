@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data import Layout, Panel, read_target, series_labels, training_panel
 from ._boosting import BoostingClassifier, BoostingRegressor
 from ._panel_tables import arranged, read_like_training
-from ._plain_tables import PlainTable
+from ._plain_tables import PlainEncoder
 from ._summaries import summarise, summarise_mask
 
 
@@ -38,8 +38,8 @@ class Summary(BaseEstimator):
         if held_out is not None:
             held_out = series_labels(held_out, panel, "held_out")
         owner = type(self).__name__
-        steps = PlainTable(owner=owner).fit(panel.steps)
-        statics = None if panel.statics is None else PlainTable(owner=owner).fit(panel.statics)
+        steps = PlainEncoder(owner=owner).fit(panel.steps)
+        statics = None if panel.statics is None else PlainEncoder(owner=owner).fit(panel.statics)
         estimator = self._default() if self.estimator is None else clone(self.estimator)
         estimator.fit(self._rows(arranged(panel, steps, statics)), y, held_out=held_out)
         self.layout_, self.steps_, self.statics_ = panel.layout.to_dict(), steps, statics

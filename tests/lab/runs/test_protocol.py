@@ -174,7 +174,7 @@ def test_imputation_of_tables_is_judged_by_the_truth():
 
 
 def test_what_a_method_cannot_take_is_said():
-    run = Run("icu", "grud", ICU, setting={"max_iter": 1})
+    run = Run("icu", "gru-d", ICU, setting={"max_iter": 1})
     assert carry_out(run, run.load())["ignored"] == ["times"]
 
 

@@ -83,7 +83,7 @@ class Checkpoint:
                 torch.save({"identity": self.identity, "state": make_state()}, place)
         except (OSError, RuntimeError) as error:  # torch raises the latter for a full disk
             warnings.warn(
-                f"The checkpoint {self.path} cannot be written ({error}); training continues"
+                f"The checkpoint {self.path} cannot be written ({error}); training goes on"
                 " without a new one.",
                 stacklevel=2,
             )

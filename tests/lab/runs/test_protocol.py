@@ -266,7 +266,7 @@ def test_settings_reach_the_part_they_are_for():
         ("naive_bayes", "depth", "ObservedNaiveBayes has no setting 'depth'"),
         ("naive_bayes", "imputer__depth", "has no setting 'imputer__depth'"),
         ("gil", "policy__depth", "the policy 'ddpg' has no setting 'depth'"),
-        ("em+network", "imputer__depth", "'em' has no option 'depth'"),
+        ("em+network", "imputer__depth", "EMImputer has no setting 'depth'"),
     ],
 )
 def test_unknown_settings_are_an_error(method, name, part):

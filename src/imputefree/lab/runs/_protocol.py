@@ -39,7 +39,6 @@ from threadpoolctl import threadpool_limits
 from ...errors import ParameterError
 from ...gil import POLICIES
 from ...metrics import _scores as metrics
-from ..imputers import make_imputer
 from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
 from ..studies import Root, Study, load, takes
 from . import _pictures
@@ -300,7 +299,7 @@ def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
 
 
 def configure(model: Any, setting: Mapping[str, Any], random_state: int) -> Any:
-    """The same unfitted method with this setting; random_state is for an imputer made here.
+    """The same unfitted method with this setting; random_state is for its imputer.
 
     >>> configure(make_method("em+network"), {"max_iter": 3, "imputer__max_iter": 9}, 0)
     ImputeThenPredict(estimator=GILClassifier(max_iter=3, random_state=0),
@@ -329,18 +328,22 @@ are ...
 
 
 def _configure_part(model: Any, part: str, options: Setting, random_state: int) -> None:
-    name = model.get_params().get(part)
-    if not isinstance(name, str):
+    """Sets the options of its imputer, an object, or of its policy, a name."""
+    target = model.get_params().get(part)
+    owner: Any = target
+    if part == "imputer" and hasattr(target, "get_params"):
+        known = list(target.get_params())
+    elif part == "policy" and target in POLICIES:
+        owner, known = f"the policy {target!r}", list(signature(POLICIES[target]).parameters)
+    else:
         raise _unknown(model, f"{part}__{next(iter(options))}")
-    if part == "imputer":
-        # An imputer given by name gets the estimator's seed; one made here needs its own.
-        model.set_params(imputer=make_imputer(name, **({"random_state": random_state} | options)))
-        return
-    known = list(signature(POLICIES[name]).parameters) if name in POLICIES else []
     for option in options:
         if option not in known:
-            raise _unknown(f"the policy {name!r}", option, known)
-    model.set_params(policy=POLICIES[name](**options))
+            raise _unknown(owner, option, known)
+    if part == "imputer":
+        target.set_params(**({"random_state": random_state} | options))
+    else:
+        model.set_params(policy=POLICIES[target](**options))
 
 
 def _unknown(owner: Any, name: str, known: Sequence[str] | None = None) -> ParameterError:

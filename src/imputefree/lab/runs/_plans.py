@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from ..._rules import check_rules, or_the_word, whole
 from ...errors import ParameterError
 from ..rivals._methods import KINDS
-from ..studies import takes
-from ..studies._table_studies import KNOWN
+from ..studies import KNOWN, takes
 from ._protocol import Run
 from ._run import grid
 from ._settings import PAPER_GRIDS, RATES, Setting

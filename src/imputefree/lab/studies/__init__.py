@@ -17,8 +17,8 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from ...data import Split, Splits, shorten
-from ...errors import ParameterError
+from ...data import Split, Splits
+from ...errors import ParameterError, shorten
 from ._csv_studies import KNOWN
 from ._data_files import SOURCES, File, Report, Root, get, home_of
 from ._describe import describe, show

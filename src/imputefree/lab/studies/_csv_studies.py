@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from ..._rules import check_value, choice, or_the_word
-from ...data import Splits, counted, shorten
-from ...errors import InputError, ParameterError
+from ...data import Splits
+from ...errors import InputError, ParameterError, counted, shorten
 from ...io import TASKS, need_columns, read_csv, read_label_column, words_as_gaps
 from ._data_files import Root, find
 from ._study import Study
@@ -140,7 +140,9 @@ def study(
     return _from_file(f"table:{path.name}", path, frame.reset_index(drop=True), y, (*notes, *words))
 
 
-def _from_file(name: str, path: Path, X: Any, y: np.ndarray, notes: Any, times: Any = None) -> Study:
+def _from_file(
+    name: str, path: Path, X: Any, y: np.ndarray, notes: Any, times: Any = None
+) -> Study:
     return Study(
         name,
         X,

@@ -21,8 +21,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from ...data import shorten
-from ...errors import DownloadError, InputError, ParameterError
+from ...errors import DownloadError, InputError, ParameterError, shorten
 
 VARIABLE = "IMPUTEFREE_DATA"
 Root = str | os.PathLike[str] | None

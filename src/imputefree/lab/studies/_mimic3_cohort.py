@@ -30,7 +30,7 @@ Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone deci
 
 Series. A row is a time at which any attribute was charted in the window; columns not charted then
 are gaps. Several values of one attribute at one time (arterial line and cuff) become their mean.
-Values marked as errors (CHARTEVENTS.ERROR = 1), or impossible (_mimic3_items.py), do not count as measured.
+Values marked as errors (CHARTEVENTS.ERROR = 1), or outside the ranges of ATTRIBUTES, do not count.
 Charted values belong to the ICU stay named beside them, labs to the stay in which the blood was
 drawn; times outside of the stay do not count.
 

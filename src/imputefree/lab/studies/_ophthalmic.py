@@ -17,9 +17,9 @@ Features are like those pooled by a convolutional network: none negative, more t
 zero, driven by 24 factors per image that have nothing to do with the disease; 15 % of them also
 follow the severity. Age, years of diabetes, A1C and insulin follow it weakly, sex not at all.
 
-How gaps are generated: 12 % of the record completely at random (MCAR); then 59 % of the subjects lose
-one image, never both, depending on what is seen of their record (MAR): the shorter the diabetes and
-the lower A1C, the likelier; the younger, the likelier it is the OCT. Counts are exact: 17.0 %.
+How gaps are generated: 12 % of the record completely at random (MCAR); then 59 % of the subjects
+lose one image, never both, depending on what is seen of their record (MAR): the shorter the
+diabetes and the lower A1C, the likelier; the younger, the likelier it is the OCT. Counts are exact.
 
 How hard it is. AUC, 5-fold cross-validation (stratified, shuffled by the seed); logistic regression
 sees zeros for gaps, LightGBM sees the gaps:

@@ -1,4 +1,4 @@
-"""PhysioNet/CinC Challenge 2012: 12,000 ICU stays of 48 hours each; the target is death in hospital.
+"""PhysioNet/CinC Challenge 2012: 12,000 ICU stays of 48 hours; the target is death in hospital.
 
 Real, public data (ODC-By), read from the challenge's files, which this package does not contain:
 `set-{a,b,c}.tar.gz` (or folders `set-{a,b,c}`) and `Outcomes-{a,b,c}.txt`.
@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 
 from ..._rules import check_value, choice
-from ...data import counted
-from ...errors import InputError, ParameterError
+from ...errors import InputError, ParameterError, counted
 from ...io import need_columns, read_csv
 from ._data_files import Root, find
 from ._study import Study

@@ -1,4 +1,4 @@
-"""MIMIC-III: does septic shock follow within 4 hours? The paper's study, from your copy of the data.
+"""MIMIC-III: does septic shock follow within 4 hours? The paper's study, from your copy of it.
 
 Real patients' data under an access agreement: this package contains none, and sends none anywhere.
 The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in and when shock
@@ -10,7 +10,6 @@ began, `_mimic3_items.py` what is measured, `_mimic3_source.py` reads files and 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..._progress import step_progress
 from ..._rules import check_value, choice
 from ...data import Splits
 from ...errors import ImputefreeError, InputError, ParameterError
-from ._data_files import SOURCES, find
+from ._data_files import SOURCES, Root, find
 from ._mimic3_cohort import Cohort, build, check
 from ._mimic3_items import NAMES
 from ._mimic3_source import Folder, Postgres, Source
@@ -40,11 +39,10 @@ DEFINITION = (
     "Onset: vasopressor running, latest lactate (at most 12 h old) above 2 mmol/L, MAP below 65"
     " mmHg in the last 6 h; the paper names Sepsis-3 and leaves these distances open."
 )
-Path = str | os.PathLike[str]
 
 
 def load(
-    root: Path | None = None,
+    root: Root = None,
     *,
     dsn: str | None = None,
     schema: str = "mimiciii",
@@ -81,7 +79,7 @@ def load(
 
 
 def open_source(
-    root: Path | None = None,
+    root: Root = None,
     *,
     dsn: str | None = None,
     schema: str = "mimiciii",

@@ -11,8 +11,8 @@ import pytest
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier
 from imputefree.cli import _explain as explain
-from imputefree.inspection import _explained_picture as picture
 from imputefree.inspection import explain_rows
+from imputefree.inspection._show_explanation import draw_next
 
 rng = np.random.default_rng(0)
 N = 260
@@ -133,7 +133,7 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
 
     found = explain_rows(GILRegressor.load(folder / "number"), TABLE.iloc[[1]])
     axes = Figure().subplots()
-    picture._next(axes, found)
+    draw_next(axes, found)
     ends = [end for bar in axes.patches if bar.get_width() for end in bar.get_bbox().intervalx]
     assert min(ends) == pytest.approx(found.next_low[0, 0])
     assert max(ends) == pytest.approx(found.next_high[0, 0])
@@ -148,7 +148,7 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
         (["classes", "table.csv", "--rows", "260"], "--rows names 260, but the rows are 0 to 259"),
         (["classes", "table.csv", "--rows", "1,x"], "--rows is '1,x'"),
         (["classes", "table.csv", "--rows", "5-2"], "--rows is '5-2'"),
-        (["classes", "table.csv", "--rows", "0", "--of", "9"], "of is '9', which is no class"),
+        (["classes", "table.csv", "--rows", "0", "--of", "9"], "of is '9', which is not a class"),
         (["number", "table.csv", "--rows", "0", "--of", "9"], "of is '9', but this model predicts"),
         (["classes", "table.csv", "--id", "9"], "--id 9 was given for a model of tables"),
         (["series", "long.csv", "--rows", "9"], "--rows 9 was given for a model of series"),

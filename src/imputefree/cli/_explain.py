@@ -67,7 +67,7 @@ def explain_command(
     Up to five rows that are named are shown one by one, more of them by column.
     """
     _check_outputs(output, csv, [model, data])
-    from ..inspection import SeriesExplanation, explain_rows, given_values, long_lines
+    from ..inspection import SeriesExplanation, explain_rows, input_values
     from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
@@ -82,7 +82,7 @@ def explain_command(
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         found = explain_rows(fitted, kept, of=of, **how)
-        values, at_steps = given_values(fitted, kept)
+        values, at_steps = input_values(fitted, kept)
     for text in dict.fromkeys(str(one.message) for one in told):
         typer.echo(text, err=True)
     if isinstance(found, SeriesExplanation):
@@ -90,7 +90,7 @@ def explain_command(
     kind = "id" if series else "row"
     written = []  # before anything is printed: a reader of stdout that goes away loses no file
     if csv is not None:
-        text = long_lines(found, values, at_steps, names, kind).to_csv(index=False)
+        text = found.to_lines(values, at_steps, names, kind).to_csv(index=False)
         _write(csv, lambda path: path.write_text(text, encoding="utf-8"))
         written.append(f"Lines: {csv}")
     if output is not None:

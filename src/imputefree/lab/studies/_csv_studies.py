@@ -298,4 +298,4 @@ def _labels(values: pd.Series, series: np.ndarray, path: Path) -> pd.Series:
             "Every series must have a label",
             f"Label or drop them (the first are number {shorten(unlabelled, 3, str)})",
         )
-    return labels.rename(values.name)
+    return labels.rename(str(values.name))

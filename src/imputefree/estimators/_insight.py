@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from .. import gil
 from ..errors import ParameterError
 from ..gil import Loss, Policy, Predictor, TrainingData
-from ..gil import _look as look
 
 
 class Insight:
@@ -31,7 +31,7 @@ class Insight:
         """
         check_is_fitted(self, "predictor_")
         inputs = self._inputs(X, **how)
-        found = look.features(self.predictor_, self._unlabelled(inputs, self._every_step))
+        found = gil.features(self.predictor_, self._unlabelled(inputs, self._every_step))
         return self._arranged(found.cpu().double().numpy(), inputs)
 
     def importance(self, X: Any, **how: Any) -> Any:
@@ -67,7 +67,7 @@ class Insight:
             columns=torch.as_tensor(self.encoder_.input_columns).to(self._placed()),
             n_columns=self.encoder_.n_columns,
         )
-        found = look.importance(self.predictor_, self.policy_, self._loss(), data)
+        found = gil.importance(self.predictor_, self.policy_, self._loss(), data)
         return self._by_step(found.cpu().numpy(), inputs)
 
     # What subclasses provide.

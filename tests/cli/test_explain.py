@@ -34,8 +34,8 @@ def folder(tmp_path_factory):
     at = tmp_path_factory.mktemp("explain")
     GILClassifier(**SMALL).fit(TABLE, np.arange(N) % 3).save(at / "classes")
     GILRegressor(**SMALL).fit(TABLE, np.arange(N) * 1e3).save(at / "number")
-    model = GILSequenceClassifier(**SMALL)
-    model.fit(LONG, {i: "ny"[i % 2] for i in range(60)}, id="who", time="hour").save(at / "series")
+    model = GILSequenceClassifier(id="who", time="hour", **SMALL)
+    model.fit(LONG, {i: "ny"[i % 2] for i in range(60)}).save(at / "series")
     TABLE.assign(y=1, beside="x").to_csv(at / "table.csv", index=False)
     LONG.assign(died=0).to_csv(at / "long.csv", index=False)
     return at
@@ -192,8 +192,8 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
 
 def test_times_may_be_dates(run, tmp_path):
     dates = LONG.assign(hour=pd.Timestamp("2024-03-01") + pd.to_timedelta(LONG["hour"], "h"))
-    model = GILSequenceClassifier(**SMALL)
-    model.fit(dates, {i: i % 2 for i in range(60)}, id="who", time="hour").save(tmp_path / "m")
+    model = GILSequenceClassifier(id="who", time="hour", **SMALL)
+    model.fit(dates, {i: i % 2 for i in range(60)}).save(tmp_path / "m")
     dates.to_csv(tmp_path / "dates.csv", index=False)
     code, out, err = run(tmp_path / "m", tmp_path / "dates.csv", "--id", "0", "--json")
     assert (code, err) == (0, "")

@@ -203,7 +203,7 @@ def _workers(jobs: int | None, dask: str | None) -> Iterator[dict[str, Any]]:
             "Leave one of them out",
         )
     with connect(dask) as cluster:
-        yield {"executor": cluster, "width": cluster.width}
+        yield {"workers": cluster}
 
 
 def _command(context: typer.Context) -> str:

@@ -99,8 +99,9 @@ def open_file(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise InputError(f"{path} does not exist", "A table is a file", "Correct the path") from None
+        problem = "does not exist"
     except IsADirectoryError:
-        raise InputError(f"{path} is a folder", "A table is a file", "Name a file") from None
+        problem = "is a folder"
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})", "", "Check it") from None
+        problem = f"cannot be read ({error.strerror})"
+    raise InputError(f"{path} {problem}", "A table is a file", "Correct the path")

@@ -21,12 +21,12 @@ from imputefree.cli._app import main
 from imputefree.lab import runs
 from imputefree.lab.runs._results import read_results
 from imputefree.lab.runs._run import run_grid
-from imputefree.lab.runs._workers import InThisProcess
+from imputefree.lab.runs._workers import in_this_process
 from tests.lab.runs.test_run import STUCK, alike, alive, children
 
 CHEAP = ("--methods", "mask_only,logistic_regression", "--no-pictures")
 SCRIPT = "import sys; from imputefree.cli._app import main; main(sys.argv[1:])"
-IN_THIS_PROCESS = partial(run_grid, executor=InThisProcess(), progress=False)
+IN_THIS_PROCESS = partial(run_grid, workers=in_this_process, progress=False)
 # Where tests run in the background, children are told to ignore Ctrl-C.
 LISTENING = """
 import signal
@@ -141,7 +141,7 @@ def test_nothing_but_failures_is_code_1(run, root):
         (["icu", "--methods", "", "--methods", " "], ["--methods is ', '"]),
         (["mnist", "--rates", ","], ["--rates is ','"]),
         (["icu", "--jobs", "2", "--dask", "tcp://h:1"], ["--jobs and --dask are given"]),
-        (["icu", "--dask", "moon"], ["'moon' is no address of a Dask scheduler"]),
+        (["icu", "--dask", "moon"], ["'moon' is not an address of a Dask scheduler"]),
         (["table:hepatitis", "--root", "/nowhere"], ["the folder /nowhere does not exist"]),
     ],
 )

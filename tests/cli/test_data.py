@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from imputefree.cli import _data as data
-from imputefree.lab.studies._sources import SOURCES, Source
+from imputefree.lab.studies._data_files import SOURCES, Source
 from tests.lab.studies.web import serving
 
 TABLE = "id,a,b,y\n" + "".join(f"{i},{'' if i % 2 else i},{i % 5},{i % 2}\n" for i in range(60))

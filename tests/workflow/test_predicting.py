@@ -243,7 +243,7 @@ def test_pairs_of_variable_and_value(tmp_path, pieces):
     pairs = pairs.sort_values(["who", "hour"], kind="stable")
     columns = {"id": "who", "time": "hour", "variable": "what", "value": "value"}
     y = dict.fromkeys(pairs["who"].unique(), 0.0) | {"p001": 1.0}
-    model = GILSequenceRegressor(**SMALL).fit(pairs, y, **columns)
+    model = GILSequenceRegressor(**columns, **SMALL).fit(pairs, y)
     found, _, _ = streamed(model, write(pairs, tmp_path / "a.csv"))
     np.testing.assert_allclose(found["prediction"], model.predict(pairs), atol=1e-6)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
@@ -36,7 +37,7 @@ YOUR_DATA = [
     serve_command,
 ]
 STUDIES = [data_group, bench_command, report_command]
-SECTIONS: dict[str, list[click.Command]] = {"Your own data": YOUR_DATA, "Studies": STUDIES}
+SECTIONS: dict[str, Sequence[click.Command]] = {"Your own data": YOUR_DATA, "Studies": STUDIES}
 
 
 class Commands(click.Group):

@@ -193,7 +193,7 @@ def _workers(jobs: int | None, dask: str | None) -> Iterator[dict[str, Any]]:
     from ..lab.runs import connect
 
     with connect(dask) as cluster:
-        yield {"executor": cluster, "width": cluster.width}
+        yield {"workers": cluster}
 
 
 def _rates(values: tuple[str, ...]) -> list[float] | None:

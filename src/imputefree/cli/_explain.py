@@ -58,7 +58,7 @@ def explain_command(
     Up to five named rows are shown one by one, more of them by column.
     """
     _check_outputs(output, csv, [model, data])
-    from ..inspection import SeriesExplanation, draw, explain_rows, given_values, long_lines
+    from ..inspection import SeriesExplanation, draw, explain_rows, input_values
     from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
@@ -71,7 +71,7 @@ def explain_command(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         explanation = explain_rows(fitted, selected, of=of, **how)
-        values, at_steps = given_values(fitted, selected)
+        values, at_steps = input_values(fitted, selected)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(text, err=True)
     if isinstance(explanation, SeriesExplanation):
@@ -79,7 +79,7 @@ def explain_command(
     kind = "id" if series else "row"
     written = []  # files first: a reader of stdout that goes away loses none
     if csv is not None:
-        lines = long_lines(explanation, values, at_steps, names, kind)
+        lines = explanation.to_lines(values, at_steps, names, kind)
         with saving(csv) as place:
             lines.to_csv(place, index=False)
         written.append(f"Lines: {csv}")

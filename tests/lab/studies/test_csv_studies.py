@@ -10,8 +10,7 @@ import pytest
 
 from imputefree.errors import InputError, ParameterError
 from imputefree.io import read_label_column
-from imputefree.lab.studies import load
-from imputefree.lab.studies._table_studies import KNOWN
+from imputefree.lab.studies import KNOWN, load
 from tests.lab.studies.real import real
 from tests.refusals import check_error
 
@@ -83,19 +82,19 @@ def test_adult_brings_its_own_test_rows():
     assert other.X.loc[other.split(0).test[0], "age"] == 25  # the first line of the test file
 
 
-def test_ames_none_is_no_gap():
+def test_ames_none_is_not_a_gap():
     study = load("table:ames_housing", root=real("tabular"))
     assert (study.X["Pool QC"] == "none").sum() > 2900
     assert study.X["Lot Frontage"].isna().sum() == 490
-    assert any("is no gap" in note for note in study.notes)
+    assert any("is not a gap" in note for note in study.notes)
 
 
-def test_a_file_of_ones_own(tmp_path):
+def test_a_users_file(tmp_path):
     path = write(tmp_path, PATIENTS)
     study = load(f"table:{path}", target="outcome", drop=["id"])
     assert study.name == "table:patients.csv"
     assert list(study.X) == ["age", "ward", "lactate"]
-    assert study.X["ward"].tolist() == ["None", "NA", "B"]  # categories, no gaps
+    assert study.X["ward"].tolist() == ["None", "NA", "B"]  # categories, not gaps
     assert study.y.tolist() == ["well", "ill", "ill"]
     assert study.notes == ("1 row without a label left out.",)
     number = load(f"table:{path}", target="lactate")
@@ -136,7 +135,7 @@ def test_which_numbers_are_classes(tmp_path):
         (b"\x00\x01\x02,\x00\n\x00,\x01\n", "is no CSV text ("),
         (b"a,outcome\n1,2\n3,4,5,6\n", "is no CSV text ("),
         (b"a,b\n1,2\n", "has no column 'outcome'. Its columns are 'a', 'b'."),
-        (b"outcome\n1\n2\n", "has no column beside the target"),
+        (b"outcome\n1\n2\n", "has no column besides the target"),
         (b"a;outcome\n1;2\n", "seems to have semicolons between its columns"),
         (b"a,outcome\n1,\n2,\n", "is empty in all rows"),
     ],
@@ -163,12 +162,12 @@ def test_files_and_options_that_are_not_there(tmp_path, monkeypatch):
         lambda: load("table:hepatitis"),
         "the table 'hepatitis' is not in",
         "needs hepatitis.csv",
-        "Save it as CSV with its column names, target 'Class', from UCI",
+        "Save it as CSV with its header, target 'Class', from UCI",
     )
     path = write(tmp_path, PATIENTS)
     check_error(
         lambda: load(f"table:{path}", target="outcome", drop="id"),
-        "drop is the text 'id'",
+        "drop is the string 'id'",
         kind=ParameterError,
     )
     check_error(lambda: load(f"table:{path}", task="guess"), "task is 'guess'", kind=ParameterError)
@@ -209,3 +208,48 @@ def test_words_for_missing_are_told_of(tmp_path):
     study = load(f"table:{path}", target="y")
     assert study.missing_rate == 0.5
     assert study.notes == ("In column 'x' 'NA' (1 row) was taken for a gap.",)
+
+
+SERIES = "stay,hour,hr,lab,died\nb,2,80,,1\na,1,70,1.5,0\nb,1,,2.5,1\na,0,60,,\n"
+
+
+@pytest.fixture
+def stays(tmp_path):
+    return write(tmp_path, SERIES, "stays.csv")
+
+
+def test_series_in_the_order_of_the_file_steps_in_the_order_of_time(stays):
+    study = load(f"series:{stays}", id="stay", time="hour", target="died")
+    assert study.y.tolist() == [1, 0]  # b comes first
+    assert [frame["lab"].fillna(-1).tolist() for frame in study.X] == [[2.5, -1], [-1, 1.5]]
+    assert [times.tolist() for times in study.times] == [[1, 2], [0, 1]]
+    assert list(study.X[0].columns) == ["hr", "lab"]
+    bare = load(f"series:{stays}", id="stay", drop=["died"])
+    assert bare.times is None
+    assert bare.X[0]["hour"].tolist() == [2, 1]
+    assert bare.y.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("hour,hr,died\n1,1,1\n", "has no column 'stay'"),
+        ("stay,hour,hr,died\n,1,1,1\n", "has no 'stay' in line 2"),
+        ("stay,hour,hr,died\na,noon,1,1\n", "the time 'hour'"),
+        ("stay,hour,hr,died\na,,1,1\n", "the time 'hour'"),
+        ("stay,hour,hr,died\na,1,1,1\na,2,1,0\n", "changes within a series"),
+        ("stay,hour,hr,died\na,1,1,1\nb,2,1,\n", "1 series of"),
+        ("stay,hour,died\na,1,1\n", "has no column besides the target"),
+    ],
+)
+def test_files_that_are_no_series(stays, text, part):
+    stays.write_text(text)
+    check_error(lambda: load(f"series:{stays}", id="stay", time="hour", target="died"), part)
+
+
+def test_what_is_needed_cannot_be_dropped(stays):
+    check_error(
+        lambda: load(f"series:{stays}", id="stay", drop=["stay"]),
+        "column 'stay' is needed and to be dropped",
+        kind=ParameterError,
+    )

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.lab.studies import _mimic3_cohort as cohort
+from imputefree.lab.studies import _mimic3_items as items
 from imputefree.lab.studies import mimic3
-from imputefree.lab.studies.mimic3 import _mimic3_cohort as cohort
-from imputefree.lab.studies.mimic3 import _mimic3_items as items
-from imputefree.lab.studies.mimic3 import _mimic3_onset as onset
-from imputefree.lab.studies.mimic3 import _mimic3_queries as queries
-from tests.lab.studies.mimic3.expected import CASES, CONTROLS, built, names
+from tests.lab.studies.mimic3.mini import CASES, CONTROLS, built, names
 
 SQL = [
     ("STAYS", ">= p.dob + INTERVAL '16 years'", ">= p.dob", "fifteen", "child"),
@@ -58,27 +56,27 @@ SQL = [
 def test_without_a_rule_of_the_sql_the_planted_patient_changes(
     mini, files, monkeypatch, query, rule, without, case, control
 ):
-    sql = getattr(queries, query)
+    sql = getattr(items, query)
     assert rule in sql
-    monkeypatch.setattr(queries, query, sql.replace(rule, without))
+    monkeypatch.setattr(items, query, sql.replace(rule, without))
     changed(mini, built(files, controls_per_case=100), case, control)
 
 
-HOUR = onset.HOUR
+HOUR = cohort.HOUR
 NUMBERS = [
-    (onset, "LACTATE_ABOVE", 1.99, "lactate of 2"),
-    (onset, "LACTATE_AGE", 13 * HOUR, "lactate too old"),
-    (onset, "PRESSURE_BELOW", 65.1, "MAP of 65"),
-    (onset, "PRESSURE_AGE", 6.2 * HOUR, "MAP too old"),
-    (onset, "CAREVUE_RUNS", 2.2 * HOUR, "CareVue long ago"),
+    ("LACTATE_ABOVE", 1.99, "lactate of 2"),
+    ("LACTATE_AGE", 13 * HOUR, "lactate too old"),
+    ("PRESSURE_BELOW", 65.1, "MAP of 65"),
+    ("PRESSURE_AGE", 6.2 * HOUR, "MAP too old"),
+    ("CAREVUE_RUNS", 2.2 * HOUR, "CareVue long ago"),
 ]
 
 
-@pytest.mark.parametrize(("module", "name", "value", "case"), NUMBERS)
+@pytest.mark.parametrize(("name", "value", "case"), NUMBERS)
 def test_with_another_threshold_the_planted_patient_changes(
-    mini, files, monkeypatch, module, name, value, case
+    mini, files, monkeypatch, name, value, case
 ):
-    monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(cohort, name, value)
     changed(mini, built(files, controls_per_case=100), case, "")
 
 
@@ -86,15 +84,15 @@ def test_no_onset_before_the_icu():
     """The pressures of a stay are charted in it, so no planted patient could show this."""
     drug, lactates = np.array([[-3600, 7200]]), np.array([[-7200, 3.0]])
     pressures = np.array([[-5400, 60.0], [1800, 60.0]])
-    assert onset.first_onset(drug, lactates, pressures, entered=0) == 1800
-    assert onset.first_onset(drug, lactates, pressures, entered=-9000) == -3600
+    assert cohort.first_onset(drug, lactates, pressures, entered=0) == 1800
+    assert cohort.first_onset(drug, lactates, pressures, entered=-9000) == -3600
 
 
 def test_a_drug_that_never_ran_is_no_interval(mini, files):
     """Such an interval holds no time at all, so it is looked for where drugs are read."""
     with mimic3.Folder(files) as source:
         mimic3.build(source)
-        drugs = source.rows(queries.METAVISION_DRUGS, queries.METAVISION_COLUMNS)
+        drugs = source.rows(items.METAVISION_DRUGS)
     subjects = {(icustay - 3000000) // 10 for icustay in drugs["icustay_id"]}
     assert mini.subjects["case"] in subjects
     assert not {mini.subjects["drug of no time"], mini.subjects["drug backwards"]} & subjects
@@ -112,11 +110,11 @@ def test_if_every_stay_counted_a_later_worsening_would_bring_an_admission_back(
     assert names(mini, built(files), 1) ^ CASES == {"again in one admission"}
 
 
-def without_ranges(table, rules=items.rules):
+def without_ranges(table, rules=items.item_rules):
     return [rule._replace(low=-1e9, high=1e9) for rule in rules(table)]
 
 
-def latest_does_not_count(charted, value, times, latest=onset._latest):
+def latest_does_not_count(charted, value, times, latest=cohort._latest):
     """As if any lactate of the last 12 hours counted."""
     age, _ = latest(charted, value, times)
     return age, np.full(len(times), value.max())
@@ -126,15 +124,15 @@ def first_of_a_moment(rows):
     return rows.groupby(["icustay_id", "attribute", "charted"], as_index=False)["value"].first()
 
 
-def no_next_row(rows, intervals=onset.carevue_intervals):
+def no_next_row(rows, intervals=cohort.carevue_intervals):
     """As if a CareVue row ran its two hours whatever came next."""
     return pd.concat([intervals(rows.iloc[[at]]) for at in range(len(rows))])
 
 
 PARTS = [
-    (cohort, "rules", without_ranges,
+    (items, "item_rules", without_ranges,
      {"lactate impossible", "MAP impossible", "impossible in the window"}),
-    (onset, "_latest", latest_does_not_count, {"lactate fell"}),
+    (cohort, "_latest", latest_does_not_count, {"lactate fell"}),
     (cohort, "_means", first_of_a_moment, {"MAP 66 of 60 and 72"}),
     (cohort, "carevue_intervals", no_next_row, {"CareVue over", "CareVue rate 0"}),
 ]  # fmt: skip

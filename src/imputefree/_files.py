@@ -51,8 +51,10 @@ def write_errors(
         yield
     except BrokenPipeError:
         raise
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, ValueError) as error:
+        if isinstance(error, ImputefreeError):
+            raise
+        reason = getattr(error, "strerror", None) or error
         raise kind(f"{path} cannot be written ({reason})", rule, remedy) from None
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import shorten
-from ..errors import ParameterError
+from ..errors import ParameterError, shorten
 from ._grid import Grid
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import shorten
+from ..errors import shorten
 from ._apply import put_gaps
 
 SHOWN = 3  # drivers a line of the report names

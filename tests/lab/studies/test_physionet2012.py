@@ -128,8 +128,8 @@ def test_both_forms_can_be_learned_from(folder):
     for form in study.FORMS:
         made = load("physionet2012", folder, form=form, sets="a")
         model = GILSequenceClassifier(max_iter=1, n_members=1, random_state=0)
-        model.fit(made.X, made.y, **made.options)
-        assert model.predict_proba(made.X, **made.options).shape == (31, 2)
+        model.fit(made.inputs, made.y)
+        assert model.predict_proba(made.inputs).shape == (31, 2)
 
 
 def test_files_that_are_not_there(folder):

@@ -60,8 +60,8 @@ def test_take_keeps_rows_together():
     assert part.static["age"].tolist() == [50, 30]
     assert part.groups.tolist() == [9, 7]
     assert part.y.tolist() == [2.5, 0.5]
-    assert set(part.options) == {"static", "times"}
-    assert len(part.options["times"][0]) == 3
+    assert part.inputs.lengths.tolist() == [3, 1]
+    assert part.inputs.statics.names == ["age"]
     assert study.take(np.array([False, True, False])).y.tolist() == [1.5]
     assert study.take([]).X == []
     assert study != part

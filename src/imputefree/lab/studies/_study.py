@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ...data import Split, Splits
+from ...data import Panel, Split, Splits
 
 FIXED = 8  # steps: "most of the sequences have length ≤ 8"
 FORMS = ("variable", "fixed")
@@ -67,10 +67,13 @@ class Study:
         return "regression" if np.asarray(self.y).dtype.kind == "f" else "classification"
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What `fit` and `predict` of a sequence estimator take besides X."""
-        options = {"static": self.static, "lengths": self.lengths, "times": self.times}
-        return {name: value for name, value in options.items() if value is not None}
+    def inputs(self) -> Any:
+        """What estimators take as X: the table, or a `Panel` with lengths, times and statics."""
+        if self.kind == "table":
+            return self.X
+        if isinstance(self.X, list):
+            return Panel.from_list(self.X, self.times, self.static)
+        return Panel.from_array(self.X, self.lengths, self.times, static=self.static)
 
     @property
     def column_names(self) -> list[str]:

@@ -28,10 +28,10 @@ import torch
 from interleaved import medians, write
 
 from imputefree import GILClassifier
+from imputefree.baselines import Filler, ImputingEncoder
 from imputefree.data import read_columns
 from imputefree.gil._validation import predict_raw
 from imputefree.lab.imputers import make_imputer
-from imputefree.lab.rivals._filling import FilledEncoder, Filler
 
 COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
 RIVALS = {"knn": 100.0, "mice": 100.0}  # at least so many times their rows per second
@@ -51,7 +51,7 @@ def make_rows(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarr
 def with_imputer(model: GILClassifier, name: str, X: np.ndarray) -> Any:
     """The same trained networks behind an imputer fitted on X, as `ImputeThenPredict` has them."""
     filled = copy.copy(model)
-    encoder = FilledEncoder(model.encoder_, make_imputer(name, random_state=0), True)
+    encoder = ImputingEncoder(model.encoder_, make_imputer(name, random_state=0), True)
     encoder.filler = Filler(model.encoder_, encoder.imputer).fit(read_columns(X))
     filled.encoder_ = encoder
     return filled

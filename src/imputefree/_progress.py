@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -20,8 +19,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-if TYPE_CHECKING:  # torch takes seconds to import, and only a type is needed
-    from .gil import Progress as Report
+Report = Callable[[int, dict[str, float]], None]  # called with an epoch and its figures
 
 
 @contextmanager

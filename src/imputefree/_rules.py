@@ -27,7 +27,10 @@ def number(low: float, high: float, open_low: bool = False, open_high: bool = Fa
     def holds(value: Any) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        exact = float(value)
+        try:
+            exact = float(value)
+        except OverflowError:  # an integer beyond the largest float
+            return False
         above = exact > low if open_low else exact >= low
         return above and (exact < high if open_high else exact <= high)
 
@@ -55,14 +58,20 @@ def or_the_word(word: str | None, rule: Rule) -> Rule:
 FLAG: Rule = (lambda v: isinstance(v, bool | np.bool_ | int), "True or False")
 
 
-def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
-    """Raise a ParameterError for the first parameter of an object outside its valid values.
+def check_value(name: str, value: Any, rule: Rule) -> None:
+    """Raise a ParameterError if the value of this parameter breaks the rule."""
+    holds, wording = rule
+    if not holds(value):
+        raise ParameterError(
+            f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
+        )
 
-    Rules of parameters that it does not have are passed over.
+
+def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
+    """Raise a ParameterError for the first parameter of an object that breaks its rule.
+
+    Rules for parameters that the object does not have are skipped.
     """
-    for name, (holds, wording) in rules.items():
-        value = getattr(subject, name, None)
-        if hasattr(subject, name) and not holds(value):
-            raise ParameterError(
-                f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
-            )
+    for name, rule in rules.items():
+        if hasattr(subject, name):
+            check_value(name, getattr(subject, name), rule)

@@ -12,6 +12,12 @@ be finite or missing (NaN). Replace infinities with NaN, or drop the rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+Names = Any  # a list, a tuple or an array
+
 
 class ImputefreeError(ValueError):
     """Base of everything this package raises on purpose.
@@ -56,9 +62,58 @@ class ClusterError(ImputefreeError):
     """A Dask cluster that cannot be reached, or is not fit for runs."""
 
 
+class MissingExtraError(ImputefreeError, ImportError):
+    """A library that only an extra of this package installs."""
+
+
+def require_extra(extra: str, *modules: str) -> None:
+    """Raise a MissingExtraError unless all these modules of an extra are installed.
+
+    >>> require_extra("bench", "no_such_module")
+    Traceback (most recent call last):
+    imputefree.errors.MissingExtraError: no_such_module is not installed. It comes with the extra \
+'bench'. Run pip install 'imputefree[bench]'.
+    """
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
+            f"{'It comes' if len(missing) == 1 else 'They come'} with the extra {extra!r}",
+            f"Run pip install 'imputefree[{extra}]'",
+        )
+
+
 class UnseenCategoryWarning(UserWarning):
     """Categories at prediction time that training never saw; they count as missing."""
 
 
 class InterruptedWarning(UserWarning):
     """Training was interrupted; the best weights so far are kept."""
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+def shorten(names: Names, limit: int = 6, word: Callable[[Any], str] = repr) -> str:
+    """The first names, each as `word` puts it, and how many more there are.
+
+    >>> shorten(["hr", "temp", "ph"], limit=2)
+    "'hr', 'temp' and 1 more"
+    """
+    shown = ", ".join(word(name) for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def listed(*parts: tuple[str, Names]) -> str:
+    """What is missing, what is superfluous, and so on; parts without a name are left out.
+
+    >>> listed(("missing", ["hr"]), ("not in training", []), ("new", ["ph", "temp"]))
+    "missing 'hr'; new 'ph', 'temp'"
+    """
+    return "; ".join(f"{heading} {shorten(names)}" for heading, names in parts if len(names))

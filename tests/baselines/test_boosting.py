@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from imputefree.baselines._baseline import Task
+from imputefree.baselines._baseline import TrainingSet
 from imputefree.baselines._boosting import SETTINGS, BoostingClassifier, BoostingRegressor
 from imputefree.baselines._boosting_libraries import LIBRARIES, HistTrees, Setting
 from imputefree.data import read_columns
@@ -57,12 +57,12 @@ def test_scikit_learns_trees_after_the_best_are_cut_off():
     inputs[:, 3] = rng.integers(0, 3, 200)
     target = (inputs[:, 0] + rng.normal(size=200) > 0).astype(np.int64)
     train, chosen = np.arange(150), np.arange(150, 200)
-    task = Task(inputs, target, 2, [3], [(train, chosen)], True, seed=1)
+    data = TrainingSet(inputs, target, 2, [3], [(train, chosen)], True, seed=1)
     bold = Setting(rate=0.3, leaves=8, smallest=5, l2=1.0, columns=0.5, rows=1.0, trees=80)
-    booster = HistTrees(task, train, chosen, bold)
+    booster = HistTrees(data, train, chosen, bold)
     staged = list(booster.model.staged_predict_proba(inputs))
     assert booster.trees < len(staged)
-    booster.finish(task, train)
+    booster.finish(data, train)
     np.testing.assert_array_equal(booster.predict(inputs), staged[booster.trees - 1])
 
 

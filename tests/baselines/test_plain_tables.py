@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.baselines._plain_tables import LinearTable, TreeTable
+from imputefree.baselines._plain_tables import LinearEncoder, TreeEncoder
 from imputefree.data import read_columns
 from imputefree.errors import UnseenCategoryWarning
 from tests.refusals import check_error
@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(
 
 
 def test_trees_see_numbers_as_they_are():
-    table = TreeTable().fit(read_columns(FRAME))
+    table = TreeEncoder().fit(read_columns(FRAME))
     found = table.as_numbers(read_columns(FRAME))
     expected = [[20, 1, np.nan, 3], [np.nan, 0, np.nan, 3], [40, np.nan, np.nan, 3]]
     np.testing.assert_array_equal(found[:3], expected)
@@ -30,7 +30,7 @@ def test_trees_see_numbers_as_they_are():
 
 
 def test_unseen_categories_are_missing_and_order_does_not_matter():
-    table = TreeTable().fit(read_columns(FRAME))
+    table = TreeEncoder().fit(read_columns(FRAME))
     new = FRAME.assign(sex=["x", "m", "f", None])[["sex", "same", "age", "empty"]]
     with pytest.warns(UnseenCategoryWarning, match="'sex': 'x'"):
         found = table.as_numbers(read_columns(new))
@@ -40,29 +40,29 @@ def test_unseen_categories_are_missing_and_order_does_not_matter():
 
 def test_rare_categories_share_a_number():
     texts = ["a", "a", "b", "b", "c", "d"]
-    table = TreeTable().fit(read_columns(pd.DataFrame({"x": texts})))
+    table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": texts})))
     found = table.as_numbers(read_columns(pd.DataFrame({"x": texts})))
     np.testing.assert_array_equal(found[:, 0], [0, 0, 1, 1, 2, 2])
 
 
 def test_hundreds_of_categories_fit_every_library():
     texts = [f"level {i % 300}" for i in range(900)]
-    table = TreeTable().fit(read_columns(pd.DataFrame({"x": texts})))
+    table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": texts})))
     assert table.as_numbers(read_columns(pd.DataFrame({"x": texts}))).max() < 255
 
 
 def test_a_category_without_a_single_entry():
     frame = FRAME.assign(sex=pd.Categorical([None] * 4))
-    table = TreeTable().fit(read_columns(frame))
+    table = TreeEncoder().fit(read_columns(frame))
     assert np.isnan(table.as_numbers(read_columns(frame))[:, 1]).all()
-    assert LinearTable().fit(read_columns(frame)).as_numbers(read_columns(frame)).shape[0] == 4
+    assert LinearEncoder().fit(read_columns(frame)).as_numbers(read_columns(frame)).shape[0] == 4
 
 
 def test_linear_models_see_standard_deviations_on_a_straight_line():
     rng = np.random.default_rng(0)
     values = rng.normal(50, 7, (200, 1))
     values[:20] = np.nan
-    table = LinearTable().fit(read_columns(values))
+    table = LinearEncoder().fit(read_columns(values))
     found = table.as_numbers(read_columns(values))
     expected = (values - np.nanmean(values)) / np.nanstd(values)
     np.testing.assert_allclose(found[20:, 0], expected[20:, 0], rtol=1e-9)
@@ -70,7 +70,7 @@ def test_linear_models_see_standard_deviations_on_a_straight_line():
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e300, 1.7e308])
-@pytest.mark.parametrize("kind", [TreeTable, LinearTable])
+@pytest.mark.parametrize("kind", [TreeEncoder, LinearEncoder])
 def test_extreme_values_stay_numbers(kind, size):
     values = np.array([[size], [-size], [0.0], [np.nan]])
     table = kind().fit(read_columns(values))
@@ -80,7 +80,7 @@ def test_extreme_values_stay_numbers(kind, size):
 
 
 def test_refusals():
-    table = TreeTable(owner="SomeRival").fit(read_columns(FRAME))
+    table = TreeEncoder(owner="SomeRival").fit(read_columns(FRAME))
     text = FRAME.assign(age=["old", "young", None, "old"])
     check_error(lambda: table.as_numbers(read_columns(text)), "column 'age' holds text", "'old'")
     check_error(lambda: table.arranged(read_columns(text)), "column 'age' holds text", "'old'")

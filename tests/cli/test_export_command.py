@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from imputefree.cli._app import main
-from imputefree.onnx import _checking as checking
-from tests.onnx.made import series_model, table_model
+from imputefree.onnx import _export as checking
+from tests.onnx.models import series_model, table_model
 
 
 @pytest.fixture

@@ -295,19 +295,19 @@ DAY = datetime.datetime(2020, 1, 1)
 )
 def test_dates_are_refused_with_a_way_to_turn_them_into_numbers(X):
     check_error(
-        X, "column 'x' holds", "a string or a number", "Turn dates into num", kind=InputTypeError
+        X, "column 'x' holds", "a string or a number", "Convert dates to num", kind=InputTypeError
     )
 
 
 def test_dates_in_an_unnamed_array_are_refused_by_position():
-    check_error(np.array([["2020"]], "datetime64[D]"), "column 0 holds datetime64", "Turn dates")
+    check_error(np.array([["2020"]], "datetime64[D]"), "column 0 holds datetime64", "Convert dates")
 
 
 @pytest.mark.parametrize("cell", [{"k": 1}, [1], {1}, (1, 2), np.array([1, 2]), object(), DAY, 1j])
 def test_cells_that_are_no_values_are_refused_with_column_type_and_row(cell):
     fact = f"column 'x' holds a value of type {type(cell).__name__} (first: row 2)"
     check_error(
-        frame([None, "a", cell, cell]), fact, "string or a number", "Take", kind=InputTypeError
+        frame([None, "a", cell, cell]), fact, "string or a number", "Extract", kind=InputTypeError
     )
 
 
@@ -340,7 +340,7 @@ def test_repeated_names_are_refused():
 
 def test_names_of_mixed_types_are_refused():
     X = pd.DataFrame([[1, 2]], columns=["a", 7])
-    check_error(X, "column name 7 is not a text", "all be texts", "Rename", kind=InputTypeError)
+    check_error(X, "column name 7 is not a string", "all be strings", "Rename", kind=InputTypeError)
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_no_rows_are_refused(X):
 
 @pytest.mark.parametrize("X", [np.empty((2, 0)), [[]], pd.DataFrame(index=[0, 1]), pl.DataFrame()])
 def test_no_columns_are_refused(X):
-    check_error(X, "0 feature(s)", "at least one column", "how the columns were selected")
+    check_error(X, "0 feature(s)", "empty table", "how the columns were selected")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from imputefree.data._encoding import (
     MAX_LEVELS,
     Category,
     Number,
-    as_texts,
+    as_strings,
     from_state,
     to_state,
 )
@@ -142,8 +142,8 @@ def test_levels_do_not_depend_on_the_order_of_rows():
 
 def test_numbers_become_texts_by_their_shortest_form():
     array = np.array([1.0, -0.0, 2.5, NAN, 1e20])
-    assert as_texts(array).tolist() == ["1", "0", "2.5", None, "100000000000000000000"]
-    assert as_texts(texts("a", None)).tolist() == ["a", None]
+    assert as_strings(array).tolist() == ["1", "0", "2.5", None, "100000000000000000000"]
+    assert as_strings(texts("a", None)).tolist() == ["a", None]
 
 
 @pytest.mark.parametrize(

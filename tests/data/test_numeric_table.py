@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imputefree.data._numeric_table import NumericTables
+from imputefree.data import NumericTables
 from imputefree.errors import InputTypeError
 from tests.refusals import check_error
 

@@ -186,7 +186,7 @@ class TestStatics:
 
     def test_chosen_categories_that_are_nowhere(self):
         for table in (None, STATIC):
-            with pytest.raises(ParameterError, match="names 'no', which is no column"):
+            with pytest.raises(ParameterError, match="names 'no', which is not a column"):
                 PanelEncoder(["no"]).fit(panel(static=table))
             with pytest.raises(ParameterError, match=r'must be "auto" or a list'):
                 PanelEncoder(7).fit(panel(static=table))

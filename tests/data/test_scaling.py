@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imputefree.data._scaling import SOFT_LIMIT, location, normal_score_knots, scale
+from imputefree.data._encoding import SOFT_LIMIT, location, normal_score_knots, scale
 
 rng = np.random.default_rng(0)
 NORMAL = rng.normal(5.0, 2.0, size=999)

@@ -378,7 +378,7 @@ def test_auto_takes_texts_and_declared_categories():
 def test_an_unknown_name_in_the_list_is_refused_with_the_columns_there_are(unknown):
     check_error(
         lambda: fit(categorical_features=[unknown]),
-        f"categorical_features names {unknown!r}, which is no column",
+        f"categorical_features names {unknown!r}, which is not a column",
         "names or positions of the training table",
         "'age', 'sex', 'dose'",
         kind=ParameterError,

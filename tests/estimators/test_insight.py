@@ -15,8 +15,9 @@ from imputefree import (
     GILSequenceRegressor,
     ParameterError,
 )
+from imputefree.baselines import ImputeThenPredict
 from imputefree.gil._policies import ObservedPolicy
-from imputefree.lab.rivals._two_step import ImputeThenPredict
+from imputefree.lab.imputers import make_imputer
 from tests.refusals import check_error
 
 rng = np.random.default_rng(0)
@@ -152,9 +153,11 @@ def test_refusals():
 def test_features_after_imputation_are_of_filled_rows():
     X, target = FRAME[["a", "b"]], Y
     network = GILClassifier(numeric_encoding="plain", **SMALL)
-    model = ImputeThenPredict("mean", network).fit(X, target)
+    model = ImputeThenPredict(estimator=network).fit(X, target)
     found = model.features(X)
     assert found.shape == (40, 10)
     np.testing.assert_allclose(found, model.features(X.fillna(X.mean())), atol=1e-6)
-    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(**SMALL)).fit(SERIES, Y)
+    model = ImputeThenPredict(make_imputer("carry_forward"), GILSequenceClassifier(**SMALL)).fit(
+        SERIES, Y
+    )
     assert model.features(SERIES).shape == (40, 10)

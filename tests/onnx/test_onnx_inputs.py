@@ -1,4 +1,4 @@
-"""Frames become the tensors of an exported model, or are refused as the estimator does."""
+"""Frames become the tensors of an exported model, or are refused as the estimator would."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ ABOUT = {
 }
 
 
-def test_levels_are_found_by_their_text():
+def test_levels_are_found_by_their_name():
     X = pd.DataFrame({"ward": [1, 2.5, "x", True, None], "age": [1, None, 3, 4, 5]})
-    found = encode(ABOUT, X)["X"]
-    np.testing.assert_array_equal(found, [[1, 0], [np.nan, 1], [3, 2], [4, 0], [5, np.nan]])
+    encoded = encode(ABOUT, X)["X"]
+    np.testing.assert_array_equal(encoded, [[1, 0], [np.nan, 1], [3, 2], [4, 0], [5, np.nan]])
 
 
 def test_an_unseen_level_is_nan_with_a_warning():
     with pytest.warns(UnseenCategoryWarning, match="'ward': 'y'"):
-        found = encode(ABOUT, pd.DataFrame({"age": [1.0], "ward": ["y"]}))["X"]
-    assert np.isnan(found[0, 1])
+        encoded = encode(ABOUT, pd.DataFrame({"age": [1.0], "ward": ["y"]}))["X"]
+    assert np.isnan(encoded[0, 1])
 
 
 def test_wrong_columns_are_refused():
@@ -41,10 +41,10 @@ def test_wrong_columns_are_refused():
         encode(ABOUT, pd.DataFrame({"age": [1.0], "ward": ["x"]}), id="age")
 
 
-def test_a_file_of_others_is_refused(tmp_path):
+def test_a_foreign_file_is_refused(tmp_path):
     path = tmp_path / "model.onnx"
     with pytest.raises(ModelFileError, match="cannot be read"):
         read_metadata(path)
-    path.write_bytes(b"no model")
-    with pytest.raises(ModelFileError, match="no model that imputefree exported"):
+    path.write_bytes(b"not a model")
+    with pytest.raises(ModelFileError, match="not a model exported by imputefree"):
         read_metadata(path)

@@ -108,7 +108,7 @@ def test_numbers_may_name_a_level_and_a_truth_is_a_number():
 def test_levels_are_those_that_predict_finds(cell):
     """Forced categories of a file hold numbers in any way of writing."""
     from imputefree import GILClassifier
-    from imputefree.io._file_cells import Levels
+    from imputefree.data import Levels
 
     levels = ["1", "1234", "x"]
     frame = pd.DataFrame({"group": pd.Categorical(levels * 10)})

@@ -2,7 +2,7 @@
 
 A rival is a scikit-learn estimator with the manners of `GILClassifier`: it takes the same tables,
 and `held_out` rows are for choosing (settings, when to stop), never to learn from. To add one,
-derive from `Rival`, write `_learn`, and give it a name in `imputefree.lab.rivals._methods`.
+derive from `Baseline`, write `_train`, and give it a name in `imputefree.lab.rivals._methods`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .._rules import check_rules
 from ..data import Columns, assign_folds, read_classes, read_columns, read_numbers, read_target
 from ..errors import InputError
 from ..estimators import RULES, Examples
-from ._plain_tables import LinearTable, PlainTable
+from ._plain_tables import LinearEncoder, PlainEncoder
 
 FOLDS = 5
 SMALLEST = 1e-7  # probabilities below count as that, or one sure error would decide everything
@@ -34,20 +34,20 @@ class Model(Protocol):
 
 
 # A model, the setting chosen for it, and the validation loss of every setting tried.
-Learned = tuple[Model, dict[str, Any], list[float]]
+FitResult = tuple[Model, dict[str, Any], list[float]]
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingSet:
     """What a rival learns from: numbers only.
 
     inputs : (n, d) float64
     target : (n,) classes 0, 1, 2, … (int64), or numbers of mean 0 and spread 1
     n_classes : 0 where numbers are predicted
     categories : inputs that hold categories as 0, 1, 2, …
-    parts : (rows to learn from, rows to choose by): the given ones, or one pair a fold
-    given : whether the rows to choose by were given; if not, all rows may be learned from in the
-        end
+    splits : (training rows, validation rows): the given ones, or one pair per fold
+    held_out_given : whether the validation rows were given; if not, the final model may be trained
+        on all rows
     seed : for whatever is random
     """
 
@@ -55,14 +55,14 @@ class Task:
     target: np.ndarray
     n_classes: int
     categories: list[int]
-    parts: list[tuple[np.ndarray, np.ndarray]]
-    given: bool
+    splits: list[tuple[np.ndarray, np.ndarray]]
+    held_out_given: bool
     seed: int
 
     @property
-    def learned(self) -> np.ndarray:
-        """The numbers of all rows that may be learned from."""
-        return self.parts[0][0] if self.given else np.arange(len(self.target))
+    def train_rows(self) -> np.ndarray:
+        """Indices of all rows that the final model may be trained on."""
+        return self.splits[0][0] if self.held_out_given else np.arange(len(self.target))
 
     def loss(self, prediction: np.ndarray, rows: np.ndarray) -> float:
         """Log-loss or mean squared error of a prediction for these rows."""
@@ -95,7 +95,7 @@ class Mean:
         return np.mean([model.predict(inputs) for model in self.models], axis=0)
 
 
-class Rival(BaseEstimator):
+class Baseline(BaseEstimator):
     """Base of the rivals for tables.
 
     Where there is nothing to learn or nothing to choose by (one class, inputs that do not vary,
@@ -104,17 +104,17 @@ class Rival(BaseEstimator):
 
     random_state: Any
     model_: Model
-    encoder_: PlainTable
+    encoder_: PlainEncoder
 
-    def _new_encoder(self) -> PlainTable:
+    def _new_encoder(self) -> PlainEncoder:
         """How columns become numbers; learned from the rows to learn from."""
-        return LinearTable(owner=type(self).__name__)
+        return LinearEncoder(owner=type(self).__name__)
 
     def _check(self) -> None:
         """Refuse wrong parameters."""
         check_rules(self, {"random_state": RULES["random_state"]})
 
-    def _learn(self, task: Task) -> Learned:
+    def _train(self, data: TrainingSet) -> FitResult:
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
@@ -141,9 +141,9 @@ class Rival(BaseEstimator):
         inputs = encoder.as_numbers(columns)
         seed = int(rng.integers(2**31 - 1))
         chosen_given = given.held_out is not None
-        task = Task(inputs, codes, n_classes, encoder.categories, parts, chosen_given, seed)
-        hopeless = n_classes == 1 or not parts or not _varies(inputs[task.learned])
-        model, setting, losses = _constant(task) if hopeless else self._learn(task)
+        data = TrainingSet(inputs, codes, n_classes, encoder.categories, parts, chosen_given, seed)
+        hopeless = n_classes == 1 or not parts or not _varies(inputs[data.train_rows])
+        model, setting, losses = _constant(data) if hopeless else self._train(data)
         fitted |= {"model_": model, "settings_": setting, "validation_losses_": losses}
         self._remember(columns, encoder, fitted)
         return self
@@ -170,7 +170,7 @@ class Rival(BaseEstimator):
         return tags
 
 
-class ClassRival(ClassifierMixin, Rival):
+class BaselineClassifier(ClassifierMixin, Baseline):
     """A rival that predicts classes; one that only held-out rows have gets the probability 0."""
 
     def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
@@ -194,7 +194,7 @@ class ClassRival(ClassifierMixin, Rival):
         return self.classes_[probability.argmax(1)]
 
 
-class NumberRival(RegressorMixin, Rival):
+class BaselineRegressor(RegressorMixin, Baseline):
     """A rival that predicts numbers."""
 
     def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
@@ -231,11 +231,11 @@ def _parts(
     return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
 
 
-def _constant(task: Task) -> Learned:
-    target = task.target[task.learned]
+def _constant(data: TrainingSet) -> FitResult:
+    target = data.target[data.train_rows]
     value = np.asarray(target.mean())
-    if task.n_classes:
-        value = np.bincount(target, minlength=task.n_classes) / len(target)
+    if data.n_classes:
+        value = np.bincount(target, minlength=data.n_classes) / len(target)
     return Constant(value), {}, []
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .._rules import check_rules, choice, whole
-from ._baseline import ClassRival, Learned, Mean, NumberRival, Rival, Task
+from ._baseline import Baseline, BaselineClassifier, BaselineRegressor, FitResult, Mean, TrainingSet
 from ._boosting_libraries import LIBRARIES, Setting
-from ._plain_tables import TreeTable
+from ._plain_tables import TreeEncoder
 
 SETTINGS = [
     Setting(rate=0.05, leaves=4, smallest=10, l2=5.0, columns=0.5, rows=0.7),
@@ -26,7 +26,7 @@ SETTINGS = [
 ]
 
 
-class Boosting(Rival):
+class Boosting(Baseline):
     """What the classifier and the regressor share."""
 
     library: str
@@ -36,21 +36,21 @@ class Boosting(Rival):
         super()._check()
         check_rules(self, {"library": choice(*LIBRARIES), "max_iter": whole(1)})
 
-    def _new_encoder(self) -> TreeTable:
-        return TreeTable(owner=type(self).__name__)
+    def _new_encoder(self) -> TreeEncoder:
+        return TreeEncoder(owner=type(self).__name__)
 
-    def _learn(self, task: Task) -> Learned:
+    def _train(self, data: TrainingSet) -> FitResult:
         train = LIBRARIES[self.library]
         settings = [replace(setting, trees=int(self.max_iter)) for setting in SETTINGS]
-        tried = [[train(task, *part, setting) for part in task.parts] for setting in settings]
+        tried = [[train(data, *part, setting) for part in data.splits] for setting in settings]
         losses = [float(np.mean([booster.loss for booster in boosters])) for boosters in tried]
         best = int(np.argmin(losses))
-        for booster, (rows, _) in zip(tried[best], task.parts, strict=True):
-            booster.finish(task, rows)
+        for booster, (rows, _) in zip(tried[best], data.splits, strict=True):
+            booster.finish(data, rows)
         return Mean(tried[best]), asdict(settings[best]), losses
 
 
-class BoostingClassifier(Boosting, ClassRival):
+class BoostingClassifier(Boosting, BaselineClassifier):
     """Classify rows of a table with gaps by gradient-boosted trees.
 
     Parameters
@@ -78,7 +78,7 @@ class BoostingClassifier(Boosting, ClassRival):
         self.random_state = random_state
 
 
-class BoostingRegressor(Boosting, NumberRival):
+class BoostingRegressor(Boosting, BaselineRegressor):
     """Predict a number for rows of a table with gaps by gradient-boosted trees.
 
     Parameters and fitted attributes are those of `BoostingClassifier`, without classes_.

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ..errors import ParameterError
-from ._baseline import Task
+from ._baseline import TrainingSet
 
 PATIENCE = 50  # trees without a lower loss
 
@@ -47,10 +47,10 @@ class Booster(Protocol):
     loss: float
 
     def __init__(
-        self, task: Task, train: np.ndarray, chosen: np.ndarray, setting: Setting
+        self, data: TrainingSet, train: np.ndarray, chosen: np.ndarray, setting: Setting
     ) -> None: ...
 
-    def finish(self, task: Task, train: np.ndarray) -> None:
+    def finish(self, data: TrainingSet, train: np.ndarray) -> None:
         """Called once, if the setting is kept."""
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
@@ -72,8 +72,10 @@ def library(name: str) -> Any:
 class HistTrees:
     """scikit-learn's HistGradientBoosting."""
 
-    def __init__(self, task: Task, train: np.ndarray, chosen: np.ndarray, setting: Setting) -> None:
-        kind = HistGradientBoostingClassifier if task.n_classes else HistGradientBoostingRegressor
+    def __init__(
+        self, data: TrainingSet, train: np.ndarray, chosen: np.ndarray, setting: Setting
+    ) -> None:
+        kind = HistGradientBoostingClassifier if data.n_classes else HistGradientBoostingRegressor
         model = kind(
             learning_rate=setting.rate,
             max_iter=setting.trees,
@@ -81,30 +83,35 @@ class HistTrees:
             min_samples_leaf=setting.smallest,
             l2_regularization=setting.l2,
             max_features=setting.columns,
-            categorical_features=task.categories or None,
+            categorical_features=data.categories or None,
             early_stopping=True,
             n_iter_no_change=PATIENCE,
             tol=0.0,
-            random_state=task.seed,
+            random_state=data.seed,
         )
-        self.empty = np.isnan(task.inputs[train]).all(0)  # it cannot bin such columns
+        self.empty = np.isnan(data.inputs[train]).all(0)  # it cannot bin such columns
         self.model = model
-        self._fit(task, train, X_val=self._filled(task.inputs[chosen]), y_val=task.target[chosen])
+        self._fit(
+            data,
+            train,
+            X_val=self._filled(data.inputs[chosen]),
+            y_val=data.target[chosen],
+        )
         losses = -np.asarray(model.validation_score_)  # the first is without a tree
         self.trees = max(int(losses.argmin()), 1)
         # Regression halves the squared error.
-        self.loss = float(losses[self.trees]) * (1 if task.n_classes else 2)
+        self.loss = float(losses[self.trees]) * (1 if data.n_classes else 2)
 
     def _filled(self, inputs: np.ndarray) -> np.ndarray:
         return np.where(self.empty, 0.0, inputs)
 
-    def _fit(self, task: Task, train: np.ndarray, **chosen: np.ndarray) -> None:
-        self.model.fit(self._filled(task.inputs[train]), task.target[train], **chosen)
+    def _fit(self, data: TrainingSet, train: np.ndarray, **chosen: np.ndarray) -> None:
+        self.model.fit(self._filled(data.inputs[train]), data.target[train], **chosen)
 
-    def finish(self, task: Task, train: np.ndarray) -> None:
+    def finish(self, data: TrainingSet, train: np.ndarray) -> None:
         """It keeps the trees after the best one too: grow the same ones again, without those."""
         self.model.set_params(early_stopping=False, max_iter=self.trees)
-        self._fit(task, train)
+        self._fit(data, train)
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """(n, d) -> (n, classes) or (n,)."""
@@ -115,9 +122,11 @@ class HistTrees:
 class LightGBMTrees:
     """LightGBM."""
 
-    def __init__(self, task: Task, train: np.ndarray, chosen: np.ndarray, setting: Setting) -> None:
+    def __init__(
+        self, data: TrainingSet, train: np.ndarray, chosen: np.ndarray, setting: Setting
+    ) -> None:
         lightgbm = library("lightgbm")
-        objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
+        objective = {0: "regression", 2: "binary"}.get(data.n_classes, "multiclass")
         told = {
             "objective": objective,
             "learning_rate": setting.rate,
@@ -128,29 +137,29 @@ class LightGBMTrees:
             "feature_fraction_bynode": setting.columns,
             "bagging_fraction": setting.rows,
             "bagging_freq": 1,
-            "seed": task.seed,
+            "seed": data.seed,
             "deterministic": True,
             "force_row_wise": True,
             "verbosity": -1,
         }
         if objective == "multiclass":
-            told["num_class"] = task.n_classes
-        data = lightgbm.Dataset(
-            task.inputs[train],
-            task.target[train],
-            categorical_feature=task.categories,
+            told["num_class"] = data.n_classes
+        dataset = lightgbm.Dataset(
+            data.inputs[train],
+            data.target[train],
+            categorical_feature=data.categories,
         )
         self.booster = lightgbm.train(
             told,
-            data,
+            dataset,
             setting.trees,
-            valid_sets=[data.create_valid(task.inputs[chosen], task.target[chosen])],
+            valid_sets=[dataset.create_valid(data.inputs[chosen], data.target[chosen])],
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
         )
-        self.two = task.n_classes == 2
-        self.loss = task.loss(self.predict(task.inputs[chosen]), chosen)
+        self.two = data.n_classes == 2
+        self.loss = data.loss(self.predict(data.inputs[chosen]), chosen)
 
-    def finish(self, task: Task, train: np.ndarray) -> None:
+    def finish(self, data: TrainingSet, train: np.ndarray) -> None:
         """Nothing to do: it predicts with the trees up to the best one."""
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
@@ -161,41 +170,43 @@ class LightGBMTrees:
 class XGBoostTrees:
     """XGBoost."""
 
-    def __init__(self, task: Task, train: np.ndarray, chosen: np.ndarray, setting: Setting) -> None:
+    def __init__(
+        self, data: TrainingSet, train: np.ndarray, chosen: np.ndarray, setting: Setting
+    ) -> None:
         xgboost = library("xgboost")
         objective = {0: "reg:squarederror", 2: "binary:logistic"}
         told = {
-            "objective": objective.get(task.n_classes, "multi:softprob"),
+            "objective": objective.get(data.n_classes, "multi:softprob"),
             "learning_rate": setting.rate,
             "grow_policy": "lossguide",
             "max_depth": 0,
             "max_leaves": setting.leaves,
             # It counts the curvature of the loss, of which an undecided row has a quarter.
-            "min_child_weight": setting.smallest / (4 if task.n_classes else 1),
+            "min_child_weight": setting.smallest / (4 if data.n_classes else 1),
             "reg_lambda": setting.l2,
             "colsample_bynode": setting.columns,
             "subsample": setting.rows,
-            "seed": task.seed,
+            "seed": data.seed,
         }
-        if task.n_classes > 2:
-            told["num_class"] = task.n_classes
-        self.kinds = ["c" if j in task.categories else "q" for j in range(task.inputs.shape[1])]
-        self.two = task.n_classes == 2
+        if data.n_classes > 2:
+            told["num_class"] = data.n_classes
+        self.kinds = ["c" if j in data.categories else "q" for j in range(data.inputs.shape[1])]
+        self.two = data.n_classes == 2
         self.booster = xgboost.train(
             told,
-            self._data(task.inputs[train], task.target[train]),
+            self._data(data.inputs[train], data.target[train]),
             setting.trees,
-            evals=[(self._data(task.inputs[chosen], task.target[chosen]), "chosen")],
+            evals=[(self._data(data.inputs[chosen], data.target[chosen]), "chosen")],
             early_stopping_rounds=PATIENCE,
             verbose_eval=False,
         )
-        self.loss = task.loss(self.predict(task.inputs[chosen]), chosen)
+        self.loss = data.loss(self.predict(data.inputs[chosen]), chosen)
 
     def _data(self, inputs: np.ndarray, target: np.ndarray | None = None) -> Any:
         options = {"feature_types": self.kinds, "enable_categorical": True}
         return library("xgboost").DMatrix(inputs, target, **options)
 
-    def finish(self, task: Task, train: np.ndarray) -> None:
+    def finish(self, data: TrainingSet, train: np.ndarray) -> None:
         """Nothing to do: it predicts with the trees up to the best one."""
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from ._baseline import ClassRival, Learned, NumberRival, Rival, Task
+from ._baseline import Baseline, BaselineClassifier, BaselineRegressor, FitResult, TrainingSet
 
 STRENGTHS = 10.0 ** np.arange(-3, 2.5, 0.5)  # C of logistic, 1 / alpha of ridge regression
 
@@ -22,36 +22,38 @@ class Linear:
     model: Any
 
     @classmethod
-    def train(cls, task: Task, rows: np.ndarray, strength: float) -> Linear:
+    def train(cls, data: TrainingSet, rows: np.ndarray, strength: float) -> Linear:
         """On these rows; the larger the strength, the less coefficients are shrunk."""
         model = Ridge(alpha=1 / strength)
-        if task.n_classes:
+        if data.n_classes:
             model = LogisticRegression(C=strength, max_iter=2000)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit loses the choice
-            return cls(model.fit(task.inputs[rows], task.target[rows]))
+            return cls(model.fit(data.inputs[rows], data.target[rows]))
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """(n, d) -> (n, classes) or (n,)."""
         return getattr(self.model, "predict_proba", self.model.predict)(inputs)
 
 
-class LinearRival(Rival):
+class LinearBaseline(Baseline):
     """What the classifier and the regressor share: how much to shrink is chosen by validation."""
 
-    def _learn(self, task: Task) -> Learned:
+    def _train(self, data: TrainingSet) -> FitResult:
         losses = [
-            float(np.mean([self._loss(task, *part, strength) for part in task.parts]))
+            float(np.mean([self._loss(data, *part, strength) for part in data.splits]))
             for strength in STRENGTHS
         ]
         strength = float(STRENGTHS[int(np.argmin(losses))])
-        return Linear.train(task, task.learned, strength), {"strength": strength}, losses
+        return Linear.train(data, data.train_rows, strength), {"strength": strength}, losses
 
-    def _loss(self, task: Task, train: np.ndarray, chosen: np.ndarray, strength: float) -> float:
-        return task.loss(Linear.train(task, train, strength).predict(task.inputs[chosen]), chosen)
+    def _loss(
+        self, data: TrainingSet, train: np.ndarray, chosen: np.ndarray, strength: float
+    ) -> float:
+        return data.loss(Linear.train(data, train, strength).predict(data.inputs[chosen]), chosen)
 
 
-class LinearClassifier(LinearRival, ClassRival):
+class LinearClassifier(LinearBaseline, BaselineClassifier):
     """Logistic regression with an L2 penalty. A gap is the column's mean and marked by an
     indicator; a category is one input a level; all numbers are on one scale.
 
@@ -72,7 +74,7 @@ class LinearClassifier(LinearRival, ClassRival):
         self.random_state = random_state
 
 
-class LinearRegressor(LinearRival, NumberRival):
+class LinearRegressor(LinearBaseline, BaselineRegressor):
     """Ridge regression; see `LinearClassifier`. Its strength is 1 / alpha.
 
     >>> X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 5.0], [4.0, 1.0]] * 5)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._manners import remember_columns
 from ..data import Columns, read_columns
 from ._linear import LinearClassifier, LinearRegressor
-from ._plain_tables import PlainTable
+from ._plain_tables import PlainEncoder
 
 
 class MaskOnly(BaseEstimator):
@@ -28,7 +28,7 @@ class MaskOnly(BaseEstimator):
     def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
         """Learn from which entries of a table are there; as for `GILClassifier.fit`."""
         columns = read_columns(X)
-        table = PlainTable(owner=type(self).__name__).fit(columns)
+        table = PlainEncoder(owner=type(self).__name__).fit(columns)
         estimator = self._default() if self.estimator is None else clone(self.estimator)
         estimator.fit(_mask(table.arranged(columns)), y, held_out=held_out)
         self.table_, self.estimator_ = table, estimator

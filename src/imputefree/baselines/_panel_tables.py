@@ -9,7 +9,7 @@ from typing import Any
 from ..data import Panel
 from ..errors import InputError
 from ..estimators import read_series
-from ._plain_tables import PlainTable
+from ._plain_tables import PlainEncoder
 
 
 def read_like_training(
@@ -17,8 +17,8 @@ def read_like_training(
     how: Mapping[str, Any],
     beside: Mapping[str, Any],
     told: Mapping[str, Any],
-    steps: PlainTable,
-    statics: PlainTable | None,
+    steps: PlainEncoder,
+    statics: PlainEncoder | None,
 ) -> Panel:
     """Series for a prediction: columns, their order and kinds as `steps` and `statics` learned.
 
@@ -30,7 +30,7 @@ def read_like_training(
     return arranged(panel, steps, statics)
 
 
-def arranged(panel: Panel, steps: PlainTable, statics: PlainTable | None) -> Panel:
+def arranged(panel: Panel, steps: PlainEncoder, statics: PlainEncoder | None) -> Panel:
     """The panel with the columns of training, in their order."""
     panel = replace(panel, steps=steps.arranged(panel.steps))
     if statics is not None and panel.statics is not None:

@@ -1,7 +1,7 @@
 """How a table becomes numbers for trees and for linear models; learned on training rows only.
 
-`TreeTable`: a column stays a column, a gap stays NaN, a category becomes its number.
-`LinearTable`: the mean and an indicator where missing, one input a category, one scale for all.
+`TreeEncoder`: a column stays a column, a gap stays NaN, a category becomes its number.
+`LinearEncoder`: the mean and an indicator where missing, one input a category, one scale for all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LARGEST = 1e38  # XGBoost computes in float32; to trees it only matters which va
 FARTHEST = 5.0  # standard deviations: a single wild value must not bend a straight line
 
 
-class PlainTable(TableEncoder):
+class PlainEncoder(TableEncoder):
     """What both share. Categories that appear once, or beyond the 64 most frequent, count as one;
     those that training never saw count as missing, with a warning."""
 
@@ -40,13 +40,13 @@ class PlainTable(TableEncoder):
         return []
 
 
-class TreeTable(PlainTable):
+class TreeEncoder(PlainEncoder):
     """Numbers as they are, categories as 0, 1, 2, …, NaN where missing.
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
     >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["m", "f", None]})
-    >>> table = TreeTable().fit(read_columns(frame))
+    >>> table = TreeEncoder().fit(read_columns(frame))
     >>> table.as_numbers(read_columns(frame)), table.categories
     (array([[20.,  1.],
            [nan,  0.],
@@ -73,14 +73,14 @@ class TreeTable(PlainTable):
         return out
 
 
-class LinearTable(PlainTable):
+class LinearEncoder(PlainEncoder):
     """Numbers in standard deviations from their mean (outliers pulled in first), 0 where missing;
     one 0/1 input a category, and one a column with gaps that says "missing here".
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
     >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["m", "f", None]})
-    >>> table = LinearTable().fit(read_columns(frame))
+    >>> table = LinearEncoder().fit(read_columns(frame))
     >>> table.input_names
     ['age', 'sex=f', 'sex=m', 'age is missing', 'sex is missing']
     >>> table.as_numbers(read_columns(frame))

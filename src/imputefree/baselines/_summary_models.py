@@ -13,7 +13,7 @@ from ..data import Panel, read_target, series_labels
 from ..estimators import read_series
 from ._boosting import BoostingClassifier, BoostingRegressor
 from ._panel_tables import arranged, read_like_training
-from ._plain_tables import PlainTable
+from ._plain_tables import PlainEncoder
 from ._summaries import summarise, summarise_mask
 
 
@@ -40,8 +40,8 @@ class Summary(BaseEstimator):
         if held_out is not None:
             held_out = series_labels(held_out, panel, "held_out")
         owner = type(self).__name__
-        steps = PlainTable(owner=owner).fit(panel.steps)
-        statics = None if panel.statics is None else PlainTable(owner=owner).fit(panel.statics)
+        steps = PlainEncoder(owner=owner).fit(panel.steps)
+        statics = None if panel.statics is None else PlainEncoder(owner=owner).fit(panel.statics)
         estimator = self._default() if self.estimator is None else clone(self.estimator)
         estimator.fit(self._rows(arranged(panel, steps, statics)), y, held_out=held_out)
         self.layout_, self.steps_, self.statics_ = layout, steps, statics

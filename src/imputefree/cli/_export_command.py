@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import ModelFileError
+from ..errors import ModelFileError, require_extra
 
 
 def export_command(
@@ -22,10 +22,10 @@ def export_command(
     Scaling, categories, gaps and all networks are in the file; its metadata say what goes in. It is
     written only if it predicts what the model predicts, to 1e-5, on random rows with random gaps.
     """
-    from ..onnx import export, need_extra
+    require_extra("onnx", "onnx", "onnxruntime")
+    from ..onnx import export
     from ..workflow import load_model  # PyTorch takes seconds to load
 
-    need_extra()
     path = output or model.with_suffix(".onnx")
     if path.resolve() == model.resolve():
         raise ModelFileError(

@@ -1,19 +1,28 @@
-"""What comes in: any table or series becomes a `Table` of scaled values and an observed mask."""
+"""The one door: any table or series becomes a `Table` of scaled values and an observed mask."""
 
-from ._columns import Columns, as_values, is_polars, read_columns
-from ._encoding import FEW_VALUES_SIZE, MAX_LEVELS, Category, Number, Plan
-from ._folds import assign_folds
-from ._numeric_table import NumericTables, numbers
+from ..errors import counted, shorten
+from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
+from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
+from ._encoding import (
+    FEW_VALUES_SIZE,
+    HARD_LIMIT,
+    MAX_LEVELS,
+    SOFT_LIMIT,
+    Category,
+    Number,
+    Plan,
+    location,
+    scale,
+)
 from ._panel import Layout, Panel, first_steps, read_panel, series_labels, step_labels
 from ._panel_encoder import LONGEST, PanelEncoder
-from ._scaling import HARD_LIMIT, SOFT_LIMIT, location, scale
-from ._splits import MOST_CLASSES, Split, Splits
+from ._splits import MOST_CLASSES, Split, Splits, assign_folds, strata_of, tenths
 from ._table_encoder import Table, TableEncoder
 from ._target import as_array, read_classes, read_numbers, read_target, read_weights
-from ._wording import counted, shorten
 
 __all__ = [
     "FEW_VALUES_SIZE",
+    "GAP_WORDS",
     "HARD_LIMIT",
     "LONGEST",
     "MAX_LEVELS",
@@ -22,6 +31,7 @@ __all__ = [
     "Category",
     "Columns",
     "Layout",
+    "Levels",
     "Number",
     "NumericTables",
     "Panel",
@@ -39,6 +49,8 @@ __all__ = [
     "is_polars",
     "location",
     "numbers",
+    "parse_numbers",
+    "read_cell",
     "read_classes",
     "read_columns",
     "read_numbers",
@@ -49,4 +61,6 @@ __all__ = [
     "series_labels",
     "shorten",
     "step_labels",
+    "strata_of",
+    "tenths",
 ]

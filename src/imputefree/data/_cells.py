@@ -1,8 +1,17 @@
-"""What a cell of a column may be: a number, or a text by which it is compared."""
+"""What a cell means: a number, a string or missing. Python, files and HTTP share these rules.
+
+- Missing: None, NaN, NaT and pd.NA. In a file also an empty cell and, where a column holds numbers
+  or a category unknown to training, one of `GAP_WORDS`.
+- A number: bool, int, float or Decimal (True is 1). In a file also a string that reads as one.
+- A category: compared by its string, see `level_name`.
+
+Objects whose types can be trusted are read by `to_numbers` and `to_strings`, JSON values by
+`read_cell`, and cells of a file, which may all be strings, by `parse_numbers` and `Levels.match`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,56 +21,191 @@ import pandas as pd
 from ..errors import InputError, InputTypeError
 
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
-Place = Callable[[int], str] | None  # words a row in errors
+GAP_WORDS = {"NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"}
+TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
+VALUE_RULE = "A value: argument must be a string or a number, or missing"
+Place = Callable[[int], str] | None  # describes a row in errors
 
 
-def to_number(values: np.ndarray, label: str) -> np.ndarray:
+def level_name(value: Any) -> str:
+    """The string by which a category is compared; a TypeError for what cannot be one.
+
+    >>> level_name("f"), level_name(1), level_name(1.0), level_name(True), level_name(2.5)
+    ('f', '1', '1', '1', '2.5')
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating | Decimal):
+        return str(int(value)) if float(value).is_integer() else str(float(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    raise TypeError(type(value).__name__)
+
+
+def to_numbers(values: np.ndarray, label: str) -> np.ndarray:
     """Objects that are all numbers (or missing) as float64."""
-    number = np.full(len(values), np.nan)
+    numbers = np.full(len(values), np.nan)
     seen = ~pd.isna(values)
     try:
-        number[seen] = values[seen].astype(np.float64)
+        numbers[seen] = values[seen].astype(np.float64)
     except OverflowError:
         raise InputError(
             f"{label} holds a whole number too large for a float (above 1e308)",
             "Values must fit a 64-bit float",
             "Take logarithms, or divide the column by a constant",
         ) from None
-    return number
+    return numbers
 
 
-def to_text(values: np.ndarray, label: str, place: Place) -> np.ndarray:
-    """Categories compare by their text, so that 1, 1.0 and a category 1 mean the same level."""
+def to_strings(values: np.ndarray, label: str = "", place: Place = None) -> np.ndarray:
+    """Categories of any type by their `level_name`, None where missing."""
     try:
         codes, levels = pd.factorize(values)
-        texts = np.array([*map(_level_text, levels), None], dtype=object)
-    except TypeError:  # from factorize for what has no hash (lists, dicts), or from _level_text
-        raise _no_value_error(values, label, place) from None
-    return texts[codes]  # factorize marks missing by -1
+        names = np.array([*map(level_name, levels), None], dtype=object)
+    except TypeError:  # from factorize for what has no hash (lists, dicts), or from level_name
+        missing = pd.isna(values)
+        row = next(
+            i
+            for i, value in enumerate(values)
+            if not missing[i] and not isinstance(value, (str, bytes, *NUMBERS))
+        )
+        raise InputTypeError(
+            f"{label} holds a value of type {type(values[row]).__name__}"
+            f" (first: {place(row) if place else f'row {row}'})",
+            VALUE_RULE,
+            "Extract the parts you need into columns",
+        ) from None
+    return names[codes]  # factorize marks missing by -1
 
 
-def _level_text(level: Any) -> str:
-    if isinstance(level, str):
-        return str(level)
-    if isinstance(level, bool | np.bool_ | int | np.integer):
-        return str(int(level))  # True equals 1, as in a column of numbers
-    if isinstance(level, float | np.floating | Decimal):
-        return str(int(level)) if float(level).is_integer() else str(float(level))
-    if isinstance(level, bytes):
-        return level.decode("utf-8", errors="replace")
-    raise TypeError
+def read_cell(value: Any, levels: Levels | None = None) -> tuple[float | str | None, bool]:
+    """Read one JSON value by the kind that its column had in training.
 
+    levels : the known levels of a category; None for a column of numbers
 
-def _no_value_error(values: np.ndarray, label: str, place: Place) -> InputTypeError:
-    missing = pd.isna(values)
-    row = next(
-        i
-        for i, value in enumerate(values)
-        if not missing[i] and not isinstance(value, (str, bytes, *NUMBERS))
+    Returns the number or the level (None: missing), and whether the value is a category that
+    training never saw, which counts as missing. A value that the column cannot hold is an
+    InputError whose fact begins with a verb ("holds …"), so that callers can put the name of the
+    field before it. Unlike a cell of a file, a string is never read as a number.
+
+    >>> read_cell(31), read_cell(None), read_cell(True)
+    ((31.0, False), (None, False), (1.0, False))
+    >>> read_cell("f", Levels(["f", "m"])), read_cell("x", Levels(["f", "m"]))
+    (('f', False), (None, True))
+    >>> read_cell("31")
+    Traceback (most recent call last):
+    imputefree.errors.InputTypeError: holds the string '31'. It must be a number, or missing. \
+Send it without quotes.
+    """
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return None, False
+    if isinstance(value, NUMBERS):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = np.inf
+        if not np.isfinite(number):
+            raise InputError(
+                "holds a number beyond 1e308", "Numbers must be finite", "Leave it out if missing"
+            )
+        return (number, False) if levels is None else levels.find(value)
+    if isinstance(value, str) and levels is not None:
+        return levels.find(value)
+    kinds: dict[type, str] = {str: "the string ", list: "a list", dict: "an object"}
+    shown = kinds.get(type(value), type(value).__name__)
+    raise InputTypeError(
+        f"holds {shown}" + (repr(value[:60]) if isinstance(value, str) else ""),
+        f"It must be a {'number' if levels is None else 'string'}, or missing",
+        "Send it without quotes" if isinstance(value, str) else "Send one value",
     )
-    return InputTypeError(
-        f"{label} holds a value of type {type(values[row]).__name__}"
-        f" (first: {place(row) if place else f'row {row}'})",
-        "A value: argument must be a string or a number, or missing",
-        "Take the parts you need out of it into columns of their own",
-    )
+
+
+def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of a file with NaN where missing, and which cells are not finite numbers; (n,) each.
+
+    Each cell is read by itself, so it does not matter where a large file is cut.
+
+    >>> parse_numbers(pd.Series(["1.5", "NA", None, "True", "old", "inf"]))
+    (array([1.5, nan, nan, 1. , nan, inf]), array([False, False, False, False,  True,  True]))
+    """
+    dtype = cells.dtype
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        numbers = cells.to_numpy(dtype=np.float64, na_value=np.nan)  # booleans are numbers
+        return numbers, np.isinf(numbers)
+    if dtype.kind in "mM":
+        raise InputError(
+            f"column {cells.name!r} holds dates or times",
+            "The model was trained with numbers there",
+            "Convert them to numbers as was done for training",
+        )
+    objects = cells.astype(object)
+    numbers = np.array(pd.to_numeric(objects, errors="coerce"), dtype=np.float64)
+    odd = np.isinf(numbers)
+    words = np.flatnonzero(np.isnan(numbers) & objects.notna().to_numpy())
+    if len(words):
+        codes, strings = pd.factorize(objects.iloc[words].astype(str))
+        numbers[words] = np.array([TRUTH.get(word, np.nan) for word in strings])[codes]
+        valid = {"", *GAP_WORDS, *TRUTH}
+        odd[words] = np.array([word not in valid for word in strings])[codes]
+    return numbers, odd
+
+
+class Levels:
+    """The levels of a category column, and which of them a cell stands for.
+
+    A cell is the level of the same string. Failing that, it is compared as a number: training may
+    have read the column as numbers, where "1", "1.0" and "01" are one level and True is 1.
+
+    known : the levels, or a mapping from each level to what it stands for
+
+    >>> levels = Levels(["1", "2", "A"])
+    >>> levels.match(pd.Series(["1", "2.0", "A", None, "B"]))
+    (array(['1', '2', 'A', None, None], dtype=object), array([False, False, False, False,  True]))
+    """
+
+    def __init__(self, known: Iterable[str] | Mapping[str, Any] = ()) -> None:
+        self.known = dict(known) if isinstance(known, Mapping) else {name: name for name in known}
+
+    def match(self, cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+        """What each cell stands for, None where missing; and which are unknown levels; (n,)."""
+        try:
+            codes, distinct = pd.factorize(cells)
+        except TypeError:
+            raise InputError(
+                f"column {cells.name!r} holds values such as lists",
+                "A category is a string or a number",
+                "Extract the part you need into a column",
+            ) from None
+        matched = np.empty(len(distinct) + 1, dtype=object)  # the last is for gaps: code -1
+        unseen = np.zeros(len(distinct) + 1, dtype=bool)
+        for i, cell in enumerate(np.asarray(distinct, dtype=object)):
+            matched[i], unseen[i] = self.find(cell)
+        return matched[codes], unseen[codes]
+
+    def find(self, cell: Any) -> tuple[Any, bool]:
+        """What a cell that is not missing stands for, or None; and whether it is unknown."""
+        names = _possible_names(cell)
+        name = next((name for name in names if name in self.known), None)
+        if name is None:
+            return None, names[0] != "" and names[0] not in GAP_WORDS
+        return self.known[name], False
+
+
+def _possible_names(cell: Any) -> list[str]:
+    """The names under which a level may be known, the likeliest first."""
+    if isinstance(cell, bool | np.bool_):
+        return [str(bool(cell)), level_name(cell)]
+    if isinstance(cell, str) and cell in TRUTH:
+        return [cell, level_name(TRUTH[cell])]
+    try:
+        names = [level_name(cell)]
+    except TypeError:
+        return [str(cell)]
+    if "_" in names[0]:  # Python would read 1_000 as a number
+        return names
+    try:
+        return [*names, level_name(float(names[0]))]
+    except (ValueError, OverflowError):
+        return names

@@ -1,7 +1,7 @@
-"""The one front door for tables: NumPy, pandas, polars or lists become plain columns.
+"""The front door for tables: NumPy, pandas, polars or lists become plain columns.
 
-A column is either a float64 array with NaN for missing, or an object array of texts with None
-for missing. Nothing behind this file ever sees a frame, a nullable dtype or `pd.NA`.
+A column is either a float64 array with NaN where missing, or an object array of strings with None
+where missing. Nothing behind this module sees a frame, a nullable dtype or `pd.NA`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from ..errors import InputError, InputTypeError
-from ._cells import NUMBERS, Place, to_number, to_text
-from ._wording import counted
+from .._manners import remember_columns
+from ..errors import InputError, InputTypeError, counted, shorten
+from ._cells import NUMBERS, VALUE_RULE, Place, to_numbers, to_strings
 
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
-TEXT_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
+STRING_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
 
 
 @dataclass(frozen=True)
 class Columns:
-    """A table taken apart.
+    """A table taken apart into columns.
 
     Attributes
     ----------
-    names : the column names, or "0", "1", … where the input had none
+    names : the column names, or "0", "1", … if the input had none
     named : whether the names came from the user
-    arrays : one array a column, shape (n_rows,): float64 with NaN, or object with str and None
-    declared : per column, True where the input's own dtype says "category"
+    arrays : one array per column, shape (n_rows,): float64 with NaN, or object with str and None
+    declared : per column, True if its dtype says "category"
     n_rows : number of rows
 
     Examples
@@ -49,11 +49,16 @@ class Columns:
 
     @property
     def columns(self) -> Columns:
-        """Itself; of a panel, the columns of its steps."""
+        """Itself; for a panel, the columns of its steps."""
         return self
 
+    @property
+    def observed(self) -> np.ndarray:
+        """Which entries are observed; (n_rows, columns) bool."""
+        return np.column_stack([pd.notna(array) for array in self.arrays])
+
     def completed(self, names: list[str]) -> Columns:
-        """With a column of gaps for each of the names that it lacks."""
+        """With an all-missing column for each of the names that it lacks."""
         lacking = [name for name in names if name not in set(self.names)]
         gaps = [np.full(self.n_rows, np.nan) for _ in lacking]
         declared = [*self.declared, *(False for _ in lacking)]
@@ -61,28 +66,28 @@ class Columns:
             self, names=[*self.names, *lacking], arrays=[*self.arrays, *gaps], declared=declared
         )
 
-    def rows(self, kept: np.ndarray) -> Columns:
+    def rows(self, rows: np.ndarray) -> Columns:
         """The same table with these rows only."""
-        arrays = [array[kept] for array in self.arrays]
-        return replace(self, arrays=arrays, n_rows=len(kept))
+        return replace(self, arrays=[array[rows] for array in self.arrays], n_rows=len(rows))
 
 
 def read_columns(X: Any, place: Place = None) -> Columns:
     """Take any table apart into columns, or raise an InputError that names what is wrong.
 
-    `place` words a row in errors where rows have better names than their numbers, for example
-    the steps of series.
+    place : describes a row in errors, if rows have better names than their numbers, for example
+        the steps of series
     """
     if sparse.issparse(X):
         raise InputTypeError(
             "X is a sparse matrix",
-            "Sparse data is not supported: a zero and a gap could not be told apart",
+            "Sparse data is not supported: zeros and gaps could not be distinguished",
             "Pass X.toarray() with NaN for missing values",
         )
+    reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
+    series: Iterable[Any]
     if isinstance(X, pd.DataFrame):
         names, named = _frame_names(X)
-        reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
-        series: Iterable[Any] = (X.iloc[:, j] for j in range(X.shape[1]))
+        series = (X.iloc[:, j] for j in range(X.shape[1]))
         shape, reader = X.shape, _read_pandas
     elif is_polars(X):
         if type(X).__name__ != "DataFrame":
@@ -94,54 +99,53 @@ def read_columns(X: Any, place: Place = None) -> Columns:
         names, named = list(X.columns), True
         series, shape, reader = X.get_columns(), X.shape, _read_polars
     else:
-        array = _as_table(X)
+        array = as_values(X)
+        if array.ndim != 2:
+            raise InputError(
+                f"Expected 2D array, got {array.ndim}D array instead",
+                "A table has rows and columns",
+                "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row",
+            )
         names, named = [str(j) for j in range(array.shape[1])], False
-        series = (array[:, j] for j in range(array.shape[1]))
-        shape, reader = array.shape, _read_array
-    if shape[1] == 0:
-        raise InputError(
-            f"Found a table with 0 feature(s) (shape={shape}) while a minimum of 1 is required",
-            "There must be at least one column to learn from",
-            "Check how the columns were selected",
-        )
-    if shape[0] == 0:
-        raise InputError(
-            f"Found a table with 0 sample(s) (shape={shape}) while a minimum of 1 is required",
-            "An empty table holds nothing to learn from or to predict",
-            "Check how the rows were selected",
-        )
+        series, shape, reader = array.T, array.shape, _read_array
+    for count, noun, verb in ((shape[1], "feature", "columns"), (shape[0], "sample", "rows")):
+        if count == 0:
+            raise InputError(
+                f"Found a table with 0 {noun}(s) (shape={shape}) while a minimum of 1 is required",
+                "An empty table holds nothing to learn from or to predict",
+                f"Check how the {verb} were selected",
+            )
     label = "column {!r}" if named else "column {}"
     arrays, declared = [], []
-    for name, one in zip(names, series, strict=True):
-        values, is_category = reader(one, label.format(name), place)
-        _refuse_infinity(values, label.format(name), place)
-        arrays.append(values)
+    for name, values in zip(names, series, strict=True):
+        array, is_category = reader(values, label.format(name), place)
+        _refuse_infinity(array, label.format(name), place)
+        arrays.append(array)
         declared.append(is_category)
     return Columns(names, named, arrays, declared, shape[0])
 
 
 def is_polars(X: Any) -> bool:
-    """Asked by name: polars need not be installed."""
+    """Whether X is from polars, which need not be installed."""
     return type(X).__module__.startswith("polars")
 
 
 def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
-    """Names of a pandas frame; one numbered 0, 1, 2, … counts as unnamed, like an array."""
-    texts = [isinstance(name, str) for name in X.columns]
+    """Names of a pandas frame; columns numbered 0, 1, 2, … count as unnamed, like an array's."""
     if list(X.columns) == list(range(X.shape[1])):
         return [str(j) for j in range(X.shape[1])], False
-    if any(texts) and not all(texts):
-        odd = next(name for name, text in zip(X.columns, texts, strict=True) if not text)
+    others = [name for name in X.columns if not isinstance(name, str)]
+    if 0 < len(others) < X.shape[1]:
         raise InputTypeError(
-            f"column name {odd!r} is not a text while others are",
-            "Column names must all be texts (or none of them)",
+            f"column name {others[0]!r} is not a string while others are",
+            "Column names must all be strings (or none of them)",
             "Rename with X.columns = X.columns.astype(str)",
         )
     names = [str(name) for name in X.columns]
     if not X.columns.is_unique:
-        twice = sorted({name for name in names if names.count(name) > 1})
+        repeated = sorted({name for name in names if names.count(name) > 1})
         raise InputError(
-            f"column names appear more than once: {', '.join(map(repr, twice[:5]))}",
+            f"column names appear more than once: {shorten(repeated, 5)}",
             "Columns are matched by name, so names must be unique",
             "Rename or drop the repeated columns",
         )
@@ -149,14 +153,14 @@ def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
 
 
 def as_values(X: Any, name: str = "X") -> np.ndarray:
-    """An array of any shape out of an array-like, keeping objects as objects."""
+    """An array of any shape from an array-like, keeping objects as objects."""
     try:
         if isinstance(X, np.ma.MaskedArray):  # asarray would show what lies under the mask
             masked, X = np.ma.getmaskarray(X), X.data.astype(object)
             X[masked] = None
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            # A list of lists mixing numbers and texts: NumPy would turn the numbers into texts.
+            # A list of lists mixing numbers and strings: NumPy would make strings of the numbers.
             array = np.asarray(X, dtype=object)
     except (ValueError, TypeError, RuntimeError) as error:  # torch raises RuntimeErrors
         raise InputError(
@@ -169,21 +173,10 @@ def as_values(X: Any, name: str = "X") -> np.ndarray:
     return array
 
 
-def _as_table(X: Any) -> np.ndarray:
-    array = as_values(X)
-    if array.ndim != 2:
-        raise InputError(
-            f"Expected 2D array, got {array.ndim}D array instead",
-            "A table has rows and columns",
-            "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row",
-        )
-    return array
-
-
 def _read_pandas(series: pd.Series, label: str, place: Place) -> tuple[np.ndarray, bool]:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return to_text(np.asarray(series.astype(object)), label, place), True
+        return to_strings(np.asarray(series.astype(object)), label, place), True
     if isinstance(dtype, pd.SparseDtype):
         series = pd.Series(np.asarray(series))
     if pd.api.types.is_complex_dtype(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
@@ -197,22 +190,19 @@ def _read_polars(series: Any, label: str, place: Place) -> tuple[np.ndarray, boo
     kind = str(series.dtype)
     if series.dtype.is_integer() or series.dtype.is_float():
         return series.cast(float).to_numpy(), False  # NumPy has no 128-bit integers: cast first
-    if series.dtype.is_decimal() or kind == "Boolean":
-        return np.array([np.nan if v is None else v for v in series.to_list()], np.float64), False
-    declared = kind.startswith(("Categorical", "Enum"))
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    if declared:
-        return to_text(values, label, place), True
+    if kind.startswith(("Categorical", "Enum")):
+        return to_strings(values, label, place), True
     return _read_array(values, label, place)
 
 
 def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarray, bool]:
-    """One NumPy column of any dtype; objects are numbers if all of them are, texts otherwise."""
+    """A NumPy column of any dtype; objects are numbers if all of them are, else strings."""
     if values.dtype.kind in "fiub":
         return np.asarray(values, dtype=np.float64), False
     if values.dtype.kind in "US":
-        return to_text(values.astype(object), label, place), False
+        return to_strings(values.astype(object), label, place), False
     kind = pd.api.types.infer_dtype(values, skipna=True) if values.dtype == object else "other"
     if values.dtype.kind == "c" or kind == "complex":
         raise _complex_error(label)
@@ -221,40 +211,95 @@ def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarra
         kind.startswith("mixed")
         and all(isinstance(value, NUMBERS) for value in values[~pd.isna(values)])
     ):
-        return to_number(values, label), False
-    if kind in TEXT_KINDS:
-        return to_text(values, label, place), False
+        return to_numbers(values, label), False
+    if kind in STRING_KINDS:
+        return to_strings(values, label, place), False
     raise InputTypeError(
         f"{label} holds {values.dtype if kind == 'other' else kind} values",
-        "A value: argument must be a string or a number, or missing",
-        "Turn dates into numbers, for example (column - column.min()).dt.days",
+        VALUE_RULE,
+        "Convert dates to numbers, for example (column - column.min()).dt.days",
     )
 
 
 def _complex_error(where: str) -> InputTypeError:
     return InputTypeError(
         f"Complex data not supported: {where} holds complex numbers",
-        "Values must be real numbers, texts or missing",
+        "Values must be real numbers, strings or missing",
         "Split real and imaginary parts into two columns",
     )
 
 
 def _refuse_infinity(values: np.ndarray, label: str, place: Place) -> None:
-    if values.dtype == object:
+    if values.dtype == object or not np.isinf(values).any():
         return
-    infinite = np.isinf(values)
-    if not infinite.any():
-        return
-    rows = np.flatnonzero(infinite)
-    sign = {(True, False): "+inf", (False, True): "-inf"}.get(
-        (bool((values[rows] > 0).any()), bool((values[rows] < 0).any())), "+inf and -inf"
+    rows = np.flatnonzero(np.isinf(values))
+    signs = " and ".join(
+        f"{sign}inf"
+        for sign, limit in (("+", np.inf), ("-", -np.inf))
+        if (values[rows] == limit).any()
     )
-    if place is None:
-        found = f"{counted(len(rows), 'row')} (first: row {rows[0]})"
-    else:
-        found = f"{counted(len(rows), 'place')} (first: {place(int(rows[0]))})"
+    first = place(int(rows[0])) if place else f"row {rows[0]}"
     raise InputError(
-        f"{label} holds {sign} (infinity) in {found}",
+        f"{label} holds {signs} (infinity) in {counted(len(rows), 'place' if place else 'row')}"
+        f" (first: {first})",
         "Values must be finite or missing (NaN)",
         "Replace infinities with NaN, or drop the rows",
     )
+
+
+class NumericTables:
+    """Mixin for estimators that take tables of numbers.
+
+    Reads (n, d) tables as float64 with NaN, and remembers n_features_in_ and feature_names_in_.
+    """
+
+    n_features_in_: int
+
+    def _read_training(self, X: Any) -> tuple[np.ndarray, Columns]:
+        """A training table, and its columns to be remembered once training succeeds."""
+        columns = read_columns(X)
+        return numbers(columns, type(self).__name__), columns
+
+    def _remember(self, columns: Columns) -> None:
+        """Expect these columns from now on."""
+        remember_columns(self, columns)
+
+    def _read(self, X: Any) -> np.ndarray:
+        """A table with the columns of training."""
+        columns = read_columns(X)
+        owner = type(self).__name__
+        names = list(getattr(self, "feature_names_in_", columns.names))
+        if columns.named and columns.names != names:
+            raise InputError(
+                "The feature names should match those that were passed during fit: they are"
+                f" {shorten(columns.names)}",
+                f"They must be those of training, in that order: {shorten(names)}",
+                "Select them by name first",
+            )
+        if len(columns.names) != self.n_features_in_:
+            raise InputError(
+                f"X has {len(columns.names)} features, but {owner} is expecting"
+                f" {self.n_features_in_} features as input",
+                "A table must have the columns of the training table",
+                "Select them first",
+            )
+        return numbers(columns, owner)
+
+
+def numbers(columns: Columns, owner: str) -> np.ndarray:
+    """All columns as (n, d) float64 with NaN, or an error naming the first that holds strings.
+
+    >>> numbers(read_columns([[1, None], [2, 3]]), "EMImputer")
+    array([[ 1., nan],
+           [ 2.,  3.]])
+    """
+    for name, array in zip(columns.names, columns.arrays, strict=True):
+        if array.dtype == object and any(value is not None for value in array):
+            raise InputTypeError(
+                f"column {name!r} holds text",
+                f"{owner} takes numbers",
+                "Encode categories as numbers first, or use GILClassifier, which takes them as"
+                " they are",
+            )
+    gaps = np.full(columns.n_rows, np.nan)
+    return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])

@@ -1,8 +1,8 @@
-"""How one column becomes inputs of a network: one class for numbers, one for categories.
+"""How a column becomes inputs of a network: `Number` and `Category`, and the scaling of numbers.
 
-Both have the same four things: `inputs` (their names), `learn` (from training rows), `encode`,
-which writes scaled inputs and says which rows are observed, and `plausible`: what a value that is
-missing could have been.
+Both classes have `inputs` (their names), `learn` (from training rows), `encode`, which writes
+scaled inputs and says which rows are observed, and `plausible`: what a missing value could have
+been. All statistics come from the observed entries of training rows, and no outlier moves them far.
 """
 
 from __future__ import annotations
@@ -15,22 +15,89 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from ..errors import InputError
-from ._scaling import location, normal_score_knots, scale
+from ._cells import level_name
 
-FEW_VALUES = 10  # a number with no more distinct values also gets one input a value
-FEW_VALUES_SIZE = 0.4  # their size: smaller than 1, so that the plain value stays the main road
-RARE = "(rare)"  # input that stands for all levels too rare to have one of their own
+SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
+HARD_LIMIT = 1e6  # keeps squares finite for any float64
+OUTLIER = 5.0  # robust standard deviations from the median beyond which a value is pulled in
+TINY = 1e-290  # knots closer than this would make a slope overflow
+KNOTS = 129  # points that describe a column's distribution
+FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
+FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
+RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
 
 
+def location(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of the observed entries, with outliers pulled in first.
+
+    (0, 1) if nothing is observed; the spread of a constant column is 1.
+
+    >>> center, spread = location(np.array([1.0, 2.0, 3.0, np.nan, 2.0, 1.0, 3.0, 1e9]))
+    >>> center < 5, spread < 5
+    (True, True)
+    """
+    seen = values[~np.isnan(values)]
+    if not len(seen):
+        return 0.0, 1.0
+    seen = seen / 16  # an exact division, after which differences and the reach cannot overflow
+    low, median, high = np.percentile(seen, [25, 50, 75])
+    reach = OUTLIER * (high - low) / 1.349  # 1.349: interquartile range of a standard normal
+    if reach > 0:
+        pulled = np.clip(seen, median - reach, median + reach)
+    else:  # half of the column is one value: quartiles say nothing, the outer percent does
+        pulled = np.clip(seen, *np.percentile(seen, [1, 99]))
+    center, spread = _moments(pulled)
+    return 16 * center, 16 * (spread or _moments(seen)[1]) or 1.0
+
+
+def _moments(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation; squares of huge and tiny values neither overflow nor vanish."""
+    unit = float(np.abs(values).max()) or 1.0
+    return float((values / unit).mean()) * unit, float((values / unit).std()) * unit
+
+
+def scale(values: np.ndarray, center: float, spread: float) -> np.ndarray:
+    """(x - center) / spread, bent smoothly so that no outlier leaves ±3; NaN stays NaN.
+
+    Near the center the bend does nothing: z / sqrt(1 + (z/3)²) ≈ z.
+
+    >>> scale(np.array([0.0, 0.3, 1e9, np.nan]), 0.0, 1.0).round(3)
+    array([0.   , 0.299, 3.   ,   nan])
+    """
+    with np.errstate(over="ignore"):
+        z = np.clip((values - center) / spread, -HARD_LIMIT, HARD_LIMIT)
+    return z / np.sqrt(1.0 + (z / SOFT_LIMIT) ** 2)
+
+
+def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Knots (x, score) of the map that makes a column normal; `np.interp` applies it.
+
+    The score of x is the normal quantile of the share of training entries below it (ties count
+    half), so only the order of values matters, not their distances.
+
+    >>> x, score = normal_score_knots(np.array([1.0, 10.0, 100.0, np.nan]))
+    >>> x, score.round(2)
+    (array([  1.,  10., 100.]), array([-0.97,  0.  ,  0.97]))
+    """
+    seen = np.sort(values[~np.isnan(values)])
+    seen[np.abs(seen) < TINY] = 0.0
+    n = len(seen)
+    at = np.unique(np.linspace(0, n - 1, min(n, KNOTS)).round().astype(int))
+    x = np.unique(seen[at])
+    below = np.searchsorted(seen, x, "left") + np.searchsorted(seen, x, "right")
+    share = np.clip(below / (2 * n), 0.5 / n, 1 - 0.5 / n)
+    return x, ndtri(share)
+
+
 @dataclass
 class Number:
-    """A numeric column: its scaled value and, in a rich encoding, what helps small tables.
+    """A numeric column: its scaled value and, in a rich encoding, inputs that help small tables.
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order.
-    `values` are some of training with their `shares`, all of few or quantiles of many; None in
-    model files of before they were kept.
+    `values` are some values of training with their `shares`: all of them if there are few, else
+    quantiles; None in old model files.
     """
 
     name: str
@@ -40,13 +107,13 @@ class Number:
     levels: list[float]
     knots: list[float]
     scores: list[float]
-    scaled: bool = True  # False: inputs are the numbers as they come
+    scaled: bool = True  # False: inputs are the numbers themselves
     values: list[float] | None = None
     shares: list[float] | None = None
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
-        """From the training rows of the column; shape (n,). Not scaled, a number stays itself."""
+        """From the training rows of the column; shape (n,)."""
         gaps = bool(np.isnan(array).any())
         levels, knots, scores = (np.empty(0) for _ in range(3))
         distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
@@ -55,12 +122,17 @@ class Number:
                 levels = distinct
             elif len(distinct) > FEW_VALUES:
                 knots, scores = normal_score_knots(array)
+        rows = np.cumsum(counts)
+        if len(distinct) > FEW_VALUES:  # real values, not between two: a count stays whole
+            distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
+            counts = np.ones(len(distinct))
+        values, shares = distinct.tolist(), (counts / max(counts.sum(), 1)).tolist()
         lists = levels.tolist(), knots.tolist(), scores.tolist()
-        return cls(name, gaps, *location(array), *lists, scaled, *_stand_ins(distinct, counts))
+        return cls(name, gaps, *location(array), *lists, scaled, values, shares)
 
     @property
     def inputs(self) -> list[str]:
-        """Names of the inputs this column gives."""
+        """Names of the inputs of this column."""
         score = [f"rank of {self.name}"] if self.knots else []
         return [self.name, *score, *(f"{self.name}={level:g}" for level in self.levels)]
 
@@ -68,17 +140,7 @@ class Number:
         self, array: np.ndarray, out: np.ndarray, label: str
     ) -> tuple[np.ndarray, list[str]]:
         """Fill `out` (n, inputs); return which rows are observed, and unseen levels (none)."""
-        if array.dtype == object:
-            rows = np.flatnonzero(~pd.isna(array))
-            if not len(rows):  # a category column without a single entry
-                return np.zeros(len(array), dtype=bool), []
-            raise InputError(
-                f"{label} holds text such as {array[rows[0]]!r} in {len(rows)} rows"
-                f" (first: row {rows[0]}), but none in training",
-                "A column must keep its kind",
-                "Convert it with pd.to_numeric(column, errors='coerce'), or train again with it in"
-                " categorical_features",
-            )
+        array = self.check(array, label)
         seen = ~np.isnan(array)
         out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
         if self.knots:
@@ -87,11 +149,26 @@ class Number:
             out[array == level, i] = FEW_VALUES_SIZE
         return seen, []
 
+    def check(self, array: np.ndarray, label: str) -> np.ndarray:
+        """The column as numbers; an InputError if it holds strings."""
+        if array.dtype != object:
+            return array
+        rows = np.flatnonzero(~pd.isna(array))
+        if len(rows):
+            raise InputError(
+                f"{label} holds text such as {array[rows[0]]!r} in {len(rows)} rows"
+                f" (first: row {rows[0]}), but none in training",
+                "A column must keep its kind",
+                "Convert it with pd.to_numeric(column, errors='coerce'), or train again with it in"
+                " categorical_features",
+            )
+        return np.full(len(array), np.nan)  # a category column without a single entry
+
     def plausible(self) -> tuple[np.ndarray, np.ndarray]:
         """Values of training that stand for the column, and their shares; (v,) each.
 
-        None where training saw no value. A model file of before they were kept has them from what
-        it knows: levels, knots, or a normal distribution.
+        Empty if training saw no value. For an old model file they follow from levels, knots or a
+        normal distribution.
 
         >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0]), rich=True).plausible()
         (array([1., 2.]), array([0.25, 0.75]))
@@ -111,9 +188,9 @@ class Number:
 
 @dataclass
 class Category:
-    """A column of texts: one input a level, rare levels together; a gap is none of them.
+    """A column of strings: one input per level, rare levels together; a gap is none of them.
 
-    `shares` of the levels and, last, of all rare ones; None in model files of before.
+    `shares` of the levels and, last, of all rare ones; None in old model files.
     """
 
     name: str
@@ -125,13 +202,13 @@ class Category:
     @classmethod
     def learn(cls, name: str, array: np.ndarray) -> Category:
         """From the training rows of the column; shape (n,)."""
-        texts = as_texts(array)
-        # Most frequent first, ties by appearance; dtype object takes any text, str only UTF-8.
-        counts = pd.Series(texts, dtype=object).value_counts()
+        strings = as_strings(array)
+        # Most frequent first, ties by appearance; dtype object takes any string, str only UTF-8.
+        counts = pd.Series(strings, dtype=object).value_counts()
         keep = counts[counts >= MIN_LEVEL_ROWS].index[:MAX_LEVELS]
         if len(counts) <= 2:  # a rare level of two is the whole information of the column
             keep = counts.index
-        gaps = bool(pd.isna(texts).any())
+        gaps = bool(pd.isna(strings).any())
         levels, rare = sorted(keep), sorted(set(counts.index) - set(keep))
         times = dict(zip(counts.index, counts.tolist(), strict=True))
         groups = [[level] for level in levels] + ([rare] if rare else [])
@@ -140,7 +217,7 @@ class Category:
 
     @property
     def inputs(self) -> list[str]:
-        """Names of the inputs this column gives."""
+        """Names of the inputs of this column."""
         shown = [*self.levels, RARE] if self.rare_levels else self.levels
         return [f"{self.name}={level}" for level in shown]
 
@@ -150,18 +227,22 @@ class Category:
         """Fill `out` (n, inputs); return which rows are observed, and levels never seen before."""
         known = {level: i for i, level in enumerate(self.levels)}
         known |= dict.fromkeys(self.rare_levels, len(self.levels))
-        codes, levels = pd.factorize(as_texts(array))
+        codes, levels = pd.factorize(self.check(array, label))
         target = np.array([*(known.get(level, -1) for level in levels), -1], dtype=int)
         position = target[codes]
         seen = position >= 0
         out[np.flatnonzero(seen), position[seen]] = 1.0
         return seen, [str(level) for level in levels if level not in known]
 
-    def plausible(self) -> tuple[np.ndarray, np.ndarray]:
-        """The levels, one of the rare for all of them, and their shares; (v,) each.
+    def check(self, array: np.ndarray, label: str) -> np.ndarray:
+        """The column as strings; numbers count as categories by their `level_name`."""
+        return as_strings(array)
 
-        >>> texts = np.array(["f", "m", None, "f", "f"], dtype=object)
-        >>> Category.learn("sex", texts).plausible()
+    def plausible(self) -> tuple[np.ndarray, np.ndarray]:
+        """The levels, one of the rare ones for all of them, and their shares; (v,) each.
+
+        >>> strings = np.array(["f", "m", None, "f", "f"], dtype=object)
+        >>> Category.learn("sex", strings).plausible()
         (array(['f', 'm'], dtype=object), array([0.75, 0.25]))
         """
         values = np.array([*self.levels, *self.rare_levels[:1]], dtype=object)
@@ -185,22 +266,12 @@ def from_state(state: dict[str, Any]) -> Plan:
     return KINDS[fields.pop("kind")](**fields)
 
 
-def _stand_ins(distinct: np.ndarray, counts: np.ndarray) -> tuple[list[float], list[float]]:
-    """A few of the values of a column, and the share of rows that each stands for."""
-    rows = np.cumsum(counts)
-    if len(distinct) > FEW_VALUES:  # real values, not between two: a count stays whole
-        distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
-        counts = np.ones(len(distinct))
-    return distinct.tolist(), (counts / max(counts.sum(), 1)).tolist()
-
-
-def as_texts(array: np.ndarray) -> np.ndarray:
-    """A categorical column as texts; numbers by the text of their shortest form."""
+def as_strings(array: np.ndarray) -> np.ndarray:
+    """A categorical column as strings, None where missing."""
     if array.dtype == object:
         return array
-    texts = np.full(len(array), None, dtype=object)
+    strings = np.full(len(array), None, dtype=object)
     seen = ~np.isnan(array)
     levels, codes = np.unique(array[seen], return_inverse=True)
-    names = [str(int(v)) if v.is_integer() else str(float(v)) for v in levels]
-    texts[seen] = np.array(names, dtype=object)[codes]
-    return texts
+    strings[seen] = np.array([level_name(level) for level in levels], dtype=object)[codes]
+    return strings

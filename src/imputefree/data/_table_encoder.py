@@ -1,6 +1,6 @@
 """From columns to what a network reads: scaled values and an observed mask.
 
-A `TableEncoder` learns on training rows only (scales, category levels, which columns have gaps)
+A `TableEncoder` learns from training rows only (scales, category levels, which columns have gaps)
 and then turns any table with the same columns into a `Table`.
 """
 
@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, ParameterError, UnseenCategoryWarning
+from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
 from ._columns import Columns
-from ._encoding import Category, Number, Plan, as_texts, from_state, to_state
-from ._wording import listed, shorten
+from ._encoding import Category, Number, Plan, from_state, to_state
 
-RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs a number
+RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs per number
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ class TableEncoder:
 
     Parameters
     ----------
-    categorical_features : "auto" (text and category columns), or a list of names or positions
-    indicator : add one input a column that had gaps in training: 1 where missing
-    numeric_encoding : "plain" (one input a number), "unscaled" (the same, as it is), "rich" (see
-        `encoding.Number`) or "auto" (rich up to 100 columns)
-    owner : who asks, for error messages
+    categorical_features : "auto" (string and category columns), or a list of names or positions
+    indicator : add one input per column that had gaps in training: 1 where missing
+    numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich"
+        (see `Number`) or "auto" (rich up to 100 columns)
+    owner : the estimator's name, for error messages
 
     Examples
     --------
@@ -99,8 +98,8 @@ class TableEncoder:
     @property
     def input_columns(self) -> np.ndarray:
         """For each input the number of the column it comes from; shape (D,)."""
-        own = [j for j, plan in enumerate(self.plans) for _ in plan.inputs]
-        return np.array(own + self._with_indicator(), dtype=np.int64)
+        entries = [j for j, plan in enumerate(self.plans) for _ in plan.inputs]
+        return np.array(entries + self._with_indicator(), dtype=np.int64)
 
     @property
     def n_entries(self) -> int:
@@ -123,80 +122,77 @@ class TableEncoder:
         shape = (columns.n_rows, len(self.input_columns))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
         unseen: dict[str, list[str]] = {}
-        # Counted once: names of all inputs are written to count them, which one row would feel.
+        indicators = self._with_indicator()
         indicator_of = dict(
-            zip(self._with_indicator(), range(self.n_entries, shape[1]), strict=True)
+            zip(indicators, range(shape[1] - len(indicators), shape[1]), strict=True)
         )
-        at = 0
+        start = 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
-            span = slice(at, at + len(plan.inputs))
-            label = f"column {plan.name!r}" if self.named else f"column {plan.name}"
-            seen, new = plan.encode(array, values[:, span], label)
+            span = slice(start, start + len(plan.inputs))
+            seen, new_levels = plan.encode(array, values[:, span], self._label(plan))
             observed[:, span] = seen[:, None]
             if j in indicator_of:
                 values[:, indicator_of[j]] = ~seen
-            if new:
-                unseen[plan.name] = new
-            at = span.stop
+            if new_levels:
+                unseen[plan.name] = new_levels
+            start = span.stop
         if unseen:
-            _warn_unseen(unseen)
+            parts = [f"{name!r}: {shorten(levels)}" for name, levels in unseen.items()]
+            warnings.warn(
+                "Categories that training never saw are treated as missing. " + "; ".join(parts),
+                UnseenCategoryWarning,
+                stacklevel=2,
+            )
         return Table(values, observed)
 
     def arranged(self, columns: Columns) -> Columns:
-        """A table with the same columns, as training had them: names, order and kinds."""
-        arrays = []
-        for plan, array in zip(self.plans, self._match(columns), strict=True):
-            if isinstance(plan, Category):
-                array = as_texts(array)
-            elif array.dtype == object:
-                plan.encode(array, np.empty((len(array), 1)), f"column {plan.name!r}")
-                array = np.full(len(array), np.nan)  # text is refused: it holds nothing
-            arrays.append(array)
-        declared = [isinstance(plan, Category) for plan in self.plans]
+        """The same table as training would have read it: names, order and kinds."""
+        pairs = zip(self.plans, self._match(columns), strict=True)
         return replace(
-            columns, names=self.names, named=self.named, arrays=arrays, declared=declared
+            columns,
+            names=self.names,
+            named=self.named,
+            arrays=[plan.check(array, self._label(plan)) for plan, array in pairs],
+            declared=[isinstance(plan, Category) for plan in self.plans],
         )
+
+    def _label(self, plan: Plan) -> str:
+        return f"column {plan.name!r}" if self.named else f"column {plan.name}"
 
     def _with_indicator(self) -> list[int]:
         """Columns that have an indicator."""
         return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
 
     def _chosen_categories(self, columns: Columns) -> list[bool]:
-        chosen = self.categorical_features
-        n = len(columns.names)
-        if isinstance(chosen, str):
-            if chosen != "auto":
-                raise ParameterError(
-                    f"categorical_features is {chosen!r}",
-                    'It must be "auto" or a list of column names or positions',
-                    f"Write categorical_features=[{chosen!r}] for one column",
-                )
-            return [columns.declared[j] or columns.arrays[j].dtype == object for j in range(n)]
-        flags = [array.dtype == object for array in columns.arrays]  # text can be nothing else
-        if not isinstance(chosen, Iterable):
+        """Which columns are categories; strings always are."""
+        chosen, names = self.categorical_features, columns.names
+        strings = [array.dtype == object for array in columns.arrays]
+        if isinstance(chosen, str) and chosen == "auto":
+            return [a or b for a, b in zip(columns.declared, strings, strict=True)]
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
             raise ParameterError(
                 f"categorical_features is {chosen!r}",
                 'It must be "auto" or a list of column names or positions',
-                "Write categorical_features=[] for none beyond text columns",
+                f"Write categorical_features={[chosen] if isinstance(chosen, str) else []!r}",
             )
-        for one in chosen:
-            position = columns.names.index(one) if one in columns.names else one
+        for item in chosen:
+            position = names.index(item) if item in names else item
             if (
                 isinstance(position, bool)  # an int to Python: a mask would name columns 1 and 0
                 or not isinstance(position, int | np.integer)
-                or not -n <= position < n
+                or not -len(names) <= position < len(names)
             ):
                 raise ParameterError(
-                    f"categorical_features names {one!r}, which is no column",
+                    f"categorical_features names {item!r}, which is not a column",
                     "It must list column names or positions of the training table",
-                    f"The columns are: {shorten(columns.names)}",
+                    f"The columns are: {shorten(names)}",
                 )
-            flags[int(position)] = True
-        return flags
+            strings[int(position)] = True
+        return strings
 
     def _match(self, columns: Columns) -> list[np.ndarray]:
         """The columns in training order; by name where both tables have names."""
-        expected = [plan.name for plan in self.plans]
+        expected = self.names
         numbered = columns.named and set(columns.names) == set(expected)  # a frame in new order
         if (self.named and columns.named) or numbered:
             missing = [name for name in expected if name not in set(columns.names)]
@@ -242,12 +238,3 @@ class TableEncoder:
         encoder.named = bool(state["named"])
         encoder.plans = [from_state(plan) for plan in state["plans"]]
         return encoder
-
-
-def _warn_unseen(unseen: dict[str, list[str]]) -> None:
-    parts = [f"{name!r}: {shorten(levels)}" for name, levels in unseen.items()]
-    warnings.warn(
-        "Categories that training never saw are treated as missing. " + "; ".join(parts),
-        UnseenCategoryWarning,
-        stacklevel=2,
-    )

@@ -1,4 +1,4 @@
-"""Targets and weights, checked: what to learn, and how much each row counts."""
+"""Checked targets and sample weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_TARGET = 1e150  # its square still fits a float64
 
 
 def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
-    """y as a one-dimensional array without gaps; shape (n_rows,)."""
+    """y as a one-dimensional array without missing values; shape (n_rows,)."""
     if y is None:
         raise InputError(
             f"This {estimator} estimator requires y to be passed, but the target y is None",
@@ -36,30 +36,27 @@ def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
     if target.ndim != 1:
         raise InputError(
             f"y has shape {target.shape}",
-            "y must be one-dimensional: one target a row",
-            "Fit one estimator a target, for example with sklearn.multioutput",
+            "y must be one-dimensional: one target per row",
+            "Fit one estimator per target, for example with sklearn.multioutput",
         )
     if len(target) != n_rows:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y"
             f" has {len(target)}",
-            "There must be one target a row",
+            "There must be one target per row",
             "Check how rows were selected",
         )
-    gaps = np.flatnonzero(pd.isna(target))
-    if len(gaps):
-        raise InputError(
-            f"Input y contains NaN or None in {len(gaps)} rows (first: row {gaps[0]})",
-            "A target must be known to be learned from",
-            "Drop these rows from X and y before fitting",
-        )
-    if target.dtype.kind == "f" and not np.isfinite(target).all():
-        rows = np.flatnonzero(~np.isfinite(target))
-        raise InputError(
-            f"Input y contains infinity in {len(rows)} rows (first: row {rows[0]})",
-            "Targets must be finite",
-            "Drop these rows, or correct them",
-        )
+    unusable = {"NaN or None": pd.isna(target)}
+    if target.dtype.kind == "f":
+        unusable["infinity"] = np.isinf(target)
+    for kind, flags in unusable.items():
+        rows = np.flatnonzero(flags)
+        if len(rows):
+            raise InputError(
+                f"Input y contains {kind} in {len(rows)} rows (first: row {rows[0]})",
+                "Targets must be known and finite",
+                "Drop these rows from X and y before fitting",
+            )
     return target
 
 
@@ -75,7 +72,7 @@ def read_classes(target: np.ndarray) -> np.ndarray:
         mixed = f"y mixes values of the types {', '.join(kinds)}"
         raise InputTypeError(
             mixed if len(kinds) > 1 else str(error).strip().rstrip("."),
-            "Class labels must be of one kind: texts, whole numbers or booleans",
+            "Class labels must be of one kind: strings, whole numbers or booleans",
             "Use a regressor for measurements, or convert y, for example with y.astype(str)",
         ) from None
 
@@ -89,7 +86,7 @@ def read_numbers(target: np.ndarray) -> np.ndarray:
         numbers = np.array([np.inf])  # a whole number beyond any float
     except (TypeError, ValueError):
         numbers = None
-    if numbers is None or np.isnan(numbers).any():  # NumPy reads the text "nan" as a number
+    if numbers is None or np.isnan(numbers).any():  # NumPy reads the string "nan" as a number
         odd = next((value for value in target.tolist() if not _is_number(value)), target[0])
         raise InputTypeError(
             f"y holds {type(odd).__name__} values such as {odd!r}",
@@ -115,7 +112,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     if weight.shape != (n_rows,):
         raise InputError(
             f"sample_weight has shape {weight.shape}",
-            f"It must be one number a row: ({n_rows},)",
+            f"It must be one number per row: ({n_rows},)",
             "Check how rows were selected",
         )
     if not np.isfinite(weight).all() or (weight < 0).any():
@@ -128,14 +125,14 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     if not weight.any():
         raise InputError(
             "all sample weights are zero",
-            "At least one row must count",
             "Sample weights must contain at least one non-zero number",
+            "Check the weights",
         )
     return weight
 
 
 def as_labels(y: Any, name: str) -> np.ndarray:
-    """Labels out of a frame, a column or anything NumPy reads; of any shape."""
+    """Labels from a frame, a column or anything NumPy reads; of any shape."""
     if isinstance(y, pd.Series | pd.DataFrame) or is_polars(y):
         y = y.to_numpy()
     return as_array(y, name)
@@ -148,7 +145,7 @@ def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise InputTypeError(
             f"{name} cannot be read as an array ({error})",
-            f"It must hold one {'value' if dtype is None else 'number'} a row",
+            f"It must hold one {'value' if dtype is None else 'number'} per row",
             f"Check the values of {name}",
         ) from None
 

@@ -2,8 +2,7 @@
 
 from ._bad_rows import BadRows
 from ._csv_chunks import open_csv
-from ._csv_files import ARCHIVES, GAP_WORDS, need_columns, read_csv, words_as_gaps
-from ._file_cells import Levels, as_numbers
+from ._csv_files import ARCHIVES, need_columns, read_csv, words_as_gaps
 from ._label_column import TASKS, read_label_column
 from ._parquet_chunks import open_parquet
 from ._raw_rows import RawRows, Reader
@@ -13,15 +12,12 @@ from ._write_frames import check_format, write_frame
 
 __all__ = [
     "ARCHIVES",
-    "GAP_WORDS",
     "PARQUET",
     "STDOUT",
     "TASKS",
     "BadRows",
-    "Levels",
     "RawRows",
     "Reader",
-    "as_numbers",
     "check_format",
     "digest",
     "need_columns",

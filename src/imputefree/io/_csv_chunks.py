@@ -17,8 +17,9 @@ from typing import IO, Any, cast
 import numpy as np
 import pandas as pd
 
+from ..data import GAP_WORDS
 from ..errors import InputError
-from ._csv_files import GAP_WORDS, SEPARATORS
+from ._csv_files import SEPARATORS
 from ._csv_records import Records, find_records
 from ._raw_rows import RawRows
 

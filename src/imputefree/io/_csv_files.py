@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..data import counted, shorten
-from ..errors import InputError, ParameterError
+from ..data import GAP_WORDS
+from ..errors import InputError, ParameterError, counted, shorten
 
 PACKED = {".gz", ".bz2", ".xz", ".zip", ".zst", ".tar"}
 ARCHIVES = (zipfile.BadZipFile, tarfile.TarError)
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
-GAP_WORDS = {"NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"}
 
 
 def read_csv(path: Path) -> pd.DataFrame:

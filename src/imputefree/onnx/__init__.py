@@ -1,16 +1,9 @@
-"""Trained models as ONNX files: raw columns with NaN in, predictions out, nothing of us needed.
+"""Export trained models to ONNX: raw columns with NaN in, predictions out, onnxruntime is enough.
 
-`export` writes one, `read_metadata` tells what it takes, `encode` makes its inputs from a frame.
+`export` writes a file, `read_metadata` says what it takes, `encode` makes its inputs from a frame.
 """
 
-from ._export import Exported, export, need_extra
-from ._metadata import read_metadata
-from ._onnx_inputs import encode
+from ._export import Exported, export
+from ._onnx_inputs import encode, read_metadata
 
-__all__ = [
-    "Exported",
-    "encode",
-    "export",
-    "need_extra",
-    "read_metadata",
-]
+__all__ = ["Exported", "encode", "export", "read_metadata"]

@@ -1,45 +1,52 @@
-"""Write a fitted estimator as an ONNX file, after it has been compared with the estimator."""
+"""Write a fitted estimator as an ONNX file, after comparing it with the estimator."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import uuid
-from dataclasses import dataclass
-from importlib.util import find_spec
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from ..data import PanelEncoder, TableEncoder
-from ..errors import ModelFileError
+from .._files import replacing
+from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
+from ..errors import ModelFileError, require_extra
+from ._onnx_inputs import KEY, all_levels, as_tensor, metadata_of, panel_inputs
 
-ROWS, STEPPED_ROWS = 512, 64  # random rows, or series, that are compared
+TOLERANCE = 1e-5
+N_ROWS, N_SERIES = 512, 64  # random rows, or series, that are compared
+LONGEST_SAMPLE = 48  # maximum number of steps of a random series
+BATCH = 1000
+SECONDS = 1.0  # spent on each latency, roughly
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written, and how it did: sizes in bytes, latencies in seconds (one row, 1,000)."""
+    """What was written: sizes in bytes, latencies in seconds (for one row and for 1,000)."""
 
     path: Path
     metadata: dict[str, Any]
     bytes: int
-    weights_bytes: int
     compared: int
     difference: float
     latencies: dict[str, tuple[float, float]]
 
 
 def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exported:
-    """Write `model` to `path`: NaN goes straight in, from raw columns to the prediction.
+    """Write `model` to `path`: raw columns with NaN in, predictions out.
 
     The file needs onnxruntime (or another runtime) and nothing of this package. Before it is moved
     into place, its predictions are compared with the estimator's on random rows with random gaps;
-    more than 1e-5 apart, nothing is written. `timed` also measures how long both take.
+    if they differ by more than 1e-5, nothing is written. `timed` also measures how long both take.
 
-    What goes in and out stands in the file's metadata, see `read_metadata`; `encode` makes the
+    The file's metadata say what goes in and comes out, see `read_metadata`; `encode` makes the
     inputs from a frame.
 
     >>> import tempfile
@@ -54,87 +61,186 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
     >>> bool(np.allclose(session.run(None, {"X": X})[0], clf.predict_proba(X)))
     True
     """
-    need_extra()
+    require_extra("onnx", "onnx", "onnxruntime")
     if not isinstance(model.encoder_, TableEncoder | PanelEncoder):
         raise ModelFileError(
             f"this model reads its inputs by a {type(model.encoder_).__name__}",
             "Only models that take gaps as they are can be exported",
             "Export an estimator without an imputer",
         )
-    path = Path(path)
-    content, metadata = _content(model)
-    from ._checking import new_session
-
-    session = new_session(content)
-    compared, difference = _compared(model, session)
-    _write(path, content)
-    from ._checking import latencies
-
-    weights = sum(p.numel() * p.element_size() for p in model.predictor_.parameters())
-    return Exported(
-        path,
-        metadata,
-        len(content),
-        weights,
-        compared,
-        difference,
-        latencies(model, session) if timed else {},
-    )
-
-
-def need_extra() -> None:
-    """Refuse in one sentence where the libraries are not installed."""
-    lacking = [name for name in ("onnx", "onnxruntime") if find_spec(name) is None]
-    if lacking:
-        raise ModelFileError(
-            f"{' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} not installed",
-            "Export needs the extra `onnx`",
-            "Run pip install 'imputefree[onnx]'",
-        )
-
-
-def _content(model: Any) -> tuple[bytes, dict[str, Any]]:
-    """The ONNX file and its metadata."""
     import onnx
 
-    from ._building import build
-    from ._metadata import KEY, describe, explain
+    from ._onnx_networks import build
 
-    metadata = describe(model)
-    proto = build(model).model(explain(model), {KEY: json.dumps(metadata)})
+    path, metadata = Path(path), metadata_of(model)
+    proto = build(model).model(metadata["inputs"], {KEY: json.dumps(metadata)})
     onnx.checker.check_model(proto, full_check=True)
-    return proto.SerializeToString(), metadata
-
-
-def _compared(model: Any, session: Any) -> tuple[int, float]:
-    """How many random rows were compared, and the largest difference; refused if too large."""
-    from ._checking import TOLERANCE, difference
-    from ._samples import draw
-
-    rows = STEPPED_ROWS if isinstance(model.encoder_, PanelEncoder) else ROWS
-    sample = draw(model, np.random.default_rng(0), rows)
-    apart = difference(model, session, sample)
+    content = proto.SerializeToString()
+    session = new_session(content)
+    compared = N_SERIES if isinstance(model.encoder_, PanelEncoder) else N_ROWS
+    apart = difference(model, session, sample_rows(model, np.random.default_rng(0), compared))
     if apart > TOLERANCE:
         raise ModelFileError(
-            f"the exported model is {apart:.1e} away from the estimator on random rows",
+            f"the exported model differs from the estimator by {apart:.1e} on random rows",
             f"They must agree to {TOLERANCE:.0e}; nothing was written",
             "Scale inputs and targets to ordinary sizes and train again, or report this model",
         )
-    return rows, apart
-
-
-def _write(path: Path, content: bytes) -> None:
-    """The whole file or, where that fails, what was there before."""
-    temporary = path.parent / f"{path.name}.{uuid.uuid4().hex}"
     try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-        os.replace(temporary, path)
+        with replacing(path) as place:
+            place.write_bytes(content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
         raise ModelFileError(
             f"{path} cannot be written ({error.strerror})",
             "A model is exported into an existing, writable folder",
             "Choose another path, or make room",
         ) from None
+    seconds = latencies(model, session) if timed else {}
+    return Exported(path, metadata, len(content), compared, apart, seconds)
+
+
+def new_session(content: bytes) -> Any:
+    """An onnxruntime session with as many threads as PyTorch has, and without warnings."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def difference(model: Any, session: Any, sample: Columns | Panel) -> float:
+    """Largest difference between an exported model and its estimator.
+
+    Of probabilities, or of numbers in standard deviations of the target (relative to their own size
+    where they are larger).
+    """
+    expected, inputs = _estimated(model, sample), _inputs_of(model, sample)
+    predicted = session.run(None, inputs)[0]
+    if isinstance(sample, Panel) and model.predictor_.per_step:
+        valid = np.arange(predicted.shape[1]) < inputs["lengths"][:, None]
+        if not np.isnan(predicted[~valid]).all():
+            return np.inf
+        predicted = predicted[valid]
+    if predicted.shape != expected.shape:
+        return np.inf
+    apart = np.abs(predicted - expected)
+    if not hasattr(model, "classes_"):
+        size = np.abs(expected - model.target_mean_)
+        apart = apart / np.maximum(model.target_scale_, size)
+    return float(np.where(np.isnan(apart), np.inf, apart).max())
+
+
+def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
+    """Seconds for one row (or series) and for 1,000, with onnxruntime and with PyTorch.
+
+    Both get data that has been read already: tensors here, columns there.
+    """
+    seconds: dict[str, list[float]] = {"onnxruntime": [], "PyTorch": []}
+    for rows in (1, BATCH):
+        sample = sample_rows(model, np.random.default_rng(1), rows)
+        calls: dict[str, Callable[[], Any]] = {
+            "onnxruntime": partial(session.run, None, _inputs_of(model, sample)),
+            "PyTorch": partial(_estimated, model, sample),
+        }
+        for name, median in _medians(calls).items():
+            seconds[name].append(median)
+    return {name: (one, many) for name, (one, many) in seconds.items()}
+
+
+def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    """Median seconds of each call, taking turns, so that a busy machine affects both."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    started = time.perf_counter()
+    while len(times["PyTorch"]) < 5 or time.perf_counter() - started < SECONDS:
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(each[1:]) for name, each in times.items()}
+
+
+def _estimated(model: Any, sample: Columns | Panel) -> np.ndarray:
+    """What the estimator predicts: (n, classes) or (n,), per step one row per step."""
+    per_step = isinstance(sample, Panel) and bool(model.predictor_.per_step)
+    members = model._predict_members(sample, per_step)
+    return members.mean(0).numpy() if hasattr(model, "classes_") else model._unscaled(members)
+
+
+def _inputs_of(model: Any, sample: Columns | Panel) -> dict[str, np.ndarray]:
+    """Inputs of the exported model; padding is infinite, to show that it does not matter."""
+    if not isinstance(sample, Panel):
+        return {"X": as_tensor(model.encoder_, sample)}
+    inputs = panel_inputs(sample, model.encoder_.steps, model.encoder_.statics)
+    padding = np.arange(inputs["X"].shape[1]) >= inputs["lengths"][:, None]
+    inputs["X"][padding], inputs["times"][padding] = np.inf, -np.inf
+    return inputs
+
+
+def sample_rows(model: Any, rng: np.random.Generator, rows: int) -> Columns | Panel:
+    """Random rows, or series, as the estimator reads them.
+
+    The first has no entries, the second no gaps; the others have gaps at rates from 0 to 1.
+    """
+    encoder = model.encoder_
+    if not isinstance(encoder, PanelEncoder):
+        return _random_columns(encoder, rng, _gap_rates(rng, rows))
+    lengths = rng.integers(1, LONGEST_SAMPLE + 1, rows)
+    lengths[: min(rows, 2)] = LONGEST_SAMPLE
+    distance = rng.uniform(0.2, 1.8, lengths.sum()) if encoder.uneven else 1.0
+    times = np.cumsum(np.broadcast_to(encoder.unit * distance, lengths.sum()))
+    statics = None
+    if encoder.statics is not None:
+        statics = _random_columns(encoder.statics, rng, _gap_rates(rng, rows))
+    steps = _random_columns(encoder.steps, rng, np.repeat(_gap_rates(rng, rows), lengths))
+    return Panel(
+        steps=replace(steps, arrays=[_held(array, rng, lengths) for array in steps.arrays]),
+        lengths=lengths,
+        times=times,
+        statics=statics,
+        ids=np.arange(rows, dtype=object),
+        keyed=False,
+        source=np.arange(lengths.sum()),
+        apart={},
+    )
+
+
+def _held(array: np.ndarray, rng: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
+    """Hold the column at one value in half of the series; gaps stay where they are.
+
+    Real columns are often constant, and rounding shows most in the spread of a constant.
+    """
+    if array.dtype == object or np.isnan(array).all():
+        return array
+    values = np.repeat(rng.choice(array[~np.isnan(array)], len(lengths)), lengths)
+    held = np.repeat(rng.random(len(lengths)) < 0.5, lengths) & ~np.isnan(array)
+    return np.where(held, values, array)
+
+
+def _gap_rates(rng: np.random.Generator, rows: int) -> np.ndarray:
+    """The probability of a gap in each row; (n,)."""
+    rates = rng.uniform(0, 1, rows)
+    rates[:2] = [1.0, 0.0][:rows]
+    return rates
+
+
+def _random_columns(encoder: TableEncoder, rng: np.random.Generator, rates: np.ndarray) -> Columns:
+    arrays = []
+    for plan in encoder.plans:
+        array = _random_values(plan, rng, len(rates))
+        array[rng.random(len(rates)) < rates] = None if array.dtype == object else np.nan
+        arrays.append(array)
+    declared = [isinstance(plan, Category) for plan in encoder.plans]
+    return Columns(encoder.names, encoder.named, arrays, declared, len(rates))
+
+
+def _random_values(plan: Plan, rng: np.random.Generator, rows: int) -> np.ndarray:
+    """Values without gaps: levels, values of training and, where inputs are scaled, outliers."""
+    if isinstance(plan, Category):
+        levels = np.array([*all_levels(plan), None], dtype=object)
+        return levels[rng.integers(0, max(len(levels) - 1, 1), rows)]
+    far = (rng.random(rows) < 0.1) & plan.scaled
+    array = plan.center + plan.spread * np.where(far, 100.0, 1.5) * rng.standard_normal(rows)
+    special = np.array([*plan.levels, *plan.knots])
+    if len(special):
+        array = np.where(rng.random(rows) < 0.5, rng.choice(special, rows), array)
+    return array

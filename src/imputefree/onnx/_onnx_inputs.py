@@ -1,26 +1,136 @@
-"""From a frame to the tensors that an exported model takes, by what its metadata say."""
+"""What an exported model takes: described in the file's metadata, made from a frame by `encode`.
+
+The metadata are one JSON string in the ONNX file, so that any language can prepare the inputs:
+names and order of the columns, which are categories, and their levels in order.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import safe_open
 
-from ..data import Category, Columns, Number, Panel, Plan, TableEncoder, read_columns, shorten
-from ..errors import InputError, UnseenCategoryWarning
+from ..data import (
+    Category,
+    Columns,
+    Number,
+    Panel,
+    PanelEncoder,
+    Plan,
+    TableEncoder,
+    read_columns,
+    shorten,
+)
+from ..errors import InputError, ModelFileError, UnseenCategoryWarning
 from ..estimators import read_series
-from ._metadata import levels_of, read_metadata
+from ..io import _model_file as persist
+
+KEY = "imputefree"
+FORMAT = 1
+TABLE = """X (rows, columns) double: one column for each of `columns`, in that order."""
+SERIES = """X (series, steps, columns) double: one column for each of `columns`, in that order,
+padded at the end to the longest series with anything; lengths (series,) int64: number of steps
+without the padding; times (series, steps) double: when each step was, increasing, in the unit of
+training (0, 1, 2, … if it had no times; hours if it had dates); static (series, statics) double, if
+there are `static` columns."""
+VALUES = """NaN is missing. A category is the position, from 0, of its level in `levels`; a level
+that is not listed is NaN. Integers as categories are written without a decimal point, true and
+false as 1 and 0. Rows (or series) that hold infinity, a number that is not a level, or times that
+do not increase give NaN."""
+CLASSES = "Output: probabilities ({}, classes) double, in the order of `classes`."
+NUMBERS = "Output: prediction ({}) double."
+
+
+def all_levels(plan: Category) -> list[str]:
+    """All levels of a category in the order of their numbers."""
+    return [*plan.levels, *plan.rare_levels]
+
+
+def metadata_of(model: Any) -> dict[str, Any]:
+    """Columns, classes and origin of a fitted estimator, as plain JSON types."""
+    encoder = model.encoder_
+    series = isinstance(encoder, PanelEncoder)
+    steps = encoder.steps if series else encoder
+    statics = encoder.statics if series else None
+    classes = getattr(model, "classes_", None)
+    return {
+        "format": FORMAT,
+        "imputefree": version("imputefree"),
+        "estimator": type(model).__name__,
+        "task": "regression" if classes is None else "classification",
+        "target": (getattr(model, "about_", None) or {}).get("target"),
+        "classes": None if classes is None else classes.tolist(),
+        "named": steps.named,
+        "columns": _described(steps),
+        "static": None if statics is None else _described(statics),
+        "layout": getattr(model, "layout_", None) if series else None,
+        "per_step": bool(series and model.predictor_.per_step),
+        "inputs": _instructions(model, series),
+        "sha256": _checksum(model),
+    }
+
+
+def _described(encoder: TableEncoder) -> list[dict[str, Any]]:
+    return [
+        {"name": plan.name, "kind": "category", "levels": all_levels(plan)}
+        if isinstance(plan, Category)
+        else {"name": plan.name, "kind": "number"}
+        for plan in encoder.plans
+    ]
+
+
+def _instructions(model: Any, series: bool) -> str:
+    """What goes in and comes out, in words."""
+    rows = "rows"
+    if series:
+        rows = "series, steps" if model.predictor_.per_step else "series"
+    output = (CLASSES if hasattr(model, "classes_") else NUMBERS).format(rows)
+    return " ".join(f"{SERIES if series else TABLE} {VALUES} {output}".split())
+
+
+def _checksum(model: Any) -> str:
+    """The SHA-256 that a model file of this model contains."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        persist.save(model, path)
+        with safe_open(path, framework="pt") as file:
+            return file.metadata()["sha256"]
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the metadata of an exported model."""
+    import onnx
+
+    try:
+        properties = {entry.key: entry.value for entry in onnx.load(os.fspath(path)).metadata_props}
+        return json.loads(properties[KEY])
+    except OSError as error:
+        raise ModelFileError(
+            f"{path} cannot be read ({error.strerror or error})", "", "Check path and permissions"
+        ) from None
+    except Exception:  # an error of protobuf, or not our key
+        raise ModelFileError(
+            f"{path} is not a model exported by imputefree",
+            "Columns and levels are read from what `imputefree export` wrote",
+            "Export the model again",
+        ) from None
 
 
 def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
-    """The inputs of an exported model, by name, for a table or for series with gaps.
+    """Make the inputs of an exported model, by name, from a table or series with gaps.
 
-    Columns are matched by name; those of the wrong kind, or lacking, are refused as the estimator
-    does. A category that training never saw is NaN, with a warning. Series come in the order of
-    their first appearance.
+    Columns are matched by name; wrong or missing columns are refused as the estimator does. A
+    category that training never saw becomes NaN, with a warning. Series come in the order of their
+    first appearance.
 
     Parameters
     ----------
@@ -38,6 +148,7 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
            [40., nan]])}
     """
     about: Mapping[str, Any] = source if isinstance(source, Mapping) else read_metadata(source)
+    steps = _encoder(about["columns"], about["named"])
     if about["layout"] is None:
         if how:
             raise InputError(
@@ -45,8 +156,7 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
                 "Options such as id= and static= are for series",
                 "Leave it out",
             )
-        return {"X": numbers(_encoder(about["columns"], about["named"]), read_columns(X))}
-    steps = _encoder(about["columns"], about["named"])
+        return {"X": as_tensor(steps, read_columns(X))}
     statics = None if about["static"] is None else _encoder(about["static"], True)
     panel, layout = read_series(X, how, {}, about["layout"])
     if layout["variable"] and steps.named:  # a variable that nobody measured has no pairs
@@ -54,56 +164,8 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
     return panel_inputs(panel, steps, statics)
 
 
-def panel_inputs(
-    panel: Panel, steps: TableEncoder, statics: TableEncoder | None
-) -> dict[str, np.ndarray]:
-    """Series padded to the longest, NaN behind their ends."""
-    series, width = panel.series, int(panel.lengths.max())
-    place = np.arange(len(series)) - np.repeat(
-        np.cumsum(panel.lengths) - panel.lengths, panel.lengths
-    )
-    X = np.full((panel.n_rows, width, steps.n_columns), np.nan)
-    X[series, place] = numbers(steps, panel.steps)
-    times = np.full((panel.n_rows, width), np.nan)
-    times[series, place] = panel.times
-    found = {"X": X, "lengths": panel.lengths.astype(np.int64), "times": times}
-    if (statics is None) != (panel.statics is None):
-        raise InputError(
-            f"static columns are {'not ' * (panel.statics is None)}given",
-            f"Training had {'none' if statics is None else shorten(statics.names)}",
-            "Pass static= as in training, with NaN for what is unknown",
-        )
-    if statics is not None and panel.statics is not None:
-        found["static"] = numbers(statics, panel.statics)
-    return found
-
-
-def numbers(encoder: TableEncoder, columns: Columns) -> np.ndarray:
-    """Columns as numbers, categories as those of their levels; -> (n, columns)."""
-    out = np.empty((columns.n_rows, encoder.n_columns))
-    unseen = {}
-    arrays = encoder.arranged(columns).arrays
-    for j, (plan, array) in enumerate(zip(encoder.plans, arrays, strict=True)):
-        if not isinstance(plan, Category):
-            out[:, j] = array
-            continue
-        known = {level: i for i, level in enumerate(levels_of(plan))}
-        out[:, j] = [known.get(text, np.nan) for text in array]
-        new = sorted({text for text in array if text is not None and text not in known})
-        if new:
-            unseen[plan.name] = new
-    if unseen:
-        parts = [f"{name!r}: {shorten(levels)}" for name, levels in unseen.items()]
-        warnings.warn(
-            "Categories that training never saw are missing. " + "; ".join(parts),
-            UnseenCategoryWarning,
-            stacklevel=3,
-        )
-    return out
-
-
 def _encoder(columns: list[dict[str, Any]], named: bool) -> TableEncoder:
-    """An encoder that knows names, kinds and levels, and no scales."""
+    """An encoder that knows names, kinds and levels, but no scales."""
     encoder = TableEncoder()
     encoder.named = named
     plans: list[Plan] = []
@@ -114,3 +176,46 @@ def _encoder(columns: list[dict[str, Any]], named: bool) -> TableEncoder:
             plans.append(Number(column["name"], False, 0.0, 1.0, [], [], []))
     encoder.plans = plans
     return encoder
+
+
+def panel_inputs(
+    panel: Panel, steps: TableEncoder, statics: TableEncoder | None
+) -> dict[str, np.ndarray]:
+    """Series padded with NaN to the longest."""
+    if (statics is None) != (panel.statics is None):
+        raise InputError(
+            f"static columns are {'not ' * (panel.statics is None)}given",
+            f"Training had {'none' if statics is None else shorten(statics.names)}",
+            "Pass static= as in training, with NaN for what is unknown",
+        )
+    width = int(panel.lengths.max())
+    within = np.arange(width) < panel.lengths[:, None]  # (n, T)
+    X = np.full((panel.n_rows, width, steps.n_columns), np.nan)
+    times = np.full((panel.n_rows, width), np.nan)
+    X[within], times[within] = as_tensor(steps, panel.steps), panel.times
+    inputs = {"X": X, "lengths": panel.lengths.astype(np.int64), "times": times}
+    if statics is not None and panel.statics is not None:
+        inputs["static"] = as_tensor(statics, panel.statics)
+    return inputs
+
+
+def as_tensor(encoder: TableEncoder, columns: Columns) -> np.ndarray:
+    """Columns as numbers, categories as the numbers of their levels; -> (n, columns)."""
+    tensor = np.empty((columns.n_rows, encoder.n_columns))
+    unseen = []
+    arrays = encoder.arranged(columns).arrays
+    for j, (plan, array) in enumerate(zip(encoder.plans, arrays, strict=True)):
+        if not isinstance(plan, Category):
+            tensor[:, j] = array
+            continue
+        number = {level: float(i) for i, level in enumerate(all_levels(plan))}
+        tensor[:, j] = [number.get(level, np.nan) for level in array]
+        if new := sorted({level for level in array if level is not None} - set(number)):
+            unseen.append(f"{plan.name!r}: {shorten(new)}")
+    if unseen:
+        warnings.warn(
+            f"Categories that training never saw count as missing. {'; '.join(unseen)}",
+            UnseenCategoryWarning,
+            stacklevel=3,
+        )
+    return tensor

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from ..data import Category, Number, PanelEncoder, Plan
-from ..io import Levels
+from ..data import Category, Levels, Number, PanelEncoder, Plan
 from ..workflow import class_labels, described, rounded
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"

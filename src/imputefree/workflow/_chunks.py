@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import counted, shorten
-from ..errors import InputError
-from ..io import PARQUET, BadRows, Levels, RawRows, Reader, as_numbers, open_csv, open_parquet
+from ..data import Levels, parse_numbers
+from ..errors import InputError, counted, shorten
+from ..io import PARQUET, BadRows, RawRows, Reader, open_csv, open_parquet
 from ._file_times import Clock
 from ._loaded_model import (
     Input,
@@ -168,7 +168,7 @@ class Chunks:
                 columns[name] = pd.Series(values, dtype=object)
                 continue
             if kind == "number":
-                values, bad = as_numbers(cells)
+                values, bad = parse_numbers(cells)
                 what = "which is no finite number"
             elif kind == "time":
                 with _naming(self.bad.path):

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import MAX_LEVELS, counted, read_columns, shorten
-from ..errors import InputTypeError
-from ..io import GAP_WORDS
+from ..data import GAP_WORDS, MAX_LEVELS, read_columns
+from ..errors import InputTypeError, counted, shorten
 
 NUMBER, CATEGORY = "number", "category"
 NAMES = 0.9  # texts of which more than that share are different are names, not categories

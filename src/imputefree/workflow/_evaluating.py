@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from ..data import shorten
-from ..errors import InputError, ParameterError
-from ..io import BadRows, Levels, as_numbers
+from ..data import Levels, parse_numbers
+from ..errors import InputError, ParameterError, shorten
+from ..io import BadRows
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks
 from ._loaded_model import is_of_series, roles_of, static_names
@@ -117,7 +117,7 @@ class _Answers:
         """Classes as numbers 0, 1, … or numbers; which are known; and how many are gaps."""
         cells = chunk.beside[self.target].reset_index(drop=True)
         if self.levels is None:
-            numbers, odd = as_numbers(cells)
+            numbers, odd = parse_numbers(cells)
             what = "which is no number"
         else:
             found, odd = self.levels.match(cells)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..data import parse_numbers
 from ..errors import InputError
-from ..io import as_numbers
 
 WORDS = {"numbers": "numbers", "dates": "dates", "spans": "spans of time"}
 ISO = "ISO8601"  # what pandas calls year, month, day, of any precision
@@ -79,7 +79,7 @@ class Clock:
         if values.dtype.kind in "mM":
             return _without_zone(values), values.isna().to_numpy()
         if (self.kind or self.known.get("kind")) != "dates":
-            numbers, bad = as_numbers(values)
+            numbers, bad = parse_numbers(values)
             return numbers, bad | np.isnan(numbers)
         dates = _dates(values, self.format)
         return _without_zone(dates), dates.isna().to_numpy()
@@ -118,7 +118,7 @@ def _kind(values: pd.Series) -> tuple[str | None, Any]:
     for cell in cells:
         if isinstance(cell, datetime.date):
             return "dates", cell
-        numbers, bad = as_numbers(pd.Series([cell], dtype=object))
+        numbers, bad = parse_numbers(pd.Series([cell], dtype=object))
         if not bad[0] and not np.isnan(numbers[0]):
             return "numbers", cell
         if isinstance(cell, str) and _format(cell):

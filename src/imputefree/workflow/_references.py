@@ -12,10 +12,26 @@ from typing import Any
 
 import numpy as np
 
+from ..baselines import (
+    BoostingClassifier,
+    BoostingRegressor,
+    ImputeThenPredict,
+    LinearClassifier,
+    LinearRegressor,
+    MaskOnlyClassifier,
+    MaskOnlyRegressor,
+    SummaryClassifier,
+    SummaryRegressor,
+)
 from ..errors import InterruptedWarning
-from ..estimators import check_parameters
+from ..estimators import (
+    GILClassifier,
+    GILRegressor,
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    check_parameters,
+)
 from ..gil import make_policy
-from ..lab.rivals import make_method
 from ._problem import Problem
 from ._request import Request
 
@@ -37,16 +53,38 @@ def methods() -> list[str]:
 
 def make(name: str, problem: Problem, request: Request) -> Any:
     """An unfitted estimator; the two networks get the same budget."""
-    model = make_method(name, problem.task, problem.kind, request.seed)
+    if name in (OURS, MEAN):
+        network = _network(problem, request)
+        if name == MEAN:
+            return ImputeThenPredict(estimator=network, indicator=True)
+        network.set_params(policy=request.policy)
+        check_parameters(network)
+        make_policy(request.policy)  # refuses an unknown name
+        return network
+    classes, seed = problem.task == "classification", request.seed
+    if name in BOOSTING:
+        boosting = BoostingClassifier if classes else BoostingRegressor
+        table_model = boosting(name, random_state=seed)
+    else:
+        table_model = (LinearClassifier if classes else LinearRegressor)(random_state=seed)
+    if problem.kind == "series":
+        summary = SummaryClassifier if classes else SummaryRegressor
+        return summary(table_model, mask=name == MASK)
+    if name == MASK:
+        return (MaskOnlyClassifier if classes else MaskOnlyRegressor)(table_model)
+    return table_model
+
+
+def _network(problem: Problem, request: Request) -> Any:
+    networks = {
+        ("table", "classification"): GILClassifier,
+        ("table", "regression"): GILRegressor,
+        ("series", "classification"): GILSequenceClassifier,
+        ("series", "regression"): GILSequenceRegressor,
+    }
     budget = {"max_iter": request.epochs, "n_members": request.members}
-    budget = {option: value for option, value in budget.items() if value is not None}
-    if name == OURS:
-        model.set_params(policy=request.policy, **budget)
-        check_parameters(model)
-        make_policy(request.policy)  # a name that there is not is refused here
-    elif name == MEAN:
-        model.set_params(**{f"estimator__{option}": value for option, value in budget.items()})
-    return model
+    chosen = {option: value for option, value in budget.items() if value is not None}
+    return networks[problem.kind, problem.task](random_state=request.seed, **chosen)
 
 
 def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | None = None) -> Any:

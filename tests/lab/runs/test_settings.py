@@ -33,7 +33,7 @@ def test_refusals():
         ("naive_bayes", "depth", "ObservedNaiveBayes has no setting 'depth'"),
         ("naive_bayes", "imputer__depth", "has no setting 'imputer__depth'"),
         ("gil", "policy__depth", "the policy 'ddpg' has no setting 'depth'", "actor_rate"),
-        ("em+network", "imputer__depth", "'em' has no option 'depth'"),
+        ("em+network", "imputer__depth", "EMImputer has no setting 'depth'"),
     ):
         model = make_method(method)
         check_error(lambda m=model, n=name: configure(m, {n: 1}, 0), *parts, kind=ParameterError)

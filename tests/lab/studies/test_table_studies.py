@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from imputefree.errors import InputError, ParameterError
+from imputefree.io import read_label_column
 from imputefree.lab.studies import load
-from imputefree.lab.studies._table_studies import KNOWN, read_target
+from imputefree.lab.studies._table_studies import KNOWN
 from tests.lab.studies.real import real
 from tests.refusals import check_error
 
@@ -114,7 +115,7 @@ def test_classes_beyond_what_floats_hold_are_never_merged(tmp_path):
     assert study.task == "regression"
     assert sorted(set(study.y.tolist())) == [1e25, 2e25]
     values = pd.Series([2**53, 2**53 + 1] * 6, name="y")
-    check_error(lambda: read_target(values, "classification", path), "numbers beyond 2^53")
+    check_error(lambda: read_label_column(values, "classification", path), "numbers beyond 2^53")
 
 
 def test_which_numbers_are_classes(tmp_path):

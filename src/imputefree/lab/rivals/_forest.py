@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from ..._rules import check_rules, whole
-from ...baselines import ClassRival, Learned, NumberRival, Rival, Task
+from ...baselines import Baseline, BaselineClassifier, BaselineRegressor, FitResult, TrainingSet
 
 SETTINGS: list[dict[str, Any]] = [
     {"min_samples_leaf": leaf, "max_features": share}
@@ -27,22 +27,22 @@ class Forest:
     loss: float
 
     @classmethod
-    def train(cls, task: Task, n_trees: int, setting: dict[str, Any]) -> Forest:
+    def train(cls, data: TrainingSet, n_trees: int, setting: dict[str, Any]) -> Forest:
         """On all rows to learn from; judged out of bag, or on the rows given to choose by."""
-        kind = RandomForestClassifier if task.n_classes else RandomForestRegressor
-        judged_inside = not task.given
-        model = kind(n_trees, oob_score=judged_inside, random_state=task.seed, **setting)
+        kind = RandomForestClassifier if data.n_classes else RandomForestRegressor
+        judged_inside = not data.held_out_given
+        model = kind(n_trees, oob_score=judged_inside, random_state=data.seed, **setting)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # rows of tiny tables always in the bag
-            model.fit(task.inputs[task.learned], task.target[task.learned])
+            model.fit(data.inputs[data.train_rows], data.target[data.train_rows])
         forest = cls(model, np.inf)
         if judged_inside:
-            guess = model.oob_decision_function_ if task.n_classes else model.oob_prediction_
+            guess = model.oob_decision_function_ if data.n_classes else model.oob_prediction_
             rows = np.flatnonzero(_out_of_bag(model, len(guess)))
-            forest.loss = task.loss(guess[rows], rows) if len(rows) else np.inf
+            forest.loss = data.loss(guess[rows], rows) if len(rows) else np.inf
         else:
-            rows = task.parts[0][1]
-            forest.loss = task.loss(forest.predict(task.inputs[rows]), rows)
+            rows = data.splits[0][1]
+            forest.loss = data.loss(forest.predict(data.inputs[rows]), rows)
         return forest
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
@@ -58,7 +58,7 @@ def _out_of_bag(model: Any, n_rows: int) -> np.ndarray:
     return found
 
 
-class ForestRival(Rival):
+class ForestBaseline(Baseline):
     """What the classifier and the regressor share."""
 
     n_estimators: int
@@ -67,10 +67,10 @@ class ForestRival(Rival):
         super()._check()
         check_rules(self, {"n_estimators": whole(1)})
 
-    def _learn(self, task: Task) -> Learned:
+    def _train(self, data: TrainingSet) -> FitResult:
         kept, setting, losses = None, {}, []
         for tried in SETTINGS:  # one at a time: forests are large
-            forest = Forest.train(task, int(self.n_estimators), tried)
+            forest = Forest.train(data, int(self.n_estimators), tried)
             losses.append(forest.loss)
             if kept is None or forest.loss < kept.loss:
                 kept, setting = forest, dict(tried)
@@ -78,7 +78,7 @@ class ForestRival(Rival):
         return kept, setting, losses
 
 
-class ForestClassifier(ForestRival, ClassRival):
+class ForestClassifier(ForestBaseline, BaselineClassifier):
     """Random forest. A gap is the column's mean and marked by an indicator; a category
     is one input a level. How large leaves are and how many inputs a split may choose from is
     decided out of bag, or on held-out rows where given.
@@ -101,7 +101,7 @@ class ForestClassifier(ForestRival, ClassRival):
         self.random_state = random_state
 
 
-class ForestRegressor(ForestRival, NumberRival):
+class ForestRegressor(ForestBaseline, BaselineRegressor):
     """Random forest for numbers; see `ForestClassifier`."""
 
     def __init__(self, *, n_estimators: int = 500, random_state: Any = None) -> None:

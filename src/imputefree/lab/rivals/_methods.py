@@ -13,6 +13,7 @@ from typing import Any
 from ...baselines import (
     BoostingClassifier,
     BoostingRegressor,
+    ImputeThenPredict,
     LinearClassifier,
     LinearRegressor,
     MaskOnlyClassifier,
@@ -22,11 +23,10 @@ from ...baselines import (
 )
 from ...errors import ParameterError
 from ...estimators import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
-from ..imputers import IMPUTERS, Imputer, SeriesImputer
+from ..imputers import IMPUTERS, Imputer, SeriesImputer, make_imputer
 from ._forest import ForestClassifier, ForestRegressor
 from ._marginal import ClasswiseMixture, ObservedNaiveBayes
 from ._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
-from ._two_step import ImputeThenPredict
 
 CLASSES, NUMBERS = "classification", "regression"
 Factory = Callable[[int | None], Any]  # a seed -> an estimator
@@ -62,7 +62,9 @@ def _summaries(of: dict[str, Factory], mask: bool = False) -> dict[str, Factory]
 def _two_step(imputer: str, indicator: bool, networks: dict[str, Any]) -> dict[str, Factory]:
     def factory(network: Any) -> Factory:
         return lambda seed: ImputeThenPredict(
-            imputer, network(random_state=seed), indicator=indicator
+            make_imputer(imputer, random_state=seed),
+            network(random_state=seed),
+            indicator=indicator,
         )
 
     return {task: factory(network) for task, network in networks.items()}
@@ -160,7 +162,8 @@ def make_method(
     >>> make_method("mask_only", kind="series")
     SummaryClassifier(estimator=LinearClassifier(random_state=0), mask=True)
     >>> make_method("em+network")
-    ImputeThenPredict(estimator=GILClassifier(random_state=0), imputer='em')
+    ImputeThenPredict(estimator=GILClassifier(random_state=0),
+                      imputer=EMImputer(random_state=0))
     >>> make_method("naive_bayes", task="regression")
     Traceback (most recent call last):
     imputefree.errors.ParameterError: the method 'naive_bayes' cannot do regression. Of tables it \

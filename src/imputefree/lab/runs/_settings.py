@@ -15,7 +15,6 @@ from typing import Any
 
 from ...errors import ParameterError
 from ...gil import POLICIES
-from ..imputers import make_imputer
 
 Setting = dict[str, Any]
 
@@ -102,12 +101,14 @@ are ...
 
 def _configure_part(model: Any, part: str, given: Setting, random_state: int) -> None:
     named = model.get_params().get(part)
+    if part == "imputer" and hasattr(named, "get_params"):
+        for name in given:
+            if name not in named.get_params():
+                raise _unknown(named, name, list(named.get_params()))
+        named.set_params(**({"random_state": random_state} | given))
+        return
     if not isinstance(named, str):
         raise _unknown(model, f"{part}__{next(iter(given))}", list(model.get_params(deep=False)))
-    if part == "imputer":
-        # An imputer by name gets the estimator's seed; one made here needs it told.
-        model.set_params(imputer=make_imputer(named, **({"random_state": random_state} | given)))
-        return
     known = list(signature(POLICIES[named]).parameters) if named in POLICIES else []
     for name in given:
         if name not in known:

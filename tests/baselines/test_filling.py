@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.baselines import Filler, ImputingEncoder
 from imputefree.data import read_columns
 from imputefree.data._panel import read_panel
 from imputefree.data._panel_encoder import PanelEncoder
 from imputefree.data._table_encoder import TableEncoder
 from imputefree.errors import UnseenCategoryWarning
 from imputefree.lab.imputers import make_imputer
-from imputefree.lab.rivals._filling import FilledEncoder, Filler
 
 
 def frame(n=200, seed=0):
@@ -77,7 +77,7 @@ def test_steps_of_series_go_to_an_imputer_of_series_one_series_at_a_time():
 def test_only_what_stands_in_gaps_differs_from_the_plain_encoding(name, indicator):
     columns = read_columns(frame())
     plain = TableEncoder(indicator=indicator).fit(columns)
-    encoder = FilledEncoder(
+    encoder = ImputingEncoder(
         TableEncoder(indicator=indicator), make_imputer(name, random_state=0), indicator
     ).fit(columns)
     assert encoder.input_names == plain.input_names  # levels, ranks and indicators alike
@@ -89,7 +89,7 @@ def test_only_what_stands_in_gaps_differs_from_the_plain_encoding(name, indicato
 
 def test_an_unseen_category_counts_as_missing_once():
     columns = read_columns(frame())
-    encoder = FilledEncoder(TableEncoder(), make_imputer("mean"), True).fit(columns)
+    encoder = ImputingEncoder(TableEncoder(), make_imputer("mean"), True).fit(columns)
     other = read_columns(pd.DataFrame({"kind": ["z"], "size": [2.0], "stage": [3.0]}))
     with pytest.warns(UnseenCategoryWarning) as told:
         table = encoder.transform(other)
@@ -104,7 +104,7 @@ def test_series_with_statics_and_times(indicator):
     static = pd.DataFrame({"age": [40.0, None, 60.0], "sex": ["f", "m", None]})
     panel = read_panel(X, static=static)
     plain = PanelEncoder(indicator=indicator).fit(panel)
-    encoder = FilledEncoder(
+    encoder = ImputingEncoder(
         PanelEncoder(indicator=indicator), make_imputer("carry_forward"), indicator
     ).fit(panel)
     gappy, full = plain.transform(panel), encoder.transform(panel)

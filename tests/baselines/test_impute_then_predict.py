@@ -9,12 +9,15 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
+from imputefree.baselines import ImputeThenPredict
 from imputefree.errors import InputError, ParameterError
 from imputefree.lab.imputers import Imputer, make_imputer
-from imputefree.lab.rivals._two_step import ImputeThenPredict
 from tests.refusals import check_error
 
 QUICK = {"max_iter": 4, "n_members": 2, "hidden_layer_sizes": (8,), "random_state": 0}
+
+MICE = make_imputer("mice", random_state=0)
+CARRY_FORWARD = make_imputer("carry_forward")
 
 
 def table(n=120, d=4, seed=0):
@@ -47,11 +50,11 @@ class Spy(Imputer):
 def test_without_gaps_it_is_the_estimator_itself_bit_for_bit():
     _, X, y = table()
     plain = GILClassifier(**QUICK).fit(X, y)
-    two_step = ImputeThenPredict("mice", GILClassifier(**QUICK), indicator=True).fit(X, y)
+    two_step = ImputeThenPredict(MICE, GILClassifier(**QUICK), indicator=True).fit(X, y)
     np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
     _, X, y = series()
     plain = GILSequenceClassifier(**QUICK).fit(X, y)
-    two_step = ImputeThenPredict("carry_forward", GILSequenceClassifier(**QUICK)).fit(X, y)
+    two_step = ImputeThenPredict(CARRY_FORWARD, GILSequenceClassifier(**QUICK)).fit(X, y)
     np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
 
 
@@ -60,7 +63,7 @@ def test_on_rows_without_gaps_only_training_differs():
     X, _, y = table()
     held_out = np.arange(len(y)) % 5 == 0
     options = QUICK | {"hide": 0.0, "numeric_encoding": "plain"}
-    two_step = ImputeThenPredict("mean", GILClassifier(**options), indicator=True)
+    two_step = ImputeThenPredict(None, GILClassifier(**options), indicator=True)
     two_step.fit(X, y, held_out=held_out)
     encoder = two_step.estimator_.encoder_
     plain = GILClassifier(**options).fit(X, y, held_out=held_out)
@@ -87,7 +90,7 @@ def test_an_indicator_lets_the_network_see_where_gaps_were():
     y = (rng.random(300) < 0.5).astype(int)
     X[y == 1, 0] = np.where(rng.random(int(y.sum())) < 0.9, np.nan, X[y == 1, 0])
     network = GILClassifier(n_members=2, max_iter=30, random_state=0)
-    with_indicator = ImputeThenPredict("mean", network, indicator=True).fit(X[:200], y[:200])
+    with_indicator = ImputeThenPredict(None, network, indicator=True).fit(X[:200], y[:200])
     without = ImputeThenPredict(make_imputer("mixture", random_state=0), network)
     assert with_indicator.score(X[200:], y[200:]) > 0.85
     assert "0 is missing" in with_indicator.encoder_.input_names
@@ -99,10 +102,10 @@ def test_frames_with_texts_regression_and_string_labels():
     X, _, y = table()
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["word"] = np.where(np.isnan(X[:, 0]), None, np.where(y == 1, "yes", "no"))
-    two_step = ImputeThenPredict("mice", GILClassifier(**QUICK)).fit(frame, np.where(y, "u", "v"))
+    two_step = ImputeThenPredict(MICE, GILClassifier(**QUICK)).fit(frame, np.where(y, "u", "v"))
     assert set(two_step.predict(frame[[*list("dcba"), "word"]])) <= {"u", "v"}
     assert two_step.classes_.tolist() == ["u", "v"]
-    number = ImputeThenPredict("mean", GILRegressor(**QUICK)).fit(frame, y + 0.5)
+    number = ImputeThenPredict(None, GILRegressor(**QUICK)).fit(frame, y + 0.5)
     assert number.predict(frame).shape == (120,)
     assert is_regressor(number)
     assert not hasattr(number, "predict_proba")
@@ -114,12 +117,14 @@ def test_series_in_other_forms_give_the_same(name):
     X, _, y = series()
     static = pd.DataFrame({"age": np.where(np.arange(60) % 7, np.arange(60.0), np.nan)})
     estimator = GILSequenceClassifier(**QUICK)
-    listed = ImputeThenPredict(name, estimator).fit(X, y, static=static)
+    listed = ImputeThenPredict(make_imputer(name), estimator).fit(X, y, static=static)
     lengths = np.array([len(one) for one in X])
     padded = np.full((60, 6, 3), np.inf)
     for row, one in enumerate(X):
         padded[row, : len(one)] = one
-    array = ImputeThenPredict(name, estimator).fit(padded, y, static=static, lengths=lengths)
+    array = ImputeThenPredict(make_imputer(name), estimator).fit(
+        padded, y, static=static, lengths=lengths
+    )
     probability = listed.predict_proba(X, static=static)
     np.testing.assert_array_equal(
         probability, array.predict_proba(padded, static=static, lengths=lengths)
@@ -129,7 +134,7 @@ def test_series_in_other_forms_give_the_same(name):
     long["hour"] = np.concatenate([np.arange(k) for k in lengths])
     long["age"], long["label"] = static["age"].to_numpy()[long["who"]], y[long["who"]]
     how = {"id": "who", "time": "hour", "static": ["age"]}
-    framed = ImputeThenPredict(name, estimator).fit(long, "label", **how)
+    framed = ImputeThenPredict(make_imputer(name), estimator).fit(long, "label", **how)
     np.testing.assert_allclose(framed.predict_proba(long), probability, atol=1e-6)
     assert framed.score(long, "label") == listed.score(X, y, static=static)
 
@@ -153,7 +158,7 @@ def test_every_imputer_fills_series(imputer):
 
 def test_series_regression_and_groups():
     X, _, y = series()
-    model = ImputeThenPredict("mean", GILSequenceRegressor(**QUICK), indicator=True)
+    model = ImputeThenPredict(None, GILSequenceRegressor(**QUICK), indicator=True)
     model.fit(X, y + 0.25, groups=np.arange(60) // 2)
     assert model.predict(X).shape == (60,)
 
@@ -167,7 +172,7 @@ def test_it_can_be_cloned_and_configured():
 def test_a_label_a_step_and_pickling():
     X, _, _ = series()
     y = [(np.nan_to_num(one[:, 0]) > 0).astype(int) for one in X]
-    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(per_step=True, **QUICK))
+    model = ImputeThenPredict(CARRY_FORWARD, GILSequenceClassifier(per_step=True, **QUICK))
     model.fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     for one, other in zip(model.predict_proba(X), again.predict_proba(X), strict=True):
@@ -187,11 +192,11 @@ def test_static_categories_and_positions_from_the_end():
     gappy, _, y = series()
     static = pd.DataFrame({"code": np.arange(60) % 3 + 1.0})
     estimator = GILSequenceClassifier(categorical_features=["code"], **QUICK)
-    model = ImputeThenPredict("carry_forward", estimator).fit(gappy, y, static=static)
+    model = ImputeThenPredict(CARRY_FORWARD, estimator).fit(gappy, y, static=static)
     assert "code=2" in model.encoder_.input_names
     stages = np.column_stack([X, np.arange(120) % 4])
     estimator = GILClassifier(categorical_features=[-1], **QUICK)
-    model = ImputeThenPredict("mean", estimator, indicator=True).fit(stages, Y)
+    model = ImputeThenPredict(None, estimator, indicator=True).fit(stages, Y)
     assert "4=3" in model.encoder_.input_names
 
 
@@ -199,7 +204,7 @@ def test_global_randomness_is_left_alone():
     gappy, _, y = series()
     static = pd.DataFrame({"age": np.arange(60.0)})
     before = np.random.get_state()[1].copy(), np.random.get_state()[2]  # noqa: NPY002
-    model = ImputeThenPredict("carry_forward", GILSequenceClassifier(**QUICK))
+    model = ImputeThenPredict(CARRY_FORWARD, GILSequenceClassifier(**QUICK))
     model.fit(gappy, y, static=static)
     after = np.random.get_state()  # noqa: NPY002
     assert (after[1] == before[0]).all()
@@ -212,12 +217,15 @@ X, _, Y = table()
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (ImputeThenPredict("magic"), "there is no imputer 'magic'"),
+        (ImputeThenPredict("magic"), "imputer is 'magic'"),
         (ImputeThenPredict(LogisticRegression()), "imputer is LogisticRegression()"),
-        (ImputeThenPredict("mean", LogisticRegression()), "estimator is LogisticRegression()"),
-        (ImputeThenPredict("mean", GILClassifier(policy="ddpg")), "policy is 'ddpg'"),
-        (ImputeThenPredict("carry_forward"), "CarryForwardImputer fills series"),
-        (ImputeThenPredict("mean", indicator="yes"), "indicator is 'yes'"),
+        (ImputeThenPredict(None, LogisticRegression()), "estimator is LogisticRegression()"),
+        (ImputeThenPredict(None, GILClassifier(policy="ddpg")), "policy is 'ddpg'"),
+        (
+            ImputeThenPredict(CARRY_FORWARD),
+            "CarryForwardImputer fills series",
+        ),
+        (ImputeThenPredict(None, indicator="yes"), "indicator is 'yes'"),
     ],
 )
 def test_refusals(model, words):
@@ -226,12 +234,12 @@ def test_refusals(model, words):
 
 
 def test_bad_input():
-    model = ImputeThenPredict("mean", GILClassifier(**QUICK))
+    model = ImputeThenPredict(None, GILClassifier(**QUICK))
     check_error(lambda: model.fit(X, Y, id="who"), "no option 'id' for tables", kind=ParameterError)
     model.fit(X, Y)
     check_error(lambda: model.predict(X[:, :2]), "X has 2 features", kind=InputError)
     gappy, _, y = series()
-    model = ImputeThenPredict("mean", GILSequenceClassifier(**QUICK)).fit(gappy, y)
+    model = ImputeThenPredict(None, GILSequenceClassifier(**QUICK)).fit(gappy, y)
     static = pd.DataFrame({"age": np.zeros(60)})
     check_error(lambda: model.predict(gappy, static=static), "training had none", kind=InputError)
     model.fit(gappy, y, static=static)
@@ -240,7 +248,7 @@ def test_bad_input():
 
 def test_what_it_imputes_can_be_looked_at():
     X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 5, "sex": ["f", "m", "m", None] * 5})
-    model = ImputeThenPredict("mean", GILClassifier(max_iter=1)).fit(X, [0, 1, 0, 1] * 5)
+    model = ImputeThenPredict(None, GILClassifier(max_iter=1)).fit(X, [0, 1, 0, 1] * 5)
     filled = model.impute(X[["sex", "dose"]].head(4))
     assert filled[:, 0].tolist() == [1.0, pytest.approx(8 / 3), 3.0, 4.0]
     assert filled[:, 1].tolist() == ["f", "m", "m", "m"]

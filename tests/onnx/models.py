@@ -1,9 +1,8 @@
-"""Small models of every kind that changes the graph, and onnxruntime beside them."""
+"""Small models, one for everything that changes the graph."""
 
 from __future__ import annotations
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
@@ -12,7 +11,7 @@ SMALL = {"max_iter": 2, "n_members": 2, "hidden_layer_sizes": (6, 5), "random_st
 
 
 def frame(rows=80, seed=0, gaps=0.3):
-    """Numbers of many and of few values, a category with rare levels, one of numbers."""
+    """Numbers with many and with few values, a category of strings and one of numbers."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(
         {
@@ -39,7 +38,7 @@ def table_model(task="binary", gaps=0.3, **options):
 
 
 def gappy_frame(rows, seed):
-    """New rows with any share of gaps: the first has no entry."""
+    """New rows with any share of gaps; the first has no entries."""
     rng = np.random.default_rng(seed)
     X = frame(rows, seed, gaps=0)
     X["site"] = rng.choice(["north", "south", "west", "moon", "mars"], rows).astype(object)
@@ -82,12 +81,3 @@ def series_model(task="binary", uneven=True, static=True, **options):
         y = {who: who % 2 for who in X["who"].unique()}
     cls = GILSequenceClassifier if task == "binary" else GILSequenceRegressor
     return cls(**SMALL | options).fit(X, y, **how)
-
-
-def predicted(model, X):
-    """What the estimator's public face says, per step one after the other."""
-    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
-
-
-def session(path):
-    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from imputefree.lab.studies._splits import Splits
 
+from imputefree.data import Splits
 from imputefree.errors import InputError, ParameterError
 
 

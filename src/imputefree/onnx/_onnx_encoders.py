@@ -1,0 +1,217 @@
+"""What `TableEncoder` and `PanelEncoder` do, as ONNX operations: raw columns to network inputs.
+
+Columns come as one tensor of doubles, NaN for missing; a category is the number of its level: first
+the levels that have their own input, then the rare ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data import (
+    FEW_VALUES_SIZE,
+    HARD_LIMIT,
+    LONGEST,
+    SOFT_LIMIT,
+    Category,
+    Number,
+    PanelEncoder,
+    Plan,
+    TableEncoder,
+)
+from ._graph import END, FLOAT, INT32, START, Graph
+from ._onnx_inputs import all_levels
+
+LARGEST = np.finfo(np.float64).max
+TIME = np.array([1])  # the axis of steps
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Names of tensors for n rows of C columns; a list is empty where there is no such input.
+
+    entries [(n, d)] float with the placeholder where missing, observed [(n, d)] bool,
+    indicators [(n, g)] float, seen (n, C) bool, and refused (n, 1) bool: rows that hold what the
+    estimator would refuse, such as infinity.
+    """
+
+    entries: list[str]
+    observed: list[str]
+    indicators: list[str]
+    seen: str
+    refused: str
+
+
+def encode_columns(g: Graph, encoder: TableEncoder, x: str, placeholder: float) -> Encoded:
+    """Encode x (n, C) double."""
+    plans = encoder.plans
+    seen = g("Not", g("IsNaN", x))
+    entries, observed, indicators = [], [], []
+    if encoder.n_entries:
+        columns = encoder.input_columns[: encoder.n_entries]
+        observed = [pick(g, seen, columns, len(plans))]
+        values = g("Cast", _values(g, plans, x), to=FLOAT)
+        entries = [g("Where", observed[0], values, np.float32(placeholder))]
+    if len(gaps := encoder.input_columns[encoder.n_entries :]):
+        missing = g("Not", pick(g, seen, gaps, len(plans)))
+        indicators = [g("Cast", missing, to=FLOAT)]
+    return Encoded(entries, observed, indicators, seen, _refused(g, plans, x, seen))
+
+
+def pick(g: Graph, x: str, columns: Sequence[int] | np.ndarray, width: int) -> str:
+    """Select columns of x by number, in that order."""
+    if list(columns) == list(range(width)):
+        return x
+    return g("Gather", x, np.asarray(columns, dtype=np.int64), axis=-1)
+
+
+def _values(g: Graph, plans: list[Plan], x: str) -> str:
+    """All entries, (n, d) double; arbitrary where missing."""
+    parts: list[str] = []
+    place: dict[tuple[int, int], int] = {}  # (column, which of its inputs) -> column of the parts
+    numbers = {j: plan for j, plan in enumerate(plans) if isinstance(plan, Number)}
+    for scaled in (True, False):
+        chosen = {j: plan for j, plan in numbers.items() if plan.scaled == scaled}
+        if chosen:
+            part = pick(g, x, list(chosen), len(plans))
+            parts.append(_scale(g, part, list(chosen.values())) if scaled else part)
+            place |= {(j, 0): len(place) + i for i, j in enumerate(chosen)}
+    chosen = {j: plan for j, plan in numbers.items() if plan.knots}
+    if chosen:
+        parts.append(_normal_scores(g, pick(g, x, list(chosen), len(plans)), list(chosen.values())))
+        place |= {(j, 1): len(place) + i for i, j in enumerate(chosen)}
+    switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
+    if switches:
+        parts.append(_switched(g, x, switches, len(plans)))
+        place |= {(j, which): len(place) + i for i, (j, which, *_) in enumerate(switches)}
+    joined = parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+    order = [place[j, i] for j, plan in enumerate(plans) for i in range(len(plan.inputs))]
+    return pick(g, joined, order, len(place))
+
+
+def _scale(g: Graph, x: str, plans: list[Number]) -> str:
+    """`data.scale`, column by column."""
+    center, spread = np.array([(plan.center, plan.spread) for plan in plans]).T
+    z = g("Clip", g("Div", g("Sub", x, center), spread), -HARD_LIMIT, HARD_LIMIT)
+    bend = g("Div", z, SOFT_LIMIT)
+    return g("Div", z, g("Sqrt", g("Add", g("Mul", bend, bend), 1.0)))
+
+
+def _normal_scores(g: Graph, x: str, plans: Sequence[Number]) -> str:
+    """`np.interp` for all columns at once; x (n, C) double -> (n, C) double, arbitrary where NaN.
+
+    ONNX has no search in sorted numbers. Knots lie in blocks of about the square root of their
+    number: one comparison with the first knot of each block finds the block, one with its knots the
+    position. So a value costs some 24 comparisons rather than 129, and the graph stays short.
+    """
+    size = math.ceil(math.sqrt(max(len(plan.knots) for plan in plans)))
+    knots = np.full((len(plans), size * size), np.inf)
+    lines = np.zeros((len(plans), size * size, 3))  # knot, score there, slope after it
+    for j, plan in enumerate(plans):
+        count = len(plan.knots)
+        knots[j, :count] = lines[j, :count, 0] = plan.knots
+        lines[j, :count, 1] = plan.scores
+        with np.errstate(over="ignore"):
+            lines[j, : count - 1, 2] = np.diff(plan.scores) / np.diff(plan.knots)
+    first, last = knots[:, 0], np.array([plan.knots[-1] for plan in plans])
+    x = g("Where", g("IsNaN", x), first, x)
+    x = g("Min", g("Max", x, first), last)  # scores are constant beyond the ends
+    value = g("Unsqueeze", x, np.array([2]))  # (n, C, 1)
+
+    def count_reached(bounds: str | np.ndarray) -> str:  # (…, C, k) -> (n, C) int32
+        reached = g("Cast", g("GreaterOrEqual", value, bounds), to=INT32)
+        return g("ReduceSum", reached, np.array([2]), keepdims=0)
+
+    blocks = knots.reshape(len(plans), size, size)
+    offsets = np.arange(len(plans), dtype=np.int32) * np.int32(size)
+    block = g("Add", count_reached(blocks[:, 1:, 0]), offsets)
+    inside = g("Gather", blocks.reshape(-1, size), block, axis=0)  # (n, C, size)
+    reached = g("Add", g("Mul", block, np.int32(size)), count_reached(inside))
+    line = g("Gather", lines.reshape(-1, 3), g("Sub", reached, np.int32(1)), axis=0)
+    knot, score, slope = (
+        g("Squeeze", part, np.array([2]))
+        for part in g.several("Split", 3, line, np.array([1, 1, 1]), axis=2)
+    )
+    return g("Add", g("Mul", slope, g("Sub", x, knot)), score)
+
+
+def _switches(plan: Plan) -> list[tuple[int, float, float, float]]:
+    """Inputs that are on for some values: which of the column's, from, to, their size."""
+    if isinstance(plan, Number):
+        return [(i, v, v, FEW_VALUES_SIZE) for i, v in enumerate(plan.levels, start=1)]
+    common = len(plan.levels)
+    switches = [(i, float(i), float(i), 1.0) for i in range(common)]
+    if plan.rare_levels:
+        switches.append((common, float(common), float(len(all_levels(plan)) - 1), 1.0))
+    return switches
+
+
+def _switched(
+    g: Graph, x: str, switches: list[tuple[int, int, float, float, float]], width: int
+) -> str:
+    """One input per value or level; (n, C) -> (n, switches)."""
+    columns, _, low, high, size = zip(*switches, strict=True)
+    value = pick(g, x, columns, width)
+    if low == high:
+        on = g("Equal", value, np.array(low))
+    else:
+        above = g("GreaterOrEqual", value, np.array(low))
+        on = g("And", above, g("LessOrEqual", value, np.array(high)))
+    return g("Where", on, np.array(size), 0.0)
+
+
+def _refused(g: Graph, plans: list[Plan], x: str, seen: str) -> str:
+    """Rows with an infinity, or with a number that is not a level; (n, C) -> (n, 1) bool."""
+    bounds = [
+        (0.0, len(all_levels(plan)) - 1.0) if isinstance(plan, Category) else (-LARGEST, LARGEST)
+        for plan in plans
+    ]
+    low, high = (np.array(ends) for ends in zip(*bounds, strict=True))
+    valid = g("And", g("GreaterOrEqual", x, low), g("LessOrEqual", x, high))
+    category = np.array([isinstance(plan, Category) for plan in plans])
+    if category.any():
+        valid = g("And", valid, g("Or", g("Equal", g("Floor", x), x), ~category))
+    return any_of(g, g("And", seen, g("Not", valid)))
+
+
+def times_since(g: Graph, encoder: PanelEncoder, times: str, seen: str, steps: str) -> list[str]:
+    """log(1 + time since / usual distance), for the last observations and for the last step.
+
+    Shapes: times (n, T) double, increasing, seen (n, T, C) -> [(n·T, inputs)] float, or [].
+    """
+    columns, parts = encoder._with_time(), []
+    stamp = g("Unsqueeze", times, np.array([2]))  # (n, T, 1)
+    first, all_but_last = (g("Slice", stamp, START, end, TIME) for end in (TIME, -TIME))
+    if columns:
+        noticed = pick(g, seen, columns, encoder.steps.n_columns)
+        # Times increase, so the time of the last observation is the largest of them.
+        known = g("Where", noticed, stamp, first)
+        latest = g("Slice", g.running_max(known, steps), START, -TIME, TIME)
+        before = g("Concat", g("Slice", known, START, TIME, TIME), latest, axis=1)
+        parts.append(g("Sub", stamp, before))
+    if encoder.uneven:
+        gap = g("Sub", stamp, g("Concat", first, all_but_last, axis=1))
+        parts.append(g("Min", gap, LONGEST))
+    if not parts:
+        return []
+    since = parts[0] if len(parts) == 1 else g("Concat", *parts, axis=2)
+    ratio = g("Min", g("Div", since, float(encoder.unit)), LONGEST)
+    return [g("Flatten", g("Cast", g("Log", g("Add", ratio, 1.0)), to=FLOAT), axis=2)]
+
+
+def not_increasing(g: Graph, times: str, valid: str) -> str:
+    """Series with a time that is not finite or not after the one before; (n, T) -> (n, 1) bool."""
+    finite = g("LessOrEqual", g("Abs", times), LARGEST)
+    early, late = g("Slice", times, START, -TIME, TIME), g("Slice", times, TIME, END, TIME)
+    opening = g("Slice", finite, START, TIME, TIME)
+    increasing = g("Concat", opening, g("Less", early, late), axis=1)
+    return any_of(g, g("And", valid, g("Not", g("And", finite, increasing))))
+
+
+def any_of(g: Graph, flags: str) -> str:
+    """Whether any flag of a row is set; (n, k) bool -> (n, 1) bool."""
+    return g("Greater", g("ReduceMax", g("Cast", flags, to=INT32), np.array([1])), np.int32(0))

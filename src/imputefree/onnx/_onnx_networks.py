@@ -1,0 +1,318 @@
+"""From network inputs to the prediction, and the whole graph of a model, as ONNX operations.
+
+All K members run side by side, as in PyTorch: a tensor has the members dimension from the first
+layer on, or earlier where members see different inputs (learned placeholder, gate).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..data import PanelEncoder
+from ..gil import Predictor, SequencePredictor
+from ._graph import DOUBLE, FLOAT, INT32, INT64, Graph
+from ._onnx_encoders import Encoded, any_of, encode_columns, not_increasing, times_since
+
+ONE, TWO = np.array([1]), np.array([2])  # axes
+STEP_AXIS = np.array([-2])
+ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}
+# PyTorch's positions of the gates in ONNX's order: input, output, forget, cell; update, reset, new.
+GATES = {"lstm": [0, 3, 1, 2], "gru": [1, 0, 2]}
+
+
+def build(model: Any) -> Graph:
+    """Build the graph of a fitted estimator; rows (or series) that it would refuse become NaN."""
+    g = Graph()
+    return _series(g, model) if isinstance(model.encoder_, PanelEncoder) else _table(g, model)
+
+
+def _table(g: Graph, model: Any) -> Graph:
+    encoder, net = model.encoder_, model.predictor_
+    x = g.input("X", "double", ["rows", encoder.n_columns])
+    table = encode_columns(g, encoder, x, model.placeholder_)
+    values, observed = _joined(g, [table], [])
+    out = _dense(g, net.encoder, _filled(g, net, values, observed))
+    if net.linear_path:
+        widths = np.array([net.n_features, net.outputs])
+        hidden, straight = g.several("Split", 2, out, widths, axis=2)
+        raw = g("Add", _infer(g, net, _activated(g, net, hidden)), straight)
+    else:
+        raw = _infer(g, net, _activated(g, net, out))
+    refused = table.refused if _n_classes(model) else g("Squeeze", table.refused, ONE)
+    _output(g, model, g("Where", refused, np.nan, _predicted(g, model, raw)), ["rows"])
+    return g
+
+
+def _series(g: Graph, model: Any) -> Graph:
+    encoder, net = model.encoder_, model.predictor_
+    x = g.input("X", "double", ["series", "steps", encoder.steps.n_columns])
+    lengths = g.input("lengths", "int64", ["series"])
+    times = g.input("times", "double", ["series", "steps"])
+    steps = g("Shape", x, start=1, end=2)  # (1,)
+    shape = g("Shape", x, end=2)  # n, T
+    clipped = g("Min", g("Max", lengths, 1), steps)
+    refused = [g("Unsqueeze", g("Not", g("Equal", clipped, lengths)), ONE)]
+    clock = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([0]))
+    valid = g("Less", clock, g("Unsqueeze", clipped, ONE))  # (n, T)
+    within = g("Unsqueeze", valid, TWO)
+    # Padding must not matter, be it NaN or infinity.
+    x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
+    refused.append(not_increasing(g, times, valid))
+    table = encode_columns(g, encoder.steps, g("Flatten", x, axis=2), model.placeholder_)
+    refused.append(any_of(g, g("Reshape", table.refused, shape)))
+    parts = [table]
+    if encoder.statics is not None:
+        static = g.input("static", "double", ["series", encoder.statics.n_columns])
+        constant = encode_columns(g, encoder.statics, static, model.placeholder_)
+        refused.append(constant.refused)
+        parts.append(_repeated(g, constant, shape))
+    by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
+    since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
+    values, observed = _joined(g, parts, since)
+    raw = _series_raw(g, net, values, observed, within, clipped, steps, by_step)
+    predicted = _predicted(g, model, raw)
+    flags = [g("Cast", flag, to=FLOAT) for flag in refused]
+    bad = g("Greater", g("Sum", *flags), np.float32(0))  # (n, 1)
+    classes = _n_classes(model)
+    if not net.per_step:
+        bad = bad if classes else g("Squeeze", bad, ONE)
+        _output(g, model, g("Where", bad, np.nan, predicted), ["series"])
+        return g
+    good = g("And", valid, g("Not", bad))
+    if classes:
+        good, shape = g("Unsqueeze", good, TWO), g("Concat", shape, np.array([classes]), axis=0)
+    predicted = g("Where", good, g("Reshape", predicted, shape), np.nan)
+    _output(g, model, predicted, ["series", "steps"])
+    return g
+
+
+def _series_raw(
+    g: Graph,
+    net: SequencePredictor,
+    values: str,
+    observed: str,
+    within: str,
+    lengths: str,
+    steps: str,
+    by_step: str,
+) -> str:
+    """From inputs (n·T, D) to the raw output, (K, n, O) or per step (K, n·T, O)."""
+    shared = net.placeholder is None and net.gate is None  # all members see the same inputs
+    shape = by_step if shared else g("Concat", np.array([net.members]), by_step, axis=0)
+    x = g("Reshape", _filled(g, net, values, observed), shape)
+    x = g("Where", within, x, np.float32(0))  # (n, T, D) or (K, n, T, D)
+    summaries = None
+    if net.summarised:
+        rows, seen = (
+            g("Reshape", values, by_step),
+            g("And", g("Reshape", observed, by_step), within),
+        )
+        if net.gate is not None:  # gaps are not summarised, so only a gate makes members differ
+            rows, seen = x, g("Expand", seen, g("Shape", x))
+        rows, seen = (g("Gather", t, np.arange(net.summarised), axis=-1) for t in (rows, seen))
+        summaries = _summary(g, rows, seen, steps, net.per_step)
+        if net.per_step:
+            members = [] if net.gate is None else [net.members]
+            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_beside]))
+    time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
+    features = _hidden_states(g, net, time_first, g("Cast", lengths, to=INT32), shared)
+    if net.per_step:
+        features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
+    return _infer(g, net, features, summaries)
+
+
+def _joined(g: Graph, parts: list[Encoded], times: list[str]) -> tuple[str, str]:
+    """All inputs in the order of the encoders, and which are observed; (n, D) each.
+
+    Indicators and times are always observed.
+    """
+    always = [name for part in parts for name in part.indicators] + times
+    values = g("Concat", *(name for part in parts for name in part.entries), *always, axis=1)
+    observed = [name for part in parts for name in part.observed]
+    return values, g("Concat", *observed, *(g("Equal", t, t) for t in always), axis=1)
+
+
+def _repeated(g: Graph, constant: Encoded, shape: str) -> Encoded:
+    """Static inputs at every step; (n, d) -> (n·T, d)."""
+
+    def at_steps(tensors: list[str]) -> list[str]:
+        repeated = []
+        for tensor in tensors:
+            size = g("Concat", shape, g("Shape", tensor, start=1), axis=0)
+            repeated.append(g("Flatten", g("Expand", g("Unsqueeze", tensor, ONE), size), axis=2))
+        return repeated
+
+    return Encoded(
+        at_steps(constant.entries),
+        at_steps(constant.observed),
+        at_steps(constant.indicators),
+        constant.seen,
+        constant.refused,
+    )
+
+
+def _weight(parameter: Any) -> np.ndarray:
+    return parameter.detach().cpu().numpy()
+
+
+def _activated(g: Graph, net: Predictor, x: str) -> str:
+    """The activation of hidden layers."""
+    name = str(net.shape["activation"])
+    if name == "gelu":
+        share = g("Add", g("Erf", g("Mul", x, np.float32(1 / math.sqrt(2)))), np.float32(1))
+        return g("Mul", g("Mul", x, share), np.float32(0.5))
+    if name == "silu":
+        return g("Mul", x, g("Sigmoid", x))
+    return g(ACTIVATIONS[name], x)
+
+
+def _dense(g: Graph, layer: Any, x: str, beside: str | None = None, width: int = 0) -> str:
+    """K linear layers; (n, D) or (K, n, D) -> (K, n, E).
+
+    With `beside`, x holds the first `width` inputs and `beside` the others. They get their own
+    product, so that what all members share is not repeated for each.
+    """
+    matrix = _weight(layer.weight).transpose(0, 2, 1)  # (K, D, E)
+    if beside is None:
+        product = g("MatMul", x, matrix)
+    else:
+        first, rest = matrix[:, :width], matrix[:, width:]
+        product = g("Add", g("MatMul", x, first), g("MatMul", beside, rest))
+    return g("Add", product, _weight(layer.bias))
+
+
+def _filled(g: Graph, net: Predictor, values: str, observed: str) -> str:
+    """Apply the learned placeholder and the input gate, where there are any.
+
+    Shapes: values and observed (n, D) -> (n, D), or (K, n, D) where members differ.
+    """
+    if net.placeholder is not None:
+        values = g("Where", observed, values, _weight(net.placeholder))
+    if net.gate is not None:
+        gate = values
+        for layer in net.gate:
+            name = type(layer).__name__  # MemberLinear, or an activation
+            gate = _dense(g, layer, gate) if name == "MemberLinear" else g(ACTIVATIONS[name], gate)
+        values = g("Mul", values, gate)
+    return values
+
+
+def _infer(g: Graph, net: Predictor, features: str, summaries: str | None = None) -> str:
+    """Raw output (K, n, O) from features (K, n, E) and summaries (n, S) or (K, n, S)."""
+    hidden = features
+    for i, layer in enumerate(net.layers):
+        if i > 0:
+            hidden = _activated(g, net, hidden)
+        hidden = _dense(g, layer, hidden, summaries if i == 0 else None, net.n_features)
+    return hidden
+
+
+def _hidden_states(g: Graph, net: SequencePredictor, x: str, lengths: str, shared: bool) -> str:
+    """Hidden states of all members, after the last step or, per step, after each.
+
+    Shapes: x (T, n, D), or (K, T, n, D) where members see different inputs, lengths (n,) int32
+    -> (K, n, H), per step (K, n, T, H). Padding has no influence.
+    """
+    cell = str(net.shape["cell"])
+    options = {"linear_before_reset": 1} if cell == "gru" else {}  # PyTorch's variant of the GRU
+    encoder: Any = net.encoder
+    states = []
+    for k in range(net.members):
+        inputs = x if shared else g("Gather", x, np.int64(k), axis=0)
+        weights = [
+            _in_onnx_order(_weight(matrix)[k], cell)[None]
+            for matrix in (encoder.input_weight, encoder.hidden_weight)
+        ]
+        biases = [
+            _in_onnx_order(_weight(bias)[k, 0], cell)
+            for bias in (encoder.input_bias, encoder.hidden_bias)
+        ]
+        every, last = g.several(
+            cell.upper(),
+            2,
+            inputs,
+            *weights,
+            np.concatenate(biases)[None],
+            lengths,
+            hidden_size=net.n_features,
+            **options,
+        )
+        states.append(every if net.per_step else last)
+    if not net.per_step:
+        return g("Concat", *states, axis=0)  # (1, n, H) each
+    return g("Transpose", g("Concat", *states, axis=1), perm=[1, 2, 0, 3])  # (T, 1, n, H) each
+
+
+def _in_onnx_order(rows: np.ndarray, cell: str) -> np.ndarray:
+    """Reorder the blocks of the gates."""
+    blocks = np.split(rows, len(GATES[cell]))
+    return np.concatenate([blocks[i] for i in GATES[cell]])
+
+
+def _summary(g: Graph, values: str, observed: str, steps: str, running: bool) -> str:
+    """Seven statistics per column, see `gil.summary`.
+
+    Shapes: values (…, T, S) float, observed (…, T, S) -> (…, 7 S), running (…, T, 7 S) float.
+    Sums are double: the spread is a difference of squares, of which float32 leaves little.
+    """
+    x = g("Cast", values, to=DOUBLE)
+    known = g("Where", observed, x, 0.0)
+    above, below = g("Where", observed, x, -np.inf), g("Where", observed, g("Neg", x), -np.inf)
+    summed = g("Cast", observed, to=DOUBLE), known, g("Mul", known, known)
+    step = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), ONE)  # (T, 1)
+    place = g("Where", observed, step, 0)
+    if running:
+        count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
+        highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))
+        place = g("Cast", g.running_max(g("Cast", place, to=DOUBLE), steps), to=INT64)
+        last = g("GatherElements", known, place, axis=-2)
+        opening = g("And", observed, g("Equal", count, 1.0))
+        first = g("CumSum", g("Where", opening, known, 0.0), np.int64(-2))
+    else:
+        count, total, squares = (g("ReduceSum", part, STEP_AXIS, keepdims=0) for part in summed)
+        highest, lowest = (g("ReduceMax", part, STEP_AXIS, keepdims=0) for part in (above, below))
+        lowest = g("Neg", lowest)
+        place_of_first = g("Where", observed, step, g("Sub", steps, 1))
+        last, first = (
+            g("Squeeze", g("GatherElements", known, where, axis=-2), STEP_AXIS)
+            for where in (
+                g("ReduceMax", place, STEP_AXIS, keepdims=1),
+                g("ReduceMin", place_of_first, STEP_AXIS, keepdims=1),
+            )
+        )
+    some = g("Greater", count, 0.0)
+    number = g("Max", count, 1.0)
+    mean = g("Div", total, number)
+    variance = g("Sub", g("Div", squares, number), g("Mul", mean, mean))
+    spread = g("Sqrt", g("Max", variance, 1e-12))
+    parts = [mean, *(g("Where", some, part, 0.0) for part in (spread, highest, lowest))]
+    parts += [last, g("Sub", last, first), g("Mul", g("Log", g("Add", count, 1.0)), 0.5)]
+    return g("Cast", g("Concat", *parts, axis=-1), to=FLOAT)
+
+
+def _predicted(g: Graph, model: Any, raw: str) -> str:
+    """What the estimator predicts, the mean over members: (K, n, O) -> (n, classes) or (n,)."""
+    raw, members = g("Cast", raw, to=DOUBLE), np.array([0])
+    if not _n_classes(model):
+        number = g("Squeeze", g("ReduceMean", raw, members, keepdims=0), ONE)
+        return g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
+    if _n_classes(model) == 2:
+        shares = g("Concat", g("Sigmoid", g("Neg", raw)), g("Sigmoid", raw), axis=2)
+    else:
+        shares = g("Softmax", raw, axis=-1)
+    return g("ReduceMean", shares, members, keepdims=0)
+
+
+def _n_classes(model: Any) -> int:
+    """Number of classes; 0 for a regressor."""
+    return len(getattr(model, "classes_", ()))
+
+
+def _output(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
+    if classes := _n_classes(model):
+        g.output("probabilities", predicted, "double", [*shape, classes])
+    else:
+        g.output("prediction", predicted, "double", shape)

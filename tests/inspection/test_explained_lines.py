@@ -8,16 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.inspection import explain_rows
-from imputefree.inspection._explained_lines import by_column, given_values, long_lines
+from imputefree.inspection import explain_rows, input_values
 from tests.inspection.test_explain_series import CLASSES, COLUMNS, FEW
 from tests.inspection.test_explain_tables import MODELS, ROWS
 
 
 def test_a_line_a_row_and_column():
     found = explain_rows(MODELS["three classes"], ROWS)
-    values, _ = given_values(MODELS["three classes"], ROWS)
-    lines = long_lines(found, values, [], [10, 11, 12, 13, 14, 15], "row")
+    values, _ = input_values(MODELS["three classes"], ROWS)
+    lines = found.to_lines(values, [], [10, 11, 12, 13, 14, 15], "row")
     assert len(lines) == ROWS.size
     for i, row in enumerate(range(10, 16)):
         own = lines[lines["row"] == row].set_index("column")
@@ -32,8 +31,8 @@ def test_a_line_a_row_and_column():
 
 def test_lines_of_series_have_times_where_they_are_single_values():
     found = explain_rows(CLASSES, FEW)
-    last, at_steps = given_values(CLASSES, FEW)
-    text = long_lines(found, last, at_steps, found.ids.tolist(), "id").to_csv(index=False)
+    last, at_steps = input_values(CLASSES, FEW)
+    text = found.to_lines(last, at_steps, found.ids.tolist(), "id").to_csv(index=False)
     lines = pd.read_csv(io.StringIO(text))
     whole, single = lines[lines["time"].isna()], lines[lines["time"].notna()]
     assert len(whole) == 5 * 4
@@ -53,7 +52,7 @@ def test_lines_of_series_have_times_where_they_are_single_values():
 
 def test_means_by_column_are_over_what_is_there():
     found = explain_rows(MODELS["a number"], ROWS)
-    lines = by_column(found).set_index("column")
+    lines = found.means().set_index("column")
     assert lines["effect"].dropna().is_monotonic_decreasing
     for j, name in enumerate(ROWS.columns):
         there = ROWS[name].notna().to_numpy()

@@ -1,62 +1,190 @@
-"""Rows of a table explained: variants of the encoded rows, through the networks in large batches.
+"""Explain rows of a table: changed copies of the encoded rows go through the networks in batches.
 
-A value is changed where it is already encoded (its inputs and its indicator): a variant costs a
-copy of a row and its share of a matrix product, no second look at the table.
+A value is changed where it is already encoded (its inputs and its indicator), so a variant costs a
+copy of one encoded row; the table is not encoded again.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..data import Table, TableEncoder
-from ..errors import ParameterError
+from ..data import Plan, Table, TableEncoder
+from ..errors import ParameterError, shorten
 from ..gil import NoPolicy, TrainingData, predict_raw
 from ._explanation import Explanation
-from ._outcome import Outcome
-from ._variants import REMOVED, NextValue, Variants, in_parts, measured, removals
 
-CHUNK_NUMBERS = 2**22  # inputs of the variants that are in memory at once: 16 MB
-ROWS = 4096  # whose variants are listed at once
+CHUNK_NUMBERS = 2**22  # inputs of the variants in memory at once: 16 MB
+ROWS = 4096  # rows whose variants are listed at once
+REMOVED = -1
 
 
-def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
-    """See `explain_rows`; d columns, all results (n, d)."""
+@dataclass(frozen=True)
+class Variants:
+    """m changes of one entry each, ordered by column; row, column and choice are (m,) int64.
+
+    A choice is REMOVED or the number of a plausible value of the column.
+    """
+
+    row: np.ndarray
+    column: np.ndarray
+    choice: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def part(self, span: slice) -> Variants:
+        """Some of them."""
+        return Variants(self.row[span], self.column[span], self.choice[span])
+
+    @classmethod
+    def removals(cls, observed: np.ndarray, first_row: int = 0) -> Variants:
+        """Remove each observed entry; observed (n, d)."""
+        column, row = np.nonzero(observed.T)
+        return cls(row + first_row, column, np.full(len(row), REMOVED))
+
+    @classmethod
+    def measurements(cls, missing: np.ndarray, choices: np.ndarray, first_row: int = 0) -> Variants:
+        """Give each missing entry every plausible value; choices (d,) says how many there are.
+
+        >>> Variants.measurements(np.array([[False, True]]), np.array([3, 2])).choice
+        array([0, 1])
+        """
+        column, row = np.nonzero(missing.T)
+        each = choices[column]
+        row, column = np.repeat(row, each) + first_row, np.repeat(column, each)
+        return cls(row, column, np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each))
+
+
+class NextValue:
+    """What plausible values would do to predictions: mean change, lowest, highest; (n, d) each."""
+
+    def __init__(self, missing: np.ndarray, prediction: np.ndarray, plans: list[Plan]) -> None:
+        plausible = [plan.plausible() for plan in plans]
+        self.values = [values for values, _ in plausible]
+        self.choices = np.array([len(values) for values in self.values], dtype=np.int64)
+        self._shares = np.concatenate([np.empty(0), *(shares for _, shares in plausible)])
+        self._first = np.cumsum(self.choices) - self.choices
+        self._prediction = prediction
+        self.change = np.where(missing, 0.0, np.nan)
+        # A column that training never saw has no plausible value: it changes nothing.
+        start = np.where(self.choices > 0, np.inf, prediction[:, None]) + self.change
+        self.low, self.high = start, np.where(np.isinf(start), -np.inf, start)
+
+    def add(self, variants: Variants, predicted: np.ndarray) -> None:
+        """Take in the predictions for these variants; (m,)."""
+        place = variants.row, variants.column
+        share = self._shares[self._first[variants.column] + variants.choice]
+        np.add.at(self.change, place, share * np.abs(predicted - self._prediction[variants.row]))
+        np.minimum.at(self.low, place, predicted)
+        np.maximum.at(self.high, place, predicted)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The number that is explained: the probability of a class, or the predicted number.
+
+    code : (n,) the number of each row's class; None for a regression
+    """
+
+    model: Any
+    code: np.ndarray | None
+
+    @classmethod
+    def choose(cls, model: Any, members: Tensor, of: Any) -> Outcome:
+        """`of`, else the second of two classes or the most probable; members (K, n, O)."""
+        classes = getattr(model, "classes_", None)
+        if classes is None:
+            if of is not None:
+                raise ParameterError(
+                    f"of is {of!r}, but this model predicts a number",
+                    "Only a classifier has a class to explain",
+                    "Leave it out",
+                )
+            return cls(model, None)
+        if of is None and len(classes) > 2:
+            return cls(model, members.mean(0).numpy().argmax(1))
+        code = len(classes) - 1 if of is None else class_number(classes, of)
+        return cls(model, np.full(members.shape[1], code))
+
+    @property
+    def of(self) -> np.ndarray | None:
+        """The class of each row; (n,)."""
+        return None if self.code is None else self.model.classes_[self.code]
+
+    def read(self, members: Tensor, rows: np.ndarray) -> np.ndarray:
+        """The explained number for variants of these rows; (K, m, O) -> (m,)."""
+        if self.code is None:
+            return self.model._unscaled(members)
+        return members.mean(0).numpy()[np.arange(len(rows)), self.code[rows]]
+
+
+def class_number(classes: np.ndarray, of: Any) -> int:
+    """Position of a class; a string finds classes of any type, as on a command line.
+
+    >>> class_number(np.array([0.0, 1.0]), "1"), class_number(np.array(["no", "yes"]), "yes")
+    (1, 1)
+    """
+    labels = classes.tolist()
+    for i, label in enumerate(labels):
+        if label == of and isinstance(label, str | type(of)):
+            return i
+    for i, label in enumerate(labels):
+        whole = isinstance(label, float) and label.is_integer()
+        if str(of) in {str(label), str(int(label)) if whole else str(label)}:
+            return i
+    raise ParameterError(
+        f"of is {of!r}, which is not a class",
+        f"The classes are {shorten(list(map(str, labels)))}",
+        "Name one of them",
+    )
+
+
+def explain_table(model: Any, X: Any, of: Any) -> Explanation:
+    """See `explain_rows`; for d columns, all results are (n, d)."""
     encoder: TableEncoder = model.encoder_
-    table = encoder.transform(model._inputs(X, **how))
-    n, d = len(table.values), encoder.n_columns
-    members = _members(model, table)
+    table = encoder.transform(model._inputs(X))
+    n = len(table.values)
+    members = _predict_members(model, table)
     outcome = Outcome.choose(model, members, of)
     prediction = outcome.read(members, np.arange(n))
-    spans = _spans(encoder)
-    observed = np.zeros((n, d), dtype=bool)
-    for j, (own, _) in enumerate(spans):
-        if own.start < own.stop:
-            observed[:, j] = table.observed[:, own.start]
-    coming = NextValue(observed, prediction, encoder.plans)
-    codes = [_encoded(encoder, j, values) for j, values in enumerate(coming.values)]
-    removal = np.full((n, d), np.nan)
+    spans = _input_spans(encoder)
+    observed = np.zeros((n, encoder.n_columns), dtype=bool)
+    for j, (inputs, _) in enumerate(spans):
+        if inputs.start < inputs.stop:
+            observed[:, j] = table.observed[:, inputs.start]
     size = max(CHUNK_NUMBERS // max(table.values.shape[1], 1), 1)
 
-    def predict(which: Variants) -> np.ndarray:
-        return outcome.read(_members(model, _changed(table, which, spans, codes)), which.row)
+    def predict(variants: Variants) -> np.ndarray:
+        parts = [np.empty(0)]
+        for at in range(0, len(variants), size):
+            some = variants.part(slice(at, at + size))
+            changed = _predict_members(model, _changed(table, some, spans, codes))
+            parts.append(outcome.read(changed, some.row))
+        return np.concatenate(parts)
 
+    coming = NextValue(~observed, prediction, encoder.plans)
+    codes = [
+        _encoded(plan, values) for plan, values in zip(encoder.plans, coming.values, strict=True)
+    ]
+    removal = np.full(observed.shape, np.nan)
     for at in range(0, n, ROWS):
         some = observed[at : at + ROWS]
-        which = removals(some, at)
-        without = in_parts(which, size, predict)
-        removal[which.row, which.column] = prediction[which.row] - without
-        which = measured(some, coming.choices, at)
-        coming.add(which, in_parts(which, size, predict))
+        variants = Variants.removals(some, at)
+        effect = prediction[variants.row] - predict(variants)
+        removal[variants.row, variants.column] = effect
+        variants = Variants.measurements(~some, coming.choices, at)
+        coming.add(variants, predict(variants))
     return Explanation(
         columns=encoder.names,
         of=outcome.of,
         prediction=prediction,
         observed=observed,
-        importance=importance(model, X),
+        importance=importance_of(model, X),
         removal=removal,
         next_value=coming.change,
         next_low=coming.low,
@@ -64,54 +192,54 @@ def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
     )
 
 
-def importance(model: Any, X: Any, **how: Any) -> Any:
-    """What the policy gave; None where nothing was decided, or the file has no policy."""
+def importance_of(model: Any, X: Any) -> Any:
+    """What the policy gave; None if there is no policy, or the file has none."""
     if isinstance(getattr(model, "policy_", None), NoPolicy):
         return None
     try:
-        return model.importance(X, **how)
+        return model.importance(X)
     except ParameterError:
         return None
 
 
-def _spans(encoder: TableEncoder) -> list[tuple[slice, int | None]]:
-    """Per column its inputs, and the place of its indicator if it has one."""
-    own, other = np.split(encoder.input_columns, [encoder.n_entries])
+def _input_spans(encoder: TableEncoder) -> list[tuple[slice, int | None]]:
+    """Per column, its inputs and the position of its indicator, if it has one."""
+    columns = encoder.input_columns[: encoder.n_entries]
     numbers = range(encoder.n_columns)
-    starts, stops = (np.searchsorted(own, numbers, side) for side in ("left", "right"))
-    gaps = {int(j): encoder.n_entries + i for i, j in enumerate(other)}
-    return [(slice(int(starts[j]), int(stops[j])), gaps.get(j)) for j in numbers]
+    starts, stops = (np.searchsorted(columns, numbers, side) for side in ("left", "right"))
+    indicators = encoder.input_columns[encoder.n_entries :].tolist()
+    place = {j: encoder.n_entries + i for i, j in enumerate(indicators)}
+    return [(slice(int(starts[j]), int(stops[j])), place.get(j)) for j in numbers]
 
 
-def _encoded(encoder: TableEncoder, column: int, values: np.ndarray) -> np.ndarray:
-    """The inputs for each value, and for none of them as the last; (v + 1, inputs) float32."""
-    plan = encoder.plans[column]
-    out = np.zeros((len(values) + 1, len(plan.inputs)), dtype=np.float32)
-    plan.encode(values, out[:-1], f"column {plan.name!r}")
-    return out
+def _encoded(plan: Plan, values: np.ndarray) -> np.ndarray:
+    """The inputs for each value, and zeros for REMOVED at the end; (v + 1, inputs) float32."""
+    codes = np.zeros((len(values) + 1, len(plan.inputs)), dtype=np.float32)
+    plan.encode(values, codes[:-1], f"column {plan.name!r}")
+    return codes
 
 
 def _changed(
     table: Table,
-    which: Variants,
+    variants: Variants,
     spans: list[tuple[slice, int | None]],
     codes: list[np.ndarray],
 ) -> Table:
-    """The encoded rows with one column changed in each; variants come in the order of columns."""
-    values, observed = table.values[which.row], table.observed[which.row]
-    columns, starts = np.unique(which.column, return_index=True)
-    for j, start, stop in zip(columns, starts, [*starts[1:], len(which)], strict=True):
-        own, gap = spans[j]
-        choice = which.choice[start:stop]
-        values[start:stop, own] = codes[j][choice]
-        observed[start:stop, own] = (choice != REMOVED)[:, None]
-        if gap is not None:
-            values[start:stop, gap] = choice == REMOVED
+    """Copies of encoded rows, each with one column changed; variants are ordered by column."""
+    values, observed = table.values[variants.row], table.observed[variants.row]
+    columns, starts = np.unique(variants.column, return_index=True)
+    for j, start, stop in zip(columns, starts, [*starts[1:], len(variants)], strict=True):
+        inputs, indicator = spans[j]
+        choice = variants.choice[start:stop]
+        values[start:stop, inputs] = codes[j][choice]
+        observed[start:stop, inputs] = (choice != REMOVED)[:, None]
+        if indicator is not None:
+            values[start:stop, indicator] = choice == REMOVED
     return Table(values, observed)
 
 
-def _members(model: Any, table: Table) -> Tensor:
-    """ŷ of every member for encoded rows; (K, n, O) float64."""
+def _predict_members(model: Any, table: Table) -> Tensor:
+    """Predictions of every member for encoded rows; (K, n, O) float64."""
     data = TrainingData(
         values=torch.from_numpy(table.filled(model.placeholder_)),
         observed=torch.from_numpy(table.observed),

@@ -122,7 +122,7 @@ def test_a_study_is_written_and_fitted(run, tmp_path):
     assert (tmp_path / "model.imputefree").exists()
 
 
-@pytest.mark.parametrize("output", ["icu.txt", "nowhere/icu.csv"])
+@pytest.mark.parametrize("output", ["icu.xlsx", "nowhere/icu.csv"])
 def test_a_study_that_cannot_be_written(run, tmp_path, output):
     code, out, err = run("data", "write", "icu", "-o", output, "--option", "n_series=40")
     assert (code, out) == (1, "")

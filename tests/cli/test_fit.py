@@ -17,7 +17,7 @@ import torch
 
 import imputefree
 from imputefree.estimators._base import GILEstimator
-from imputefree.workflow._names import header
+from imputefree.io import header
 
 TINY = ("--max-iter", 2, "--members", 1)
 

@@ -21,7 +21,8 @@ def request_(tmp_path):
 
 
 def opened(request, resume=False, fresh=False):
-    return open_partial(request, ["imputefree", "mask_only"], resume, fresh, threads=1)
+    inputs = {"data": request.data.read_text(), "test": None, "methods": ["imputefree", "mask"]}
+    return open_partial(request, inputs, resume, fresh, threads=1)
 
 
 def enter(request, **how):

@@ -132,7 +132,7 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
     """Read, show the columns and train; -> what the model knows about itself."""
     import torch
 
-    from ..workflow import fit, methods, open_partial, plan, read_other, read_problem
+    from ..workflow import fit, identity, open_partial, plan, read_other, read_problem
 
     with step_progress(True, 1, request.data.name) as report:
         report("reading")
@@ -142,7 +142,7 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
     show_columns(problem)
     planned = plan(problem, other, request)
     threads = torch.get_num_threads()
-    with open_partial(request, methods(), resume, fresh, threads) as partial:
+    with open_partial(request, identity(problem, other), resume, fresh, threads) as partial:
         if resume and partial.begun:
             click.echo(f"Nothing to resume beside {request.output}: starting anew.", err=True)
         # As many as the fit began with: the last bits of sums depend on it.

@@ -1,11 +1,11 @@
 """From a file to a model, and from a model to predictions: what the commands do."""
 
+from ..io import header, open_rows
 from ._card import METRICS, TITLES, best_reference, figure_text, percent
-from ._chunks import Chunk, Chunks, open_rows
+from ._chunks import Chunk, Chunks
 from ._column_kinds import CATEGORY, NUMBER, summary
-from ._fitting import fit, methods, plan
+from ._fitting import fit, identity, plan
 from ._loaded_model import described, is_of_series, load_model, roles_of, rounded
-from ._names import header, split_names
 from ._partial import open_partial
 from ._predicting import (
     Evaluation,
@@ -17,7 +17,7 @@ from ._predicting import (
     predict_chunks,
     target_of,
 )
-from ._problem import Problem, read_other, read_problem
+from ._problem import Problem, read_other, read_problem, split_names
 from ._request import Request, card_path, check_output
 
 __all__ = [
@@ -40,9 +40,9 @@ __all__ = [
     "figure_text",
     "fit",
     "header",
+    "identity",
     "is_of_series",
     "load_model",
-    "methods",
     "open_partial",
     "open_rows",
     "output_frame",

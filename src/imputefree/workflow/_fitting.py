@@ -88,6 +88,12 @@ def methods() -> list[str]:
     return [OURS, MASK, MEAN, BOOSTING[0] if find_spec("lightgbm") else BOOSTING[1]]
 
 
+def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
+    """What tells this fit from others beside its options: files by their digests, methods."""
+    test = other.digest if other is not None else None
+    return {"data": problem.digest, "test": test, "methods": methods()}
+
+
 def make(name: str, problem: Problem, request: Request) -> Any:
     """An unfitted estimator; the two networks get the same budget."""
     classes, seed = problem.task == "classification", request.seed

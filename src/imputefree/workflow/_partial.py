@@ -26,7 +26,6 @@ import numpy as np
 from .. import __version__
 from .._files import saving
 from ..errors import InputError, ModelFileError
-from ..io import digest
 from ._request import Request
 
 try:
@@ -97,10 +96,11 @@ def folder_of(output: Path) -> Path:
 
 @contextmanager
 def open_partial(
-    request: Request, methods: list[str], resume: bool, fresh: bool, threads: int
+    request: Request, inputs: dict[str, Any], resume: bool, fresh: bool, threads: int
 ) -> Iterator[Partial]:
     """The folder of this fit, for this process alone.
 
+    inputs : see `_fitting.identity`
     resume : continue what is there, if it is the same fit
     fresh : remove what is there first
     """
@@ -109,7 +109,7 @@ def open_partial(
     try:
         if fresh:
             _empty(folder)
-        yield _open(folder, _asked(request, methods), resume, threads)
+        yield _open(folder, _asked(request, inputs), resume, threads)
     finally:
         os.close(lock)
 
@@ -138,20 +138,14 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     return Partial(folder, state, begun=False)
 
 
-def _asked(request: Request, methods: list[str]) -> dict[str, Any]:
+def _asked(request: Request, inputs: dict[str, Any]) -> dict[str, Any]:
     """What tells this fit from others."""
     versions = {"imputefree": __version__}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
-    return {
-        "data": digest(request.data),
-        "file": request.data.name,
-        "test": digest(request.test) if isinstance(request.test, Path) else None,
-        "methods": methods,
-        "options": request.options(),
-        "versions": versions,
-    }
+    named = {"file": request.data.name, "options": request.options(), "versions": versions}
+    return inputs | named
 
 
 def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:

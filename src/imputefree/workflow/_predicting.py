@@ -15,9 +15,8 @@ from ..data import Levels, parse_numbers
 from ..errors import InputError, ParameterError, shorten
 from ..io import BadRows
 from ..metrics import intervals
-from ._chunks import Chunk, Chunks
+from ._chunks import Chunk, Chunks, whole_series
 from ._loaded_model import is_of_series, roles_of, static_names
-from ._series_groups import whole_series
 
 PREDICTION = "prediction"
 MUCH = 0.15  # a note is due if the share of missing values differs by more
@@ -41,7 +40,7 @@ def predict_chunks(
         chunks = [Chunk.joined(every)] if every else []
     for chunk in chunks:
         call = model.predict_proba if is_classifier(model) else model.predict
-        yield chunk, call(chunk.inputs)
+        yield chunk, call(chunk.inputs if is_of_series(model) else chunk.columns)
 
 
 def by_step(model: Any) -> bool:

@@ -41,8 +41,7 @@ from typing import Any, TypeVar
 
 from joblib.externals.loky import ProcessPoolExecutor
 
-from ...data import counted, shorten
-from ...errors import ClusterError, ImputefreeError
+from ...errors import ClusterError, ImputefreeError, counted, shorten
 
 Item = TypeVar("Item")
 Work = Callable[[Item], Any]

@@ -32,7 +32,7 @@ def test_without_the_truth_only_what_is_seen_counts():
     assert found[1, 2] == pytest.approx(2 * area - 1)
 
 
-def test_texts_and_columns_without_gaps_say_nothing():
+def test_strings_and_columns_without_gaps_say_nothing():
     X = make_missing("mcar", frame(), 0.2, columns=["ph"]).apply(frame())
     found = pairwise_dependence(X, frame())
     assert found["sex"].isna().all()

@@ -1,9 +1,9 @@
-"""How gaps depend on values, measured on gappy data from anywhere.
+"""How gaps depend on values, measured on any data with gaps.
 
-What the definitions say about these measures, given the truth:
+What the definitions imply for these measures, given the truth:
 
     MCAR  all of `pairwise_dependence` near 0, all of `mask_auc` near 0.5
-    MAR   "seen" above 0.5, and "seen and own" no higher: the own value adds nothing
+    MAR   "seen" above 0.5, and "seen and own" no higher: the entry's own value adds nothing
     MNAR  "seen and own" above "seen", or a driver that has gaps itself
 """
 
@@ -25,13 +25,13 @@ FOLDS = 5
 
 
 def pairwise_dependence(X: Any, truth: Any = None) -> pd.DataFrame:
-    """Somers' D of each column's gaps by each column's values: (d, d), in [-1, 1].
+    """Somers' D between each column's gaps and each column's values: (d, d), in [-1, 1].
 
-    Row i, column j: 2 AUC - 1 of telling the rows where i is missing from the others by the value
-    of j alone. 0 is no dependence, 1 says that i is missing exactly where j is large. Without the
-    truth only rows where j is seen count, and the diagonal is NaN, as are columns without a gap or
-    without a value. Given no dependence the standard error is sqrt((n + 1) / (3 n1 n0)), with n1
-    rows missing and n0 not.
+    Row i, column j: 2 AUC - 1, where the AUC says how well the value of j alone separates the rows
+    in which i is missing from the others. 0 is no dependence; 1 means that i is missing exactly
+    where j is large. Without the truth only rows where j is seen count, and the diagonal is NaN, as
+    are columns without a gap or without a value. Without dependence the standard error is
+    sqrt((n + 1) / (3 n1 n0)), with n1 rows missing and n0 not.
 
     >>> truth = np.arange(6.0).reshape(-1, 1) * [1, -1]
     >>> X = truth.copy()
@@ -43,7 +43,7 @@ def pairwise_dependence(X: Any, truth: Any = None) -> pd.DataFrame:
     """
     grid, known = _read(X, truth)
     d = len(grid.names)
-    found = np.full((d, d), np.nan)
+    dependence = np.full((d, d), np.nan)
     for j in range(d):
         if known.is_text(j):
             continue
@@ -53,24 +53,24 @@ def pairwise_dependence(X: Any, truth: Any = None) -> pd.DataFrame:
         n0 = len(missing) - n1
         ranks = rankdata(known.column(j)[rows])
         with np.errstate(invalid="ignore", divide="ignore"):
-            found[:, j] = 2 * (ranks @ missing - n1 * (n1 + 1) / 2) / (n1 * n0) - 1
-        found[(n1 == 0) | (n0 == 0), j] = np.nan
-    return pd.DataFrame(found, grid.names, grid.names)
+            dependence[:, j] = 2 * (ranks @ missing - n1 * (n1 + 1) / 2) / (n1 * n0) - 1
+        dependence[(n1 == 0) | (n0 == 0), j] = np.nan
+    return pd.DataFrame(dependence, grid.names, grid.names)
 
 
 def mask_auc(
     X: Any, truth: Any = None, max_rows: int = 5000, random_state: int = 0
 ) -> pd.DataFrame:
-    """How well each column's gaps can be told from values: a row a column that has gaps.
+    """How well values predict each column's gaps: one row per column that has gaps.
 
     missing : share of its entries
-    seen : AUC, by the columns of X that are always seen (NaN where there are none)
-    own : AUC, by its own value (needs the truth)
-    seen and own : AUC, by both (needs the truth)
+    seen : AUC, from the columns of X that are always seen (NaN if there are none)
+    own : AUC, from its own value (needs the truth)
+    seen and own : AUC, from both (needs the truth)
 
-    The first and third are cross-validated logistic regressions, of which 0.5 says that there is
-    nothing to learn; "own" is by rank alone, whichever side it is. At most `max_rows` rows, picked
-    at random, are used. Meant for tables of some dozens of columns: it fits two models a column.
+    The first and third are cross-validated logistic regressions, for which 0.5 means that there is
+    nothing to learn; "own" is by rank alone, in either direction. At most `max_rows` rows, picked
+    at random, are used. Meant for tables of some dozens of columns: it fits two models per column.
 
     >>> from imputefree.missingness import make_missing
     >>> truth = np.random.default_rng(0).normal(size=(500, 2))

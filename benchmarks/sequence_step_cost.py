@@ -23,13 +23,12 @@ from torch import nn
 
 from imputefree import GILSequenceClassifier
 from imputefree.gil import make_policy
-from imputefree.gil._batches import Batches
 from imputefree.gil._ddpg import DDPG
-from imputefree.gil._losses import CrossEntropy
+from imputefree.gil._predictors import CrossEntropy
 from imputefree.gil._rewards import LossReward
 from imputefree.gil._sequence_predictor import SequencePredictor
 from imputefree.gil._train import Settings, Trainer
-from imputefree.gil._training_data import TrainingData
+from imputefree.gil._training_data import Batches, TrainingData
 
 SERIES, BATCH, PLACEHOLDER = 512, 128, 1.0  # a placeholder of 0 would make `observed` = `none`
 LIMITS = {"none": 1.15, "observed": 1.3, "default": 2.0}

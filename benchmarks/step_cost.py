@@ -21,13 +21,11 @@ from torch import nn
 
 from imputefree import GILClassifier
 from imputefree.gil import make_policy
-from imputefree.gil._batches import Batches
 from imputefree.gil._ddpg import DDPG
-from imputefree.gil._losses import CrossEntropy
-from imputefree.gil._predictors import Predictor
+from imputefree.gil._predictors import CrossEntropy, Predictor
 from imputefree.gil._rewards import LossReward
 from imputefree.gil._train import Settings, Trainer
-from imputefree.gil._training_data import TrainingData
+from imputefree.gil._training_data import Batches, TrainingData
 
 ROWS, INPUTS, CLASSES, BATCH, HIDDEN = 2048, 784, 10, 128, (500, 500)
 REFERENCE_SECONDS = 1.6  # CPU-seconds a step of the public TensorFlow code, as METHOD.md reports

@@ -44,7 +44,7 @@ def series(n=40):
 @pytest.fixture
 def eager(monkeypatch):
     """Checkpoints after every epoch, and a way to die after the n-th of them."""
-    keep, due = Checkpoint.keep, {}
+    keep, due = Checkpoint.save_if_due, {}
 
     def keep_at_once(self, make):
         self._due = 0
@@ -53,7 +53,7 @@ def eager(monkeypatch):
         if due["left"] <= 0:
             raise Killed
 
-    monkeypatch.setattr(Checkpoint, "keep", keep_at_once)
+    monkeypatch.setattr(Checkpoint, "save_if_due", keep_at_once)
     return due
 
 
@@ -177,14 +177,14 @@ def test_a_checkpoint_of_another_fit_is_refused(eager, tmp_path):
 def test_what_is_no_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "fit"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is no checkpoint that can be read"):
+    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
         GILClassifier(n_members=1, max_iter=1, random_state=0).fit(*table(), checkpoint=path)
 
 
 def test_a_checkpoint_holds_nothing_that_could_run(tmp_path):
     path = tmp_path / "fit"
-    torch.save({"identity": {}, "kept": GILClassifier()}, path)
-    with pytest.raises(ModelFileError, match="is no checkpoint that can be read"):
+    torch.save({"identity": {}, "state": GILClassifier()}, path)
+    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
         GILClassifier(n_members=1, max_iter=1, random_state=0).fit(*table(), checkpoint=path)
 
 
@@ -214,8 +214,8 @@ def test_a_real_kill(tmp_path):
     path = tmp_path / "fit"
     program = """
         import sys, torch
-        from imputefree.gil.checkpoint import Checkpoint
-        from tests.test_resuming import table, big
+        from imputefree.gil import Checkpoint
+        from tests.estimators.test_resuming import table, big
         torch.set_num_threads(int(sys.argv[2]))
         Checkpoint.__init__.__defaults__ = (0.0,)
         big().fit(*table(), checkpoint=sys.argv[1])

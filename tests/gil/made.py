@@ -1,4 +1,4 @@
-"""Made tasks and shortcuts that several tests of the method share."""
+"""Synthetic tasks and shortcuts shared by the tests of the method."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import numpy as np
 import torch
 
 from imputefree import GILClassifier
-from imputefree.data import read_columns
 from imputefree.gil._importance import ImportanceTap
 from imputefree.gil._policies import State, Task, Transition
+from imputefree.gil._train import Step, Trainer
+from imputefree.gil._training_data import TrainingData
 
 USEFUL, MISLEADING = slice(0, 4), slice(4, 24)
 
 
 def misleading_table(rows: int, seed: int, misled: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
-    """Four columns that always tell the class; twenty that tell it in some rows and hold loud
-    noise in a share `misled` of them. A 25th column is missing exactly in those rows."""
+    """Four columns always tell the class; twenty tell it in some rows and are loud noise in the
+    others, a fraction `misled`. A 25th column is missing exactly in those rows."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, rows)
     noisy = rng.random(rows) < misled
@@ -26,7 +27,7 @@ def misleading_table(rows: int, seed: int, misled: float = 0.8) -> tuple[np.ndar
 
 
 def fit_on_misleading_table(policy, seed: int) -> GILClassifier:
-    """The paper's kind of network, one member, no indicator, a fixed number of epochs."""
+    """A network as in the paper: one member, no indicator, a fixed number of epochs."""
     return GILClassifier(
         policy=policy,
         n_members=1,
@@ -43,18 +44,6 @@ def fit_on_misleading_table(policy, seed: int) -> GILClassifier:
         max_iter=150,
         random_state=seed,
     ).fit(*misleading_table(200, seed))
-
-
-def importance_of(clf: GILClassifier, X: np.ndarray, act=None) -> torch.Tensor:
-    """What the trained policy gives to rows of a table; (n, D)."""
-    values, observed = clf._tensors(read_columns(X)).values()
-    net = clf.predictor_
-    task = Task(values, observed, net.n_features, 2, 1, torch.Generator())
-    with torch.no_grad():
-        features, raw = net(values[None])
-        prediction = clf._loss().predict(raw)
-        state = State(task, torch.arange(len(X))[None], values[None], features, prediction)
-        return (act or clf.policy_.importance)(state)[0]
 
 
 def task_of(rows=50, inputs=3, features=2, outputs=2, members=1, seed=0) -> Task:
@@ -79,3 +68,10 @@ def state_of(task: Task, batch: int, seed: int = 0) -> State:
 
 def transition_of(state: State, action, reward, next_state: State) -> Transition:
     return Transition(state, action, reward, next_state, ImportanceTap(), 1e-3)
+
+
+def look(trainer: Trainer, data: TrainingData, rows: torch.Tensor) -> Step:
+    """The forward pass of a trainer whose policy has started."""
+    task = Task.of(data, trainer.predictor, trainer.loss, trainer.policy_generator)
+    trainer.policy.start(task)
+    return trainer._look(task, data, rows)

@@ -27,7 +27,7 @@ def errors(raw, target):
 
 
 def by_definition(net, values, observed, target, importance):
-    """Σ_b (∂E_b/∂W) ⊙ a_b: each row's own gradient from autograd, its columns then weighted."""
+    """Σ_b (∂E_b/∂W) ⊙ a_b: the gradient of each row from autograd, its columns weighted."""
     total = torch.zeros_like(net.encoder.weight)
     for k in range(K):
         for b in range(B):
@@ -127,21 +127,7 @@ def test_input_gradient_ignores_importance():
     assert torch.allclose(gradients[0], 2 * (double(B, D) @ w.T + bias) @ w)
 
 
-def test_one_adam_step_from_the_weighted_gradient():
-    """Adam must receive the weighted gradient, not be scaled afterwards."""
-    values, observed, target, importance = batch(1.0)
-    net = network()
-    before = net.encoder.weight.detach().clone()
-    gradient = by_definition(net, values, observed, target, importance)
-    adam = torch.optim.Adam(net.parameters(), lr=0.01)
-    weighted(net, values, observed, target, importance)
-    adam.step()
-    # The first step of Adam, written out: moments are g and g², bias-corrected to themselves.
-    expected = before - 0.01 * gradient / (gradient.square().sqrt() + 1e-8)
-    assert (net.encoder.weight - expected).abs().max() < 1e-10
-
-
-def test_tap_reports_inputs_and_delta():
+def test_tap_holds_inputs_and_delta():
     net = network()
     values, observed, target, importance = batch(1.0)
     tap = ImportanceTap()
@@ -150,3 +136,7 @@ def test_tap_reports_inputs_and_delta():
     errors(raw, target).mean(1).sum().backward()
     rebuilt = tap.delta.mT @ (tap.inputs * importance)
     assert torch.equal(rebuilt, net.encoder.weight.grad)
+    matrix = double(K, E, D)
+    plain = torch.einsum("kbe,kbd->ked", tap.delta, tap.inputs)
+    assert torch.allclose(tap.gradient(), plain)
+    assert torch.allclose(tap.along(matrix), torch.einsum("kbe,ked->kbd", tap.delta, matrix))

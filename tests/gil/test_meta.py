@@ -1,4 +1,4 @@
-"""The closed form against autograd through a real step, and what a policy learns from it."""
+"""The closed form against autograd through a real step, and what the policy learns from it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from sklearn.metrics import log_loss
 from imputefree.gil._importance import ImportanceTap
 from imputefree.gil._meta import importance_gradient
 from imputefree.gil._predictors import Predictor
-from tests.gil.made import (
-    MISLEADING,
-    USEFUL,
-    fit_on_misleading_table,
-    importance_of,
-    misleading_table,
-)
+from tests.gil.made import MISLEADING, USEFUL, fit_on_misleading_table, misleading_table
 
 K, B, D = 2, 6, 5
 
@@ -31,7 +25,7 @@ def test_closed_form_equals_autograd_through_one_gradient_step(linear_path):
 
     def loss_of(raw, target):
         flat = torch.nn.functional.cross_entropy(raw.flatten(0, 1), target.flatten())
-        return flat * K  # a mean over rows, a sum over members
+        return flat * K  # mean over rows, sum over members
 
     def forward(weight, values):
         pre = values @ weight.mT + net.encoder.bias
@@ -66,30 +60,22 @@ def test_closed_form_equals_autograd_through_one_gradient_step(linear_path):
 
 
 def verdict(policy: str, seed: int) -> tuple[float, float, float]:
-    """Test loss, importance of misleading columns, importance of useful columns."""
+    """Test loss, mean importance of misleading columns, and of useful columns."""
     clf = fit_on_misleading_table(policy, seed)
     X_test, y_test = misleading_table(8000, 1000 + seed)
+    importance = clf.importance(misleading_table(200, seed)[0])
     loss = log_loss(y_test, clf.predict_proba(X_test))
-    if policy == "none":
-        return loss, 1.0, 1.0
-    importance = importance_of(clf, misleading_table(200, seed)[0])
-    return loss, importance[:, MISLEADING].mean().item(), importance[:, USEFUL].mean().item()
+    return loss, importance[:, MISLEADING].mean(), importance[:, USEFUL].mean()
 
 
-def learns(policy: str, seed: int) -> bool:
-    """The claim: misleading columns clearly lower, and a lower test loss than `none`."""
-    ordinary, _, _ = verdict("none", seed)
-    loss, misleading, useful = verdict(policy, seed)
-    return misleading < useful - 0.5 and loss < 0.92 * ordinary
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_meta_finds_misleading_columns_and_lowers_the_test_loss(seed):
-    assert learns("meta", seed)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_random_importance_does_not(seed):
-    """Nor is its loss as low: any damped importance helps a little here, a learned one more."""
-    assert not learns("random", seed)
-    assert verdict("meta", seed)[0] < verdict("random", seed)[0]
+    """Random importance does not: it helps a little, a learned one more."""
+    ordinary, _, _ = verdict("none", seed)
+    meta, misleading, useful = verdict("meta", seed)
+    assert misleading < useful - 0.5
+    assert meta < 0.92 * ordinary
+    random, misleading, useful = verdict("random", seed)
+    assert misleading == useful == 0.5
+    assert meta < random

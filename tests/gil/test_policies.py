@@ -1,4 +1,4 @@
-"""The simple policies, and the interface a user's own policy relies on."""
+"""The simple policies, and the interface that custom policies rely on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from imputefree import GILClassifier, ParameterError
 from imputefree.gil import POLICIES, make_policy
-from imputefree.gil._policies import NoPolicy, ObservedPolicy, Policy, RandomPolicy
+from imputefree.gil._policies import ObservedPolicy, Policy, RandomPolicy
 from tests.gil.made import state_of, task_of
 
 rng = np.random.default_rng(0)
@@ -26,13 +26,9 @@ def weights(clf):
     return list(clf.predictor_.state_dict().values())
 
 
-def test_none_and_observed():
+def test_observed_is_the_mask_and_random_a_fair_coin_per_entry():
     state = state_of(task_of(), 5)
-    assert NoPolicy().importance(state) is None
     assert torch.equal(ObservedPolicy().importance(state), state.observed.float())
-
-
-def test_random_is_a_fair_coin_per_entry():
     task = task_of(rows=500, inputs=40)
     policy = RandomPolicy()
     policy.start(task)
@@ -54,7 +50,7 @@ def test_state_joins_x_m_features_and_prediction():
 
 @pytest.mark.parametrize("options", [{}, {"indicator": False, "linear_path": False}])
 def test_observed_with_placeholder_zero_is_bit_identical_to_none(options):
-    """A filled-in 0 has a zero weight gradient whatever its importance."""
+    """An input of 0 has a zero weight gradient, whatever its importance."""
     none, observed = (fit(policy, max_iter=10, **options) for policy in ("none", "observed"))
     assert all(map(torch.equal, weights(none), weights(observed)))
     assert none.history_ == observed.history_
@@ -66,8 +62,8 @@ def test_observed_with_another_placeholder_is_not(placeholder):
     assert not all(map(torch.equal, *map(weights, pair)))
 
 
-def test_policies_share_initial_weights_and_batches():
-    """Zero steps of difference: with a policy of ones, training is that of `none`, bit by bit."""
+def test_a_policy_of_ones_trains_like_none_bit_by_bit():
+    """All policies share initial weights and batches."""
 
     class Ones(Policy):
         def importance(self, state):
@@ -86,15 +82,15 @@ def test_gate_is_part_of_the_network():
     assert clf.predictor_.gate is not None
     before = clf.predict_proba(X)
     with torch.no_grad():
-        clf.predictor_.gate[-2].bias.fill_(-30.0)  # gate shut: all inputs alike
+        clf.predictor_.gate[-2].bias.fill_(-30.0)  # the gate shuts out all inputs
     shut = clf.predict_proba(X)
     assert np.ptp(shut[:, 0]) < 1e-6 < np.ptp(before[:, 0])
 
 
-def test_names_and_objects():
+def test_policies_by_name_and_by_object():
     assert {name: type(make_policy(name)) for name in POLICIES} == POLICIES
-    mine = ObservedPolicy()
-    assert make_policy(mine) is not mine
+    policy = ObservedPolicy()
+    assert make_policy(policy) is not policy
 
 
 @pytest.mark.parametrize("bad", ["nonne", 3, None, ObservedPolicy])
@@ -115,7 +111,7 @@ def test_importance_of_wrong_shape_or_range_is_refused(wrong):
         fit(Wrong())
 
 
-def test_a_policy_hears_of_every_step_with_what_it_asked_for():
+def test_a_policy_learns_from_every_step():
     class Listener(Policy):
         wants_reward = True
 

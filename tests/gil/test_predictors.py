@@ -1,12 +1,19 @@
-"""The networks: members apart, dropout only in training, gate and placeholder where asked."""
+"""The networks (independent members, dropout, gate, placeholder) and their losses."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from imputefree.gil._noise import denormals_as_zero, switches
-from imputefree.gil._predictors import ACTIVATIONS, MemberMlp, Predictor
+from imputefree.gil import denormals_as_zero
+from imputefree.gil._predictors import (
+    ACTIVATIONS,
+    CrossEntropy,
+    MemberMlp,
+    Predictor,
+    SquaredError,
+    bernoulli_mask,
+)
 
 K, B, D, C = 3, 5, 4, 2
 
@@ -16,8 +23,8 @@ def net(**options):
     return Predictor(K, D, C, **options)
 
 
-def one_by_one(model, values, activation=torch.relu):
-    """Each member written out as an ordinary network, without batching."""
+def one_by_one(model, values, activation):
+    """Each member as an ordinary network, without batching."""
     outs = []
     for k in range(K):
         pre = values[k] @ model.encoder.weight[k].T + model.encoder.bias[k]
@@ -36,11 +43,7 @@ def test_batched_members_equal_separate_networks(linear_path, activation):
     values = torch.randn(K, B, D, dtype=torch.float64)
     expected = one_by_one(model, values, ACTIVATIONS[activation])
     assert (model(values)[1] - expected).abs().max() < 1e-12
-
-
-def test_members_start_from_different_weights():
-    weight = net().encoder.weight
-    assert not torch.equal(weight[0], weight[1])
+    assert not torch.equal(model.encoder.weight[0], model.encoder.weight[1])
 
 
 def test_dropout_needs_a_generator_and_keeps_the_mean():
@@ -52,7 +55,7 @@ def test_dropout_needs_a_generator_and_keeps_the_mean():
     assert dropped.mean().item() == pytest.approx(1.0, abs=0.02)
 
 
-def test_learned_placeholder_stands_for_missing_entries_only():
+def test_learned_placeholder_replaces_missing_entries_only():
     model = net(learned_placeholder=True)
     with torch.no_grad():
         model.placeholder.fill_(7.0)
@@ -72,31 +75,55 @@ def test_gate_multiplies_the_input():
     assert torch.allclose(model(values)[1], plain(values * model.gate(values))[1])
 
 
-def test_member_mlp_with_sigmoid_stays_in_the_unit_interval():
-    out = MemberMlp(K, [D, 8, 3], torch.Generator().manual_seed(0), sigmoid=True)(
-        100 * torch.randn(K, B, D)
-    )
-    assert out.shape == (K, B, 3)
-    assert ((out >= 0) & (out <= 1)).all()
-
-
-def test_shape_builds_an_equal_network():
+def test_networks_are_rebuilt_from_their_shape_and_weights():
     model = net(linear_path=True, learned_placeholder=True, gate_sizes=(5,))
     again = Predictor(generator=torch.Generator(), **model.shape)
     again.load_state_dict(model.state_dict())
     values, observed = torch.randn(K, B, D), torch.rand(K, B, D) > 0.5
     assert torch.equal(again(values, observed)[1], model(values, observed)[1])
+    gate = MemberMlp.of(model.gate.state_dict(), sigmoid=True)
+    assert torch.equal(gate(values), model.gate(values))
 
 
 @pytest.mark.parametrize("probability", [0.0, 0.1, 0.5, 1.0])
-def test_switches_have_their_probability(probability):
-    flips = switches((501, 401), probability, torch.Generator().manual_seed(0))
-    assert flips.shape == (501, 401)
-    assert flips.float().mean().item() == pytest.approx(probability, abs=0.004)
+def test_bernoulli_mask_has_its_probability(probability):
+    mask = bernoulli_mask((501, 401), probability, torch.Generator().manual_seed(0))
+    assert mask.shape == (501, 401)
+    assert mask.float().mean().item() == pytest.approx(probability, abs=0.004)
 
 
-def test_denormals_are_zero_inside_and_as_before_outside():
+def test_denormals_are_zero_inside_the_block_only():
     tiny = torch.tensor([1e-40])
     with denormals_as_zero():
         assert (tiny * 1.0).item() == 0
     assert (tiny * 1.0).item() > 0
+
+
+def test_cross_entropy_is_the_negative_log_probability_of_the_target():
+    raw = torch.randn(2, 5, 3, dtype=torch.float64)
+    target = torch.randint(0, 3, (2, 5))
+    loss = CrossEntropy(3)
+    probability = raw.exp() / raw.exp().sum(-1, keepdim=True)
+    expected = -probability.gather(-1, target[..., None]).squeeze(-1).log()
+    assert (loss.errors(raw, target) - expected).abs().max() < 1e-12
+    assert torch.allclose(loss.predict(raw), probability)
+
+
+def test_two_classes_have_one_logit_and_the_same_loss_as_two():
+    raw = torch.randn(2, 5, 1, dtype=torch.float64)
+    target = torch.randint(0, 2, (2, 5))
+    loss = CrossEntropy(2)
+    both = torch.cat([torch.zeros_like(raw), raw], -1)
+    expected = torch.nn.functional.cross_entropy(
+        both.flatten(0, 1), target.flatten(), reduction="none"
+    ).view(2, 5)
+    assert loss.outputs == 1
+    assert (loss.errors(raw, target) - expected).abs().max() < 1e-12
+    assert torch.allclose(loss.predict(raw), both.softmax(-1))
+
+
+def test_squared_error():
+    raw, target = torch.randn(2, 5, 1), torch.randn(2, 5)
+    expected = (raw[..., 0] - target) ** 2
+    assert torch.equal(SquaredError().errors(raw, target), expected)
+    assert torch.equal(SquaredError().predict(raw), raw)

@@ -1,4 +1,4 @@
-"""Importance on a recurrent encoder equals the definition written out step by step."""
+"""Importance on a recurrent encoder against the definition, step by step."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_forward_is_the_cell_written_out(cell):
 def test_gradients_of_all_gates_equal_the_definition(cell, early):
     layer, x, importance, upstream = made(cell)
     _, out = backward(layer, x, importance, upstream, early)
-    whole = torch.ones(K, B, T, D, dtype=torch.double)  # the last inputs always teach
+    whole = torch.ones(K, B, T, D, dtype=torch.double)  # the last inputs have importance 1
     whole[..., :ENTRIES] = importance.view(K, B, T, ENTRIES)
     for k in range(K):
         expected, _ = weighted_gradients(
@@ -90,15 +90,15 @@ def test_importance_changes_the_input_weights_gradient_and_nothing_else(cell):
 def test_the_input_gets_its_ordinary_gradient(cell, early):
     """A learned placeholder and an input gate learn through it."""
     layer, x, importance, upstream = made(cell)
-    ours, plain = x.clone().requires_grad_(), x.clone().requires_grad_()
-    backward(layer, ours, importance, upstream, early)
+    weighted, plain = x.clone().requires_grad_(), x.clone().requires_grad_()
+    backward(layer, weighted, importance, upstream, early)
     layer(plain).backward(upstream)
-    assert (ours.grad - plain.grad).abs().max() < 1e-12
+    assert (weighted.grad - plain.grad).abs().max() < 1e-12
 
 
 @BOTH
-def test_tap_tells_products_with_the_gradient_of_every_step(cell):
-    """Also after the optimiser has changed the weights in place."""
+def test_tap_gives_products_with_the_gradient_of_every_step(cell):
+    """Even after the optimizer has changed the weights in place."""
     layer, x, importance, upstream = made(cell)
     before = [[w.detach().clone() for w in weights_of(layer, k)] for k in range(K)]
     tap, _ = backward(layer, x, importance, upstream, early=False)
@@ -129,7 +129,7 @@ def test_late_importance_of_none_is_ordinary_training(cell):
     )
 
 
-def test_where_nothing_is_weighted_down_training_is_ordinary_to_the_last_bit():
+def test_importance_that_weights_nothing_down_is_ordinary_training_to_the_last_bit():
     g = torch.Generator().manual_seed(0)
     layer = MemberRecurrent("lstm", K, 37, 32, g)
     observed = torch.rand(K, B * T, 37, generator=g) > 0.5
@@ -153,5 +153,5 @@ def test_no_python_loop_over_time():
             sys.setprofile(None)
         return len(counted)
 
-    calls(3)  # what is imported on first use is no loop
+    calls(3)  # imports happen on first use
     assert calls(60) < calls(3) + 30

@@ -1,4 +1,4 @@
-"""Rewards against the paper's formula written out with slices."""
+"""Rewards against the paper's formula, written with slices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def mse(left, right):
 
 
 def paper(plus, minus):
-    """D of Appendix D.1, with the paper's own slices; b/2 rows of each class."""
+    """D of Appendix D.1, with the paper's slices; b/2 rows of each class."""
     q = len(plus) // 2
     return (
         mse(plus[:q], minus[:q])

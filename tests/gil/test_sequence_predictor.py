@@ -1,12 +1,14 @@
-"""Series of unequal length: padding is nothing, whatever stands there and however much of it."""
+"""Networks for series of unequal length: padding has no effect; summaries by their definition."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
-from imputefree.gil._losses import CrossEntropy
-from imputefree.gil._sequence_predictor import SequencePredictor
+from imputefree.gil._predictors import CrossEntropy
+from imputefree.gil._sequence_predictor import STATISTICS, SequencePredictor, summary
+from imputefree.gil._training_data import Batch
 
 K, B, D, H = 2, 5, 4, 6
 LENGTHS = torch.tensor([[3, 1, 7, 4, 7], [2, 6, 1, 5, 3]])
@@ -83,7 +85,7 @@ def test_a_series_alone_gets_the_same_prediction(cell, summarised):
     for b in range(B):
         for k in range(K):
             steps = LENGTHS[k, b]
-            alone = rows[:, b, :steps]  # the other member's series is cut too, and not looked at
+            alone = rows[:, b, :steps]  # cuts the other member's series too, which is ignored
             raw = net(alone, OBSERVED[:, b, :steps], lengths=torch.full((K, 1), int(steps)))[1]
             assert (raw[k, 0] - whole[k, b]).abs().max() < 1e-12
 
@@ -98,11 +100,11 @@ def test_one_step_output_is_the_last_of_the_per_step_outputs(summarised):
     last = outputs.view(K, B, 7, 1).gather(2, (LENGTHS - 1)[..., None, None])[:, :, 0]
     features, raw = once(*inputs, lengths=LENGTHS)
     assert (raw - last).abs().max() < 1e-7  # a variance from sums of squares
-    everywhere = once.everywhere(features, raw, *inputs, LENGTHS)
+    everywhere = once.everywhere(features, raw, Batch(*inputs, None, None, LENGTHS))
     assert (everywhere - outputs).abs().max() < 1e-7
 
 
-def test_members_do_not_touch_each_other():
+def test_members_are_independent():
     net = predictor()
     values, _ = padded(7, 0.0)
     values.requires_grad_()
@@ -111,7 +113,7 @@ def test_members_do_not_touch_each_other():
     assert not values.grad[1].any()
 
 
-def test_learned_placeholder_and_gate_take_part():
+def test_learned_placeholder_and_gate_get_gradients():
     net = predictor(learned_placeholder=True, gate_sizes=(3,))
     values, _ = padded(7, 0.0)
     observed = torch.rand(values.shape, generator=torch.Generator().manual_seed(3)) > 0.5
@@ -123,3 +125,50 @@ def test_learned_placeholder_and_gate_take_part():
 def test_series_without_lengths_are_refused():
     with pytest.raises(ValueError, match="lengths"):
         predictor()(torch.zeros(K, B, D, dtype=torch.double))
+
+
+def made_columns():
+    g = torch.Generator().manual_seed(0)
+    values = torch.randn(3, 9, 4, generator=g, dtype=torch.double)
+    observed = torch.rand(values.shape, generator=g) < 0.4
+    observed[0, :, 2] = False  # a column never observed
+    observed[1, 0, 1] = True
+    return values, observed
+
+
+def seven_numbers(column):
+    """(observed values of one column, in order) -> its statistics."""
+    if not len(column):
+        return [0.0] * STATISTICS
+    spread = np.sqrt(max(np.var(column), 1e-12))
+    ends = [column.max(), column.min(), column[-1], column[-1] - column[0]]
+    return [column.mean(), spread, *ends, np.log1p(len(column)) / 2]
+
+
+def test_summary_equals_the_definition_for_the_series_and_up_to_each_step():
+    values, observed = made_columns()
+    whole, running = summary(values, observed), summary(values, observed, running=True)
+    for n in range(3):
+        for d in range(4):
+            for t in range(9):
+                seen = values[n, : t + 1, d][observed[n, : t + 1, d]].numpy()
+                expected = torch.tensor(seven_numbers(seen))
+                found = running[n, t].view(STATISTICS, 4)[:, d]
+                assert (found - expected).abs().max() < 1e-7  # a variance from sums of squares
+            assert (whole[n].view(STATISTICS, 4)[:, d] - expected).abs().max() < 1e-7
+
+
+def test_summary_ignores_the_values_of_gaps():
+    values, observed = made_columns()
+    other = torch.where(observed, values, 1e6)
+    assert torch.equal(summary(values, observed), summary(other, observed))
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_gradients_of_a_summary_are_finite_even_without_observations(running):
+    """They flow into a learned placeholder and an input gate."""
+    values, observed = made_columns()
+    values.requires_grad_()
+    summary(values, observed, running).square().sum().backward()
+    assert torch.isfinite(values.grad).all()
+    assert not values.grad[~observed].any()

@@ -1,23 +1,23 @@
-"""Algorithm 1 on series: importance per valid step, bounded replay, the reward of a series."""
+"""Algorithm 1 on series: importance per step, rewards per series, the replay of valid steps."""
 
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
 
 from imputefree.gil import make_policy
-from imputefree.gil._batches import Batches
 from imputefree.gil._ddpg import DDPG
-from imputefree.gil._importance import ImportanceTap
-from imputefree.gil._losses import CrossEntropy
 from imputefree.gil._meta import importance_gradient
 from imputefree.gil._policies import Policy
+from imputefree.gil._predictors import CrossEntropy
 from imputefree.gil._rewards import ContrastiveReward, LossReward
 from imputefree.gil._sequence_predictor import SequencePredictor
 from imputefree.gil._train import Settings, Trainer
-from imputefree.gil._training_data import TrainingData
+from imputefree.gil._training_data import Batches, TrainingData
+from tests.gil.made import look
 from tests.gil.unrolled import weighted_gradients
 
 N, D, ENTRIES, K, H = 24, 5, 3, 2, 6
@@ -39,7 +39,8 @@ def data(per_step=False, placeholder=1.5):
 
 def trainer(policy, reward=None, per_step=False, double=False, **settings):
     g = torch.Generator().manual_seed(0)
-    net = SequencePredictor(K, D, 1, (H,), generator=g, per_step=per_step)
+    gate = (8,) if policy == "gate" else None
+    net = SequencePredictor(K, D, 1, (H,), generator=g, per_step=per_step, gate_sizes=gate)
     generators = torch.Generator().manual_seed(1), torch.Generator().manual_seed(2)
     settings = Settings(**{"batch_size": 8, "learning_rate": 0.01} | settings)
     policy = make_policy(policy)
@@ -58,7 +59,7 @@ def every_row():
 
 
 class Listener(Policy):
-    """Remembers all it is told."""
+    """Remembers every transition."""
 
     wants_reward = True
 
@@ -75,25 +76,23 @@ class Listener(Policy):
         return {}
 
 
-def in_double(given):
-    return TrainingData(
-        given.values.double(),
-        given.observed,
-        given.target,
-        None if given.weight is None else given.weight.double(),
-        ENTRIES,
-        lengths=given.lengths,
-        per_step=given.per_step,
-    )
+def in_double(series):
+    weight = None if series.weight is None else series.weight.double()
+    return replace(series, values=series.values.double(), weight=weight)
+
+
+def batches_of(series, labels=None):
+    g = torch.Generator().manual_seed(5)
+    return Batches(every_row(), 8, g, labels, 0 if labels is None else 2, series.lengths)
 
 
 @pytest.mark.parametrize("per_step", [False, True])
-def test_one_iteration_is_the_definition_written_out(per_step):
-    """Loss, weighted gradient of W, ordinary gradient of all others: series by series."""
+def test_one_iteration_is_the_definition_series_by_series(per_step):
+    """Loss, weighted gradient of W, ordinary gradient of all other weights."""
     given = in_double(data(per_step))
     made = trainer(Listener(), per_step=per_step, double=True)
     net = copy.deepcopy(made.predictor)
-    batches = Batches(every_row(), 8, torch.Generator().manual_seed(5), lengths=given.lengths)
+    batches = batches_of(given)
     rows = next(copy.deepcopy(batches))
     next(made.algorithm_1(given, batches))
     step = made.policy.heard[0]
@@ -127,7 +126,7 @@ def test_one_iteration_is_the_definition_written_out(per_step):
 def test_policy_sees_every_step_with_its_features_and_prediction():
     given, made = data(), trainer(Listener())
     net = copy.deepcopy(made.predictor)
-    batches = Batches(every_row(), 8, torch.Generator().manual_seed(5), lengths=given.lengths)
+    batches = batches_of(given)
     rows = next(copy.deepcopy(batches))
     next(made.algorithm_1(given, batches))
     state, task = made.policy.heard[0].state, made.policy.task
@@ -147,8 +146,7 @@ def test_policy_sees_every_step_with_its_features_and_prediction():
 @pytest.mark.parametrize("reward", [LossReward(), ContrastiveReward(2.0)])
 def test_steps_of_a_series_share_its_reward_after_the_update(reward):
     given, made = data(), trainer(Listener(), reward)
-    labels = given.target if reward.balanced else None
-    batches = Batches(every_row(), 8, torch.Generator().manual_seed(5), labels, 2, given.lengths)
+    batches = batches_of(given, given.target if reward.balanced else None)
     rows = next(copy.deepcopy(batches))
     next(made.algorithm_1(given, batches))
     batch = given.batch(rows)
@@ -215,52 +213,33 @@ def test_meta_gradient_on_series_equals_autograd_through_one_gradient_step():
 
 
 class TestReplay:
-    def learned(self, **options):
-        made = trainer(DDPG(batch_size=16, **options))
-        g = torch.Generator().manual_seed(5)
-        steps = made.algorithm_1(data(), Batches(every_row(), 8, g, lengths=data().lengths))
+    def test_a_bounded_sample_of_valid_steps_is_stored(self):
+        made = trainer(DDPG(batch_size=16, replay_bytes=60_000))
+        steps = made.algorithm_1(data(), batches_of(data()))
         for _ in range(12):
             next(steps)
-        return made.policy
-
-    def test_a_bounded_sample_of_valid_steps_is_kept(self):
-        policy = self.learned()
-        kept = policy.replay.rows[: policy.replay.written]
-        assert kept.shape == (12, K, 32)  # two per transition learned from, however long series are
-        assert kept.max() < data().lengths.sum()
-
-    def test_bytes_are_bounded_whatever_the_length_of_series(self):
-        replay = self.learned(replay_bytes=60_000).replay
+        policy, replay = made.policy, made.policy.replay
+        stored = replay.rows[: replay.written]
+        assert stored.shape == (12, K, 32)  # two per sampled transition, however long series are
+        assert stored.max() < data().lengths.sum()
         assert replay.bytes_per_transition == 4 + 2 * (H + 2 + ENTRIES) + 4
         assert replay.nbytes <= 60_000
-        held = (replay.rows, replay.halves, replay.reward)
-        assert replay.nbytes == sum(t.numel() * t.element_size() for t in held)
+        # The paper's exploration for series.
+        assert policy.behaviour.random == pytest.approx(0.6 * 0.95**12)
+        assert policy.behaviour.mask == pytest.approx(0.15 * 0.95**12)
 
-    def test_padding_is_never_remembered(self):
-        """Padded steps repeat the last valid one: a sample that held them would favour it."""
-        policy = DDPG(batch_size=512)
-        made = trainer(policy)
-        made.policy.start(made._task(data()))
+    def test_padding_is_never_stored(self):
+        """Padded steps repeat the last valid one, which would be sampled too often."""
+        made = trainer(DDPG(batch_size=512))
         batch = data().batch(torch.arange(8).expand(K, 8))
-        state = made._look(made._task(data()), data(), torch.arange(8).expand(K, 8)).state
+        state = look(made, data(), torch.arange(8).expand(K, 8)).state
         places = made.policy._places(state)
         assert batch.valid.gather(1, places).all()
         assert set(places[0].tolist()) == set(batch.valid[0].nonzero().flatten().tolist())
-        assert torch.equal(places, made.policy._places(state))  # drawn once a batch
-
-    def test_state_of_the_replay_is_the_state_that_was(self):
-        policy = self.learned()
-        g = torch.Generator().manual_seed(0)
-        s, a, r, s_next = policy.replay.sample(64, g)
-        values = s[..., :ENTRIES]
-        table = data().values[:, :ENTRIES]
-        assert all((table == row).all(1).any() for row in values.flatten(0, 1))
-        assert torch.isfinite(s_next).all()
-        assert (r <= 0).all()
-        assert ((a >= 0) & (a <= 1)).all()
+        assert torch.equal(places, made.policy._places(state))  # drawn once per batch
 
     def test_state_action_reward_and_next_state_belong_together(self):
-        """What comes out of the replay stood at one place of one batch, and of the next one."""
+        """What the replay holds was at one place of one batch, and of the next one."""
 
         class Remembering(DDPG):
             def start(self, task):
@@ -272,25 +251,20 @@ class TestReplay:
                 return super().learn(transition)
 
         made = trainer(Remembering(batch_size=16))
-        g = torch.Generator().manual_seed(5)
-        steps = made.algorithm_1(data(), Batches(every_row(), 8, g, lengths=data().lengths))
+        steps = made.algorithm_1(data(), batches_of(data()))
         for _ in range(6):
             next(steps)
         replay, seen = made.policy.replay, made.policy.seen
-
-        def described(transition, k):
-            """(row, reward, importance) of every place of a batch."""
-            parts = [transition.state.rows[k][:, None], transition.reward[k][:, None]]
-            return torch.cat([*parts, transition.importance[k]], 1)
 
         for slot, transition in enumerate(seen):
             for k in range(K):
                 action = replay.halves[slot, k, :, H + 2 :].float().abs()
                 parts = [replay.rows[slot, k][:, None], replay.reward[slot, k][:, None], action]
-                known = described(transition, k)
+                known = [transition.state.rows[k][:, None], transition.reward[k][:, None]]
+                known = torch.cat([*known, transition.importance[k]], 1)
                 for row in torch.cat(parts, 1):
                     assert ((known - row).abs() < 2e-3).all(1).any()
-        for slot, transition in enumerate(seen[:-1]):  # s' of a place is what the next slot keeps
+        for slot, transition in enumerate(seen[:-1]):  # s' of a place is in the next slot
             following = transition.next_state
             kept = replay.halves[slot + 1, :, :, :H].float()
             for k in range(K):
@@ -300,26 +274,13 @@ class TestReplay:
                     apart = (following.features[k][same] - kept[k, i]).abs().amax(1)
                     assert apart.min() < 2e-3
 
-    def test_series_explore_by_the_papers_settings_for_series(self):
-        policy = self.learned()
-        assert policy.behaviour.random == pytest.approx(0.6 * 0.95**12)
-        assert policy.behaviour.mask == pytest.approx(0.15 * 0.95**12)
-
 
 @pytest.mark.parametrize("policy", ["none", "observed", "random", "ddpg", "meta", "gate"])
 @pytest.mark.parametrize("per_step", [False, True])
 def test_every_policy_trains_series_and_lowers_the_loss(policy, per_step):
     given = data(per_step)
-    if policy == "gate":
-        g = torch.Generator().manual_seed(0)
-        made = trainer("gate", per_step=per_step)
-        made = Trainer(
-            SequencePredictor(K, D, 1, (H,), generator=g, per_step=per_step, gate_sizes=(8,)),
-            *(made.policy, LossReward(), CrossEntropy(2), made.settings, g, g),
-        )
-    else:
-        made = trainer(policy, per_step=per_step)
-    made.run(given, every_row(), every_row(), epochs=30)
+    made = trainer(policy, per_step=per_step)
+    made.run(given, every_row(), every_row(), epochs=12)
     assert made.history["loss"][-1] < made.history["loss"][0]
     assert made.history["validation_loss"][-1] < made.history["validation_loss"][0]
 
@@ -345,16 +306,14 @@ def test_a_blind_policy_decides_before_the_forward_pass():
         assert torch.allclose(early, late, atol=1e-6)
 
 
-def test_hiding_leaves_the_inputs_behind_the_indicators_alone():
+def test_hiding_leaves_the_inputs_after_the_indicators_alone():
     given = data()
     columns = torch.tensor([0, 1, 2, 0])  # three entries, an indicator; the fifth is a time
     blank = torch.tensor([1.5, 1.5, 1.5, 1.0])
-    given = TrainingData(
-        given.values, given.observed, given.target, None, ENTRIES, columns, 3, blank, given.lengths
-    )
+    given = replace(given, columns=columns, n_columns=3, blank=blank)
     made = trainer(Listener(), hide=0.5)
     rows = torch.arange(8).expand(K, 8)
-    step = made._look(made._task(given), given, rows)
+    step = look(made, given, rows)
     before = given.batch(rows).values
     hidden = step.state.hidden
     assert 0.3 < hidden.float().mean() < 0.7
@@ -362,11 +321,3 @@ def test_hiding_leaves_the_inputs_behind_the_indicators_alone():
     assert (step.batch.values[..., 3][hidden[..., 0]] == 1).all()
     assert (step.batch.values[..., :3][hidden] == 1.5).all()
     assert not (step.state.observed & hidden).any()
-
-
-def test_the_tap_of_tables_still_tells_what_it_told():
-    tap = ImportanceTap()
-    tap.inputs, tap.delta = torch.randn(2, 4, 3), torch.randn(2, 4, 5)
-    matrix = torch.randn(2, 5, 3)
-    assert torch.allclose(tap.gradient(), torch.einsum("kbe,kbd->ked", tap.delta, tap.inputs))
-    assert torch.allclose(tap.along(matrix), torch.einsum("kbe,ked->kbd", tap.delta, matrix))

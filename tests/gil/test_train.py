@@ -1,4 +1,4 @@
-"""Algorithm 1 as training runs it: order, exact updates, hiding, averaging, interruption."""
+"""Algorithm 1 on tables: order, exact updates, hiding, averaging, interruption."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import copy
 import pytest
 import torch
 
-from imputefree.gil._batches import Batches
-from imputefree.gil._losses import CrossEntropy
 from imputefree.gil._policies import NoPolicy, ObservedPolicy, Policy
-from imputefree.gil._predictors import Predictor
+from imputefree.gil._predictors import CrossEntropy, Predictor
 from imputefree.gil._rewards import ContrastiveReward, LossReward
 from imputefree.gil._train import Settings, Trainer
-from imputefree.gil._training_data import TrainingData
+from imputefree.gil._training_data import Batches, TrainingData
+from tests.gil.made import look
 
 ROWS, D, K = 40, 6, 2
 
@@ -45,7 +44,7 @@ def every_row():
 
 
 def test_one_iteration_is_the_weighted_gradient_through_adam():
-    """Against the row-by-row definition and Adam's first step written out."""
+    """Against the row-by-row definition and the formula of Adam's first step."""
     table, made = data(), trainer(ObservedPolicy())
     net = copy.deepcopy(made.predictor).double()
     batches = Batches(every_row(), 10, torch.Generator().manual_seed(5))
@@ -95,7 +94,7 @@ def test_reward_is_measured_after_the_update_and_next_state_on_the_next_batch():
     assert torch.equal(heard.next_state.observed, table.observed[next_rows])
 
 
-def test_policies_see_entries_and_indicators_always_teach():
+def test_policies_see_entries_and_indicators_always_have_importance_one():
     class Nothing(Policy):
         def importance(self, state):
             assert state.values.shape[2] == state.task.values.shape[1] == D - 2
@@ -112,7 +111,7 @@ def test_policies_see_entries_and_indicators_always_teach():
 def test_hiding_blanks_whole_columns_and_switches_indicators_on():
     made, table = trainer(hide=0.5), data(indicators=2)
     batches = Batches(every_row(), ROWS, torch.Generator())
-    step = made._look(made._task(table), table, next(batches))
+    step = look(made, table, next(batches))
     hidden = step.state.hidden
     assert 0.4 < hidden.float().mean() < 0.6
     original = table.values[step.state.rows]
@@ -132,11 +131,11 @@ def test_hidden_entries_use_the_learned_placeholder():
     with torch.no_grad():
         made.predictor.placeholder.fill_(9.0)
     batches = Batches(every_row(), ROWS, torch.Generator())
-    step = made._look(made._task(table), table, next(batches))
+    step = look(made, table, next(batches))
     assert (step.tap.inputs[step.state.hidden] == 9).all()
 
 
-def test_averaged_weights_are_what_is_judged_and_kept():
+def test_averaged_weights_are_validated_and_kept():
     table, rows = data(), [torch.arange(0, 30)] * K
     held_out = [torch.arange(30, ROWS)] * K
     plain, averaged = trainer(max_epochs=3), trainer(max_epochs=3, averaging=0.9)
@@ -180,7 +179,7 @@ def test_sample_weights_scale_each_rows_gradient():
     weight = torch.rand(ROWS) + 0.5
     weighted = TrainingData(table.values, table.observed, table.target, weight)
     made = trainer()
-    step = made._look(made._task(weighted), weighted, torch.arange(ROWS).expand(K, -1))
+    step = look(made, weighted, torch.arange(ROWS).expand(K, -1))
     raw = made.predictor(table.values.expand(K, -1, -1))[1]
     errors = made.loss.errors(raw, table.target.expand(K, -1))
     assert torch.allclose(step.loss, (errors * weight).mean(1).sum())

@@ -1,10 +1,11 @@
-"""Batches of rows and of series, gathered and padded."""
+"""Batches of rows and of series: which rows they hold, gathered and padded."""
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from imputefree.gil._training_data import TrainingData
+from imputefree.gil import Batches, TrainingData
 
 LENGTHS = torch.tensor([2, 4, 1])
 VALUES = torch.arange(7.0)[:, None].expand(7, 2)
@@ -25,7 +26,7 @@ def test_rows_of_a_table():
     assert data.n_rows == 7
 
 
-def test_series_are_padded_by_their_own_last_step():
+def test_series_are_padded_by_their_last_step():
     data = series()
     batch = data.batch(ROWS, with_observed=True)
     assert batch.steps.tolist() == [[6, 6, 6, 6, 2, 3, 4, 5], [0, 1, 1, 1, 6, 6, 6, 6]]
@@ -36,20 +37,95 @@ def test_series_are_padded_by_their_own_last_step():
     assert torch.equal(batch.lengths, LENGTHS[ROWS])
     assert data.weights(batch) is None
     assert data.n_rows == 3
+    assert data.batch(torch.tensor([[0, 2]])).values.shape == (1, 2 * 2, 2)  # T = 2 is enough
 
 
-def test_a_batch_is_no_longer_than_its_longest_series():
-    assert series().batch(torch.tensor([[0, 2]])).values.shape == (1, 2 * 2, 2)
-
-
-def test_labels_of_steps_count_only_where_the_step_is_real():
+def test_labels_per_step_count_only_at_valid_steps():
     data = series(per_step=True, weight=torch.arange(7.0))
     batch = data.batch(ROWS)
     assert torch.equal(batch.labelled, batch.steps)
     assert torch.equal(data.weights(batch), batch.steps.float() * batch.valid)
 
 
-def test_moving_keeps_everything():
-    moved = series(per_step=True).to(torch.device("cpu"))
-    assert torch.equal(moved.lengths, LENGTHS)
-    assert moved.per_step
+def epoch(batches):
+    return torch.stack([next(batches) for _ in range(batches.steps)], 1)  # (K, steps, B)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(10, 3), (100, 32), (7, 128), (1, 5)])
+def test_an_epoch_shows_every_row(rows, size):
+    batches = Batches([torch.arange(rows)], size, torch.Generator().manual_seed(0))
+    for _ in range(3):
+        seen = epoch(batches)[0].flatten()
+        assert set(seen.tolist()) == set(range(rows))
+        assert len(seen) < rows + batches.steps  # fewer repeats than steps
+    assert batches.size <= size
+
+
+def test_members_draw_from_their_own_rows_in_their_own_order():
+    rows = [torch.arange(0, 40), torch.arange(30, 60)]
+    batches = Batches(rows, 8, torch.Generator().manual_seed(0))
+    first, second = epoch(batches)
+    assert set(first.flatten().tolist()) == set(range(0, 40))
+    assert set(second.flatten().tolist()) == set(range(30, 60))
+    assert not torch.equal(first.flatten().argsort(), second.flatten().argsort())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_balanced_batches_hold_the_classes_one_after_the_other(n_classes):
+    classes = torch.arange(200) % n_classes
+    classes[:60] = 0  # far from balanced
+    batches = Batches([torch.arange(200)], 64, torch.Generator().manual_seed(0), classes, n_classes)
+    share = batches.size // n_classes
+    assert share % 2 == 0
+    for _ in range(2 * batches.steps):
+        expected = torch.arange(n_classes).repeat_interleave(share)
+        assert torch.equal(classes[next(batches)[0]], expected)
+
+
+def test_balanced_batches_when_a_member_lacks_a_class():
+    """Groups can keep a class out of a member's rows; its other rows stand in."""
+    classes = torch.tensor([0, 0, 0, 1, 1])
+    batches = Batches([torch.tensor([0, 1, 2])], 4, torch.Generator(), classes, 2)
+    assert set(next(batches).flatten().tolist()) <= {0, 1, 2}
+
+
+class TestSeries:
+    lengths = torch.randint(3, 126, (400,), generator=torch.Generator().manual_seed(0))
+
+    def batches(self, members=2, classes=None, seed=0, lengths=None):
+        g = torch.Generator().manual_seed(seed)
+        rows = [torch.arange(400)] * members
+        lengths = self.lengths if lengths is None else lengths
+        return Batches(rows, 16, g, classes, 0 if classes is None else 2, lengths)
+
+    def test_an_epoch_shows_every_series_in_batches_of_similar_length(self):
+        rows = epoch(self.batches())
+        assert all(set(member.flatten().tolist()) == set(range(400)) for member in rows)
+        lengths = self.lengths[rows].float()  # (K, steps, B)
+        assert lengths.std(2).mean() < 0.2 * self.lengths.float().std()
+        padding = 1 - lengths.sum() / (lengths.amax((0, 2)).sum() * lengths[:, 0].numel())
+        assert padding < 0.15  # the members' lengths are similar, too
+
+    def test_order_is_random_and_batches_differ_between_epochs(self):
+        batches = self.batches(members=1)
+        first, second = epoch(batches)[0], epoch(batches)[0]
+        means = self.lengths[first].float().mean(1)
+        order = torch.arange(len(means), dtype=torch.float)
+        assert torch.corrcoef(torch.stack([means, order]))[0, 1].abs() < 0.6
+        assert {frozenset(b.tolist()) for b in first} != {frozenset(b.tolist()) for b in second}
+
+    def test_classes_stay_balanced(self):
+        classes = (torch.arange(400) % 3 == 0).long()
+        batches = self.batches(classes=classes)
+        for _ in range(batches.steps):
+            assert (classes[next(batches)].view(2, 2, -1) == torch.tensor([[[0], [1]]])).all()
+
+    def test_batches_are_not_sorted_inside(self):
+        drawn = self.lengths[epoch(self.batches(members=1))[0]].float()
+        ahead = (drawn[:, :8].mean(1) > drawn[:, 8:].mean(1)).float().mean()
+        assert 0.2 < ahead < 0.8
+
+    def test_equal_lengths_are_shuffled_like_a_table(self):
+        series = self.batches(lengths=torch.full((400,), 9))
+        table = Batches([torch.arange(400)] * 2, 16, torch.Generator().manual_seed(0))
+        assert torch.equal(epoch(series), epoch(table))

@@ -129,7 +129,7 @@ def test_times_are_required_if_training_had_them():
     timed = GILSequenceRegressor(**small).fit(frame.set_index(["who", "when"]), range(20))
     steps = {"steps": [{"pulse": 1.0}, {"pulse": 2.0}]}
     refused(TestClient(build_app(timed)).post("/predict", json=steps), 422, "steps[0].time")
-    counted = GILSequenceRegressor(**small).fit(frame.drop(columns="when"), range(20), id="who")
+    counted = GILSequenceRegressor(id="who", **small).fit(frame.drop(columns="when"), range(20))
     served = TestClient(build_app(counted))
     assert served.post("/predict", json=steps).status_code == 200
     refused(served.post("/predict", json={"steps": [{"time": 0}]}), 422, "steps[0].time")

@@ -1,7 +1,7 @@
-"""The method: exact importance, policies that decide it, and Algorithm 1.
+"""The method: exact gradient importance, the policies that decide it, and Algorithm 1.
 
-To add a policy, write it in a file of its own (see `policies.py` for the interface and an
-example) and give it a name in `POLICIES`.
+To add a policy, derive from `Policy` (see `_policies.py` for the interface and an example) and add
+it to `POLICIES`; to add a reward, derive from `LossReward` (see `_rewards.py`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,26 @@ import copy
 from typing import Any
 
 from ..errors import ParameterError
-from ._batches import Batches
 from ._checkpoint import Checkpoint, digest
 from ._ddpg import DDPG
-from ._losses import CrossEntropy, Loss, SquaredError
 from ._meta import MetaPolicy
-from ._noise import denormals_as_zero
-from ._policies import GatePolicy, NoPolicy, ObservedPolicy, Policy, RandomPolicy
-from ._predictors import ACTIVATIONS, MemberMlp, Predictor
+from ._policies import (
+    GatePolicy,
+    NoPolicy,
+    ObservedPolicy,
+    Policy,
+    RandomPolicy,
+    State,
+    Task,
+    Transition,
+)
+from ._predictors import ACTIVATIONS, CrossEntropy, Loss, MemberMlp, Predictor, SquaredError
 from ._recurrent import CELLS
 from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
-from ._train import Progress, Settings, Trainer
-from ._training_data import TrainingData
-from ._validation import predict_raw
+from ._train import Progress, Settings, Trainer, denormals_as_zero
+from ._training_data import Batches, TrainingData
+from ._validation import EarlyStopping, features, importance, predict_raw, update_average
 
 POLICIES: dict[str, type[Policy]] = {
     "none": NoPolicy,
@@ -36,26 +42,26 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 def make_policy(policy: Any) -> Policy:
-    """A fresh policy from its name, or a copy of the user's object."""
+    """A new policy by name, or a copy of a policy object."""
     return _make("policy", policy, POLICIES, Policy)
 
 
 def make_reward(reward: Any) -> LossReward:
-    """A fresh reward from its name, or a copy of the user's object."""
+    """A new reward by name, or a copy of a reward object."""
     return _make("reward", reward, REWARDS, LossReward)
 
 
-def _make(what: str, given: Any, known: dict[str, Any], base: type) -> Any:
-    if isinstance(given, str) and given in known:
-        return known[given]()
-    if not isinstance(given, base):
+def _make(kind: str, value: Any, known: dict[str, Any], base: type) -> Any:
+    if isinstance(value, str) and value in known:
+        return known[value]()
+    if not isinstance(value, base):
         raise ParameterError(
-            f"{what} is {given!r}",
+            f"{kind} is {value!r}",
             f"It must be one of {', '.join(map(repr, known))}, or an object of a class derived from"
             f" {base.__name__}",
-            f"See imputefree.gil for the {what} interface",
+            f"See imputefree.gil for the {kind} interface",
         )
-    return copy.deepcopy(given)  # a policy learns: the caller's object stays as it was
+    return copy.deepcopy(value)  # a policy learns: the caller's object must not change
 
 
 __all__ = [
@@ -68,6 +74,7 @@ __all__ = [
     "Checkpoint",
     "ContrastiveReward",
     "CrossEntropy",
+    "EarlyStopping",
     "GatePolicy",
     "Loss",
     "LossReward",
@@ -82,11 +89,17 @@ __all__ = [
     "SequencePredictor",
     "Settings",
     "SquaredError",
+    "State",
+    "Task",
     "Trainer",
     "TrainingData",
+    "Transition",
     "denormals_as_zero",
     "digest",
+    "features",
+    "importance",
     "make_policy",
     "make_reward",
     "predict_raw",
+    "update_average",
 ]

@@ -1,6 +1,6 @@
-"""Where training stands, on disk: a fit that was killed goes on as if nothing had happened.
+"""Checkpoints: the state of training on disk, from which a killed fit resumes bit for bit.
 
-A checkpoint holds tensors, numbers and texts, and is read as such: nothing in it can run.
+A checkpoint holds only tensors, numbers and strings, so reading one cannot run code.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from .._files import replacing
 from ..errors import ModelFileError
+from ._training_data import Batches
+from ._validation import EarlyStopping
+
+if TYPE_CHECKING:
+    from ._train import Trainer
 
 SHARE = 20  # writing takes at most about 1/20 of the time
 
@@ -27,18 +32,18 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : the file; if it is there, training goes on from it
-    identity : what tells this fit from others, by name (data, parameters, …): a file of another
-        fit is refused
-    seconds : at least so long between two writes
+    path : the file; if it exists, training resumes from it
+    identity : what distinguishes this fit from others, by name (data, parameters, …); the file of
+        another fit is refused
+    seconds : minimum time between two writes
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     checkpoint = Checkpoint(Path(folder) / "fit", {"data": "0f3a"}, seconds=0)
-    ...     checkpoint.keep(lambda: {"epoch": 3})
-    ...     found = checkpoint.read()
+    ...     checkpoint.save_if_due(lambda: {"epoch": 3})
+    ...     state = checkpoint.read()
     ...     checkpoint.remove()
-    ...     found, checkpoint.read()
+    ...     state, checkpoint.read()
     ({'epoch': 3}, None)
     """
 
@@ -47,36 +52,36 @@ class Checkpoint:
         self._due = time.monotonic() + seconds
 
     def read(self) -> dict[str, Any] | None:
-        """What was kept last, None if nothing was."""
+        """The state written last, None if there is no file."""
         if not self.path.exists():
             return None
         try:
             content = torch.load(self.path, map_location="cpu", weights_only=True)
-            kept, identity = content["kept"], dict(content["identity"])
+            state, identity = content["state"], dict(content["identity"])
         except (OSError, RuntimeError, EOFError, LookupError, TypeError, ValueError) as error:
             raise _unreadable(self.path, error) from None
         except pickle.UnpicklingError:
-            raise _unreadable(self.path, "it holds more than numbers and texts") from None
+            raise _unreadable(self.path, "it holds more than numbers and strings") from None
         names = {*identity, *self.identity}
-        different = sorted(one for one in names if identity.get(one) != self.identity.get(one))
+        different = sorted(n for n in names if identity.get(n) != self.identity.get(n))
         if different:
             raise ModelFileError(
                 f"the checkpoint {self.path} is of another fit (it differs in"
                 f" {', '.join(different)})",
-                "Training goes on with the same data, parameters, versions and threads only",
-                "Give it another path, or delete the file to train from the start",
+                "Training resumes only with the same data, parameters, versions and threads",
+                "Choose another path, or delete the file to train from the start",
             )
-        return kept
+        return state
 
-    def keep(self, make: Callable[[], dict[str, Any]]) -> None:
-        """Write what `make` gives if it is time to; a write that fails leaves the last one."""
+    def save_if_due(self, make_state: Callable[[], dict[str, Any]]) -> None:
+        """Write the state if enough time has passed; a failed write leaves the last one."""
         if time.monotonic() < self._due:
             return
         begun = time.monotonic()
         try:
             with replacing(self.path) as place:
-                torch.save({"identity": self.identity, "kept": make()}, place)
-        except (OSError, RuntimeError) as error:  # torch's writer reports a full disk by the latter
+                torch.save({"identity": self.identity, "state": make_state()}, place)
+        except (OSError, RuntimeError) as error:  # torch raises the latter for a full disk
             warnings.warn(
                 f"The checkpoint {self.path} cannot be written ({error}); training goes on"
                 " without a new one.",
@@ -86,30 +91,84 @@ class Checkpoint:
         self._due = now + max(self.seconds, SHARE * (now - begun))
 
     def remove(self) -> None:
-        """The fit is done."""
+        """Delete the file: the fit is done."""
         self.path.unlink(missing_ok=True)
 
 
+def _unreadable(path: Path, reason: object) -> ModelFileError:
+    reason = (str(reason) or "it is empty").splitlines()[0]
+    return ModelFileError(
+        f"{path} is not a readable checkpoint ({reason})",
+        "A checkpoint is left by an interrupted fit",
+        "Delete it to train from the start",
+    )
+
+
 def digest(parts: Iterable[Tensor | str | None]) -> str:
-    """SHA-256 over tensors, with type and shape, and texts.
+    """SHA-256 over tensors, including dtype and shape, and strings.
 
     >>> digest([torch.zeros(2)]) == digest([torch.zeros(2)]) != digest([torch.zeros(1, 2)])
     True
     """
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in parts:
         if isinstance(part, Tensor):
             plain = part.detach().cpu().contiguous()
-            found.update(f"{plain.dtype} {list(plain.shape)} ".encode())
-            found.update(plain.flatten().view(torch.uint8).numpy().data)
+            sha.update(f"{plain.dtype} {list(plain.shape)} ".encode())
+            sha.update(plain.flatten().view(torch.uint8).numpy().data)
         else:
-            found.update(f"{part!r} ".encode())
-    return found.hexdigest()
+            sha.update(f"{part!r} ".encode())
+    return sha.hexdigest()
 
 
-def _unreadable(path: Path, why: object) -> ModelFileError:
-    return ModelFileError(
-        f"{path} is no checkpoint that can be read ({(str(why) or 'it is empty').splitlines()[0]})",
-        "A checkpoint is what an interrupted fit left",
-        "Delete it to train from the start",
-    )
+def training_state(
+    trainer: Trainer, epoch: int, batches: Batches, stopping: EarlyStopping | None
+) -> dict[str, Any]:
+    """Everything that training needs to resume after an epoch.
+
+    By then Algorithm 1 has already looked at the next batch. That step cannot be saved (a graph
+    hangs on it), but its rows and the state of the generators can: on resuming it looks again.
+    """
+    return {
+        "epoch": epoch,
+        "steps": trainer.steps,
+        "history": dict(trainer.history),
+        "predictor": trainer.predictor.state_dict(),
+        "average": None if trainer.average is None else trainer.average.state_dict(),
+        "optimizer": trainer.optimizer.state_dict(),
+        "policy": trainer.policy.state(),
+        "stopping": None if stopping is None else stopping.state(),
+        "batches": batches.state(),
+        "looked_at": trainer.looked_at,
+        "rng": rng_state(trainer),
+    }
+
+
+def load_state(
+    trainer: Trainer, state: dict[str, Any], batches: Batches, stopping: EarlyStopping | None
+) -> int:
+    """Restore all but the policy, which is restored after its start; returns the next epoch."""
+    trainer.steps = state["steps"]
+    trainer.history.update(state["history"])
+    trainer.predictor.load_state_dict(state["predictor"])
+    trainer.optimizer.load_state_dict(state["optimizer"])
+    if trainer.average is not None:
+        trainer.average.load_state_dict(state["average"])
+    if stopping is not None:
+        stopping.set_state(state["stopping"])
+    batches.set_state(state["batches"])
+    return int(state["epoch"]) + 1
+
+
+def rng_state(trainer: Trainer) -> dict[str, Tensor]:
+    """The state of both random generators."""
+    return {
+        "trainer": trainer.generator.get_state(),
+        "policy": trainer.policy_generator.get_state(),
+    }
+
+
+def set_rng_state(trainer: Trainer, state: dict[str, Tensor]) -> None:
+    """The inverse of `rng_state`."""
+    trainer.generator.set_state(state["trainer"])
+    trainer.policy_generator.set_state(state["policy"])

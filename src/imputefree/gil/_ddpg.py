@@ -1,5 +1,5 @@
 """DDPG for gradient importance (the paper's section 2.3 and appendix D), read from top to bottom:
-exploration, actor and critic, update; the replay is a file of its own.
+exploration, critic, replay, and the policy with its updates.
 
 State s = (x, m, ζ, ŷ) per row, action a = the row's importance, reward −E after the update. All
 networks carry the leading members dimension K: each member of an ensemble has its own policy.
@@ -7,6 +7,7 @@ networks carry the leading members dimension K: each member of an ensemble has i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,9 +17,8 @@ from torch.optim import Adam
 from ..errors import ParameterError
 from ._policies import Policy, State, Task, Transition
 from ._predictors import MemberLinear, MemberMlp
-from ._replay import Replay
 
-EXPLORATION = {  # p2 of the mask, p3 of random, their decay a step, their floors
+EXPLORATION = {  # p2 of the mask, p3 of random, their decay per step, their floors
     "tables": (0.5, 0.4, 0.999, 0.3, 0.2),
     "series": (0.15, 0.6, 0.95, 0.0, 0.0),
 }
@@ -27,18 +27,18 @@ EXPLORATION = {  # p2 of the mask, p3 of random, their decay a step, their floor
 class Behaviour:
     """β: per row the actor (probability p1), the observed mask (p2) or a random action (p3).
 
-    p2 and p3 shrink by `decay` a step down to their floors; p1 = 1 − p2 − p3.
+    p2 and p3 shrink by `decay` per step down to their floors; p1 = 1 − p2 − p3.
     """
 
     def __init__(
         self, mask: float, random: float, decay: float, mask_floor: float, random_floor: float
     ) -> None:
         self.mask, self.random, self.decay = mask, random, decay
-        # A floor is where decay ends; it never raises what starts below it.
+        # A floor ends the decay; it never raises a probability that starts below it.
         self.mask_floor, self.random_floor = min(mask_floor, mask), min(random_floor, random)
 
     def mix(self, actor: Tensor, observed: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose per row among the three; (K, B, D) each -> (K, B, D)."""
+        """Choose among the three per row; (K, B, D) each -> (K, B, D)."""
         device = actor.device
         u = torch.rand(actor.shape[:-1], generator=generator).to(device)[..., None]
         action = torch.where(u < self.mask, observed.to(actor.dtype), actor)
@@ -55,8 +55,9 @@ class Behaviour:
 
 
 def random_action(shape: torch.Size, generator: torch.Generator, width: float = 0.2) -> Tensor:
-    """Each entry near 0 or near 1 with equal chance: a normal of that width, truncated at two
-    standard deviations, folded at both ends.
+    """Each entry is near 0 or near 1 with equal probability.
+
+    Its distance is that of a normal of this width, truncated at two standard deviations.
 
     >>> a = random_action(torch.Size([1, 2000, 1]), torch.Generator().manual_seed(0))
     >>> bool(((a < 0.4) | (a > 0.6)).all()), round((a > 0.5).float().mean().item(), 1)
@@ -64,7 +65,7 @@ def random_action(shape: torch.Size, generator: torch.Generator, width: float = 
     """
     noise = torch.empty(shape)
     nn.init.trunc_normal_(noise, std=width, a=-2 * width, b=2 * width, generator=generator)
-    # One draw gives both: its size is the distance, its sign the end (a negative one folds to 1).
+    # One draw gives both: the absolute value is the distance, a negative sign folds it to 1.
     return torch.where(noise < 0, 1 + noise, noise)
 
 
@@ -81,67 +82,147 @@ class Critic(nn.Module):
 
     def forward(self, state: Tensor, action: Tensor) -> Tensor:
         hidden = self.first(state).relu()
-        return self.last(self.second(torch.cat([hidden, action], -1)).relu())
+        hidden = self.second(torch.cat([hidden, action], -1)).relu()
+        return self.last(hidden)
 
 
+class Replay:
+    """The last batches of transitions, bounded in bytes.
+
+    A batch keeps row *indices* instead of x and m, and ζ, ŷ and a in half precision; the next
+    state of a batch is the state of the batch after it, so nothing is stored twice. A transition
+    takes 4 + 2·(E + O + D) + 4 bytes: row index, (ζ, ŷ, a), reward. The sign of a, which is
+    otherwise never negative, marks entries that training had hidden in that batch. However small
+    `max_bytes`, two batches are kept: a state and its next.
+    """
+
+    _TENSORS = ("rows", "halves", "reward")
+
+    def __init__(self, task: Task, batch: int, max_bytes: int) -> None:
+        self.task, self.batch = task, batch
+        self.widths = [task.features, task.outputs, task.values.shape[1]]
+        self.bytes_per_transition = 4 + 2 * sum(self.widths) + 4
+        per_batch = self.bytes_per_transition * batch * task.members
+        self.capacity = max(max_bytes // per_batch, 2)
+        shape, device = (self.capacity, task.members, batch), task.values.device
+        self.rows = torch.empty(shape, dtype=torch.int32, device=device)
+        self.halves = torch.empty(*shape, sum(self.widths), dtype=torch.float16, device=device)
+        self.reward = torch.empty(shape, dtype=torch.float32, device=device)
+        self.written = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the buffer in bytes."""
+        return sum(getattr(self, name).nbytes for name in self._TENSORS)
+
+    def __len__(self) -> int:
+        """Number of transitions (per member) that can be sampled."""
+        return min(self.written, self.capacity - 1) * self.batch
+
+    def push(self, state: State, action: Tensor, reward: Tensor, next_state: State) -> None:
+        """Keep a batch, dropping the oldest when full.
+
+        The next state goes into the next slot, where the next push writes the same again.
+        """
+        self._write(self.written, state, action)
+        self.reward[self.written % self.capacity] = reward
+        self.written += 1
+        self._write(self.written, next_state, torch.ones_like(action))
+
+    def _write(self, slot: int, state: State, action: Tensor) -> None:
+        if state.hidden is not None:
+            action = torch.where(state.hidden, -action, action)
+        halves = torch.cat([state.features, state.prediction, action], -1)
+        self.rows[slot % self.capacity] = state.rows
+        self.halves[slot % self.capacity] = halves.clamp_(-65504, 65504)  # float16's largest
+
+    def sample(
+        self, size: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """s (K, size, S), a (K, size, D), r (K, size, 1), s' (K, size, S), with replacement."""
+        members, device = self.task.members, self.reward.device
+        newest = (self.written - 1) % self.capacity
+        age = torch.randint(0, len(self) // self.batch, (members, size), generator=generator)
+        place = torch.randint(0, self.batch, (members, size), generator=generator).to(device)
+        slot = ((newest - age) % self.capacity).to(device)
+        state, action, reward = self._read(slot, place)
+        next_state, _, _ = self._read((slot + 1) % self.capacity, place)
+        return state, action, reward, next_state
+
+    def _read(self, slot: Tensor, place: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        member = torch.arange(self.task.members, device=slot.device)[:, None]
+        rows = self.rows[slot, member, place].long()
+        features, prediction, action = (
+            self.halves[slot, member, place].to(self.task.values.dtype).split(self.widths, -1)
+        )
+        hidden = torch.signbit(action)
+        values = torch.where(hidden, self.task.placeholder, self.task.values[rows])
+        state = State(self.task, rows, values, features, prediction, hidden)
+        return state.joined, action.abs(), self.reward[slot, member, place][..., None]
+
+    def state(self) -> dict[str, Any]:
+        """Its content, without the empty part."""
+        filled = min(self.written + 1, self.capacity)
+        tensors = {name: getattr(self, name)[:filled].clone() for name in self._TENSORS}
+        return {"written": self.written, "batch": self.batch, **tensors}
+
+    @classmethod
+    def of(cls, task: Task, state: dict[str, Any], max_bytes: int) -> Replay:
+        """The inverse of `state`."""
+        replay = cls(task, int(state["batch"]), max_bytes)
+        replay.written = int(state["written"])
+        for name in cls._TENSORS:
+            getattr(replay, name)[: len(state[name])] = state[name].to(task.values.device)
+        return replay
+
+
+@dataclass(eq=False)
 class DDPG(Policy):
     """`ddpg`: an actor-critic policy, the paper's GIL (and GIL-D with the contrastive reward).
 
     Parameters
     ----------
     hidden_sizes : widths of actor and critic; "auto" is the paper's (400, 300) for one network
-        and (64, 64) per member in an ensemble, so that K members cost about as much as one
+        and (64, 64) per member of an ensemble, so that K members cost about as much as one
     actor_rate, critic_rate, rate_decay, rate_decay_steps : learning rates, multiplied by
         `rate_decay` every `rate_decay_steps` steps
     discount, tau : γ, and how fast the target networks follow
-    batch_size : transitions drawn from the replay per update (and member); 64 as in the DDPG paper
+    batch_size : transitions sampled from the replay per update (and member); 64 as in the DDPG
+        paper
     update_every : steps between updates
-    replay_bytes : bound of the replay buffer, all members together
-    mask_probability, random_probability, exploration_decay, mask_floor, random_floor : β above;
-        None takes `EXPLORATION`, the paper's for tables or for series
+    replay_bytes : maximum size of the replay buffer, all members together
+    mask_probability, random_probability, exploration_decay, mask_floor, random_floor : see
+        `Behaviour`; None takes `EXPLORATION`, the paper's values for tables or for series
     saturation_penalty : weight of the squared logits in the actor's loss (0: as in the paper)
     """
 
+    hidden_sizes: tuple[int, int] | str = "auto"
+    actor_rate: float = 1e-4
+    critic_rate: float = 1e-3
+    rate_decay: float = 0.965
+    rate_decay_steps: int = 1000
+    discount: float = 0.99
+    tau: float = 0.001
+    batch_size: int = 64
+    update_every: int = 1
+    replay_bytes: int = 256 * 2**20
+    mask_probability: float | None = None
+    random_probability: float | None = None
+    exploration_decay: float | None = None
+    mask_floor: float | None = None
+    random_floor: float | None = None
+    saturation_penalty: float = 0.003
+
     wants_reward = True
-    _LEARNING = (
+    _LEARNED = (
         *("actor", "critic", "target_actor", "target_critic"),
         *("_actor_adam", "_critic_adam"),
     )
 
-    def __init__(
-        self,
-        hidden_sizes: tuple[int, int] | str = "auto",
-        actor_rate: float = 1e-4,
-        critic_rate: float = 1e-3,
-        rate_decay: float = 0.965,
-        rate_decay_steps: int = 1000,
-        discount: float = 0.99,
-        tau: float = 0.001,
-        batch_size: int = 64,
-        update_every: int = 1,
-        replay_bytes: int = 256 * 2**20,
-        mask_probability: float | None = None,
-        random_probability: float | None = None,
-        exploration_decay: float | None = None,
-        mask_floor: float | None = None,
-        random_floor: float | None = None,
-        saturation_penalty: float = 0.003,
-    ) -> None:
-        self.hidden_sizes = hidden_sizes
-        self.actor_rate, self.critic_rate = actor_rate, critic_rate
-        self.rate_decay, self.rate_decay_steps = rate_decay, rate_decay_steps
-        self.discount, self.tau = discount, tau
-        self.batch_size, self.update_every = batch_size, update_every
-        self.replay_bytes = replay_bytes
-        self.mask_probability, self.random_probability = mask_probability, random_probability
-        self.exploration_decay = exploration_decay
-        self.mask_floor, self.random_floor = mask_floor, random_floor
-        self.saturation_penalty = saturation_penalty
-
     def start(self, task: Task) -> None:
-        """Build the networks; a policy that goes on with other rows keeps them."""
+        """Build the networks; a policy that continues on other rows keeps them."""
         behaviour = self._behaviour(task.series)
-        self.replay: Replay | None = None  # row numbers mean other rows now
+        self.replay: Replay | None = None  # row indices refer to other rows now
         self._picked: tuple[State | None, Tensor] | None = None
         shape = (task.members, task.state_size, task.values.shape[1])
         self._generator, self._task = task.generator, task
@@ -171,18 +252,19 @@ class DDPG(Policy):
             raise ParameterError(
                 f"hidden_sizes is {self.hidden_sizes!r}",
                 'It must be "auto" or two whole numbers',
-                "Write hidden_sizes=(400, 300) for the paper's",
+                "Pass hidden_sizes=(400, 300) for the paper's",
             )
-        given = (
+        settings = (
             self.mask_probability,
             self.random_probability,
             self.exploration_decay,
             self.mask_floor,
             self.random_floor,
         )
-        usual = EXPLORATION["series" if series else "tables"]
+        defaults = EXPLORATION["series" if series else "tables"]
         mask, random, *others = (
-            own if one is None else one for one, own in zip(given, usual, strict=True)
+            default if setting is None else setting
+            for setting, default in zip(settings, defaults, strict=True)
         )
         if min(mask, random) < 0 or mask + random > 1:
             raise ParameterError(
@@ -203,7 +285,7 @@ class DDPG(Policy):
         return self.actor(state.joined)
 
     def learn(self, transition: Transition) -> dict[str, float]:
-        """Remember (s, a, r, s') and update actor and critic, line 14."""
+        """Store (s, a, r, s') and update actor and critic, line 14."""
         state, action, reward = transition.state, transition.importance, transition.reward
         if action is None or reward is None:
             raise TypeError("DDPG learns from its own importance and a reward")
@@ -227,8 +309,51 @@ class DDPG(Policy):
         self._update_targets(self.tau)
         return {"reward": reward.mean().item(), "td_error": td_error, "q": q}
 
+    def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
+        """r + γ Q'(s', π'(s')); (K, B, 1)."""
+        with torch.no_grad():
+            return reward + self.discount * self.target_critic(
+                next_state, self.target_actor(next_state)
+            )
+
+    def update_critic(self, s: Tensor, a: Tensor, r: Tensor, s_next: Tensor) -> float:
+        """One step down the squared temporal difference; returns its mean before the step."""
+        error = (self.critic_target(r, s_next) - self.critic(s, a)).square()
+        loss = error.mean((1, 2)).sum()  # members do not share weights: sum keeps them apart
+        self._critic_adam.zero_grad()
+        loss.backward()
+        self._critic_adam.step()
+        return loss.item() / len(r)
+
+    def update_actor(self, s: Tensor) -> float:
+        """One step up Q(s, π(s)) for the actor alone; returns the mean Q before the step."""
+        action = self.actor(s)
+        q = self.critic(s, action)
+        # An untrained critic is confidently wrong; an actor that follows it to the flat ends of
+        # the sigmoid never comes back. A light pull on the logits keeps it mobile.
+        pull = self.saturation_penalty * torch.logit(action, eps=1e-6).square()
+        parameters = list(self.actor.parameters())
+        gradients = torch.autograd.grad((pull.mean((1, 2)) - q.mean((1, 2))).sum(), parameters)
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+        self._actor_adam.step()
+        return q.mean().item()
+
+    @torch.no_grad()
+    def _update_targets(self, tau: float) -> None:
+        for target, source in (
+            (self.target_actor, self.actor),
+            (self.target_critic, self.critic),
+        ):
+            torch._foreach_lerp_(list(target.parameters()), list(source.parameters()), tau)
+
+    def _set_rates(self) -> None:
+        decay = self.rate_decay ** (self.steps // self.rate_decay_steps)
+        self._actor_adam.param_groups[0]["lr"] = self.actor_rate * decay
+        self._critic_adam.param_groups[0]["lr"] = self.critic_rate * decay
+
     def _places(self, state: State) -> Tensor:
-        """Which valid steps of a batch of series are remembered; drawn once a batch."""
+        """Which valid steps of a batch of series are stored; drawn once per batch."""
         if self._picked is not None and self._picked[0] is None:  # from a checkpoint
             self._picked = state, self._picked[1]
         if self._picked is None or self._picked[0] is not state:
@@ -253,62 +378,19 @@ class DDPG(Policy):
 
     def state(self) -> dict[str, Any]:
         return {
-            "networks": {name: getattr(self, name).state_dict() for name in self._LEARNING},
+            "learned": {name: getattr(self, name).state_dict() for name in self._LEARNED},
             "steps": self.steps,
-            "explored": (self.behaviour.mask, self.behaviour.random),
+            "exploration": (self.behaviour.mask, self.behaviour.random),
             "replay": None if self.replay is None else self.replay.state(),
             "picked": None if self._picked is None else self._picked[1],
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name, learned in state["networks"].items():
+        for name, learned in state["learned"].items():
             getattr(self, name).load_state_dict(learned)
         self.steps = int(state["steps"])
-        self.behaviour.mask, self.behaviour.random = state["explored"]
+        self.behaviour.mask, self.behaviour.random = state["exploration"]
         if state["replay"] is not None:
             self.replay = Replay.of(self._task, state["replay"], self.replay_bytes)
         if state["picked"] is not None:
-            self._picked = None, state["picked"]  # of the state that is looked at next
-
-    def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
-        """r + γ Q'(s', π'(s')); (K, B, 1)."""
-        with torch.no_grad():
-            return reward + self.discount * self.target_critic(
-                next_state, self.target_actor(next_state)
-            )
-
-    def update_critic(self, s: Tensor, a: Tensor, r: Tensor, s_next: Tensor) -> float:
-        """One step down the squared temporal difference; returns its mean before the step."""
-        error = (self.critic_target(r, s_next) - self.critic(s, a)).square()
-        loss = error.mean((1, 2)).sum()  # members do not share weights: sum keeps them apart
-        self._critic_adam.zero_grad()
-        loss.backward()
-        self._critic_adam.step()
-        return loss.item() / len(r)
-
-    def update_actor(self, s: Tensor) -> float:
-        """One step up Q(s, π(s)) for the actor alone; returns the mean Q before the step."""
-        action = self.actor(s)
-        q = self.critic(s, action)
-        # An untrained critic is wrong with great confidence; an actor that follows it to the flat
-        # ends of the sigmoid never comes back. A light pull on the logits keeps it mobile.
-        pull = self.saturation_penalty * torch.logit(action, eps=1e-6).square()
-        parameters = list(self.actor.parameters())
-        gradients = torch.autograd.grad((pull.mean((1, 2)) - q.mean((1, 2))).sum(), parameters)
-        for parameter, gradient in zip(parameters, gradients, strict=True):
-            parameter.grad = gradient
-        self._actor_adam.step()
-        return q.mean().item()
-
-    @torch.no_grad()
-    def _update_targets(self, tau: float) -> None:
-        for target, source in (
-            (self.target_actor, self.actor),
-            (self.target_critic, self.critic),
-        ):
-            torch._foreach_lerp_(list(target.parameters()), list(source.parameters()), tau)
-
-    def _set_rates(self) -> None:
-        decay = self.rate_decay ** (self.steps // self.rate_decay_steps)
-        self._actor_adam.param_groups[0]["lr"] = self.actor_rate * decay
-        self._critic_adam.param_groups[0]["lr"] = self.critic_rate * decay
+            self._picked = None, state["picked"]  # belongs to the next state

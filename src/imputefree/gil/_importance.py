@@ -1,4 +1,4 @@
-"""Exact gradient importance for a linear encoder (METHOD: section 2 of the paper, equation 5).
+"""Exact gradient importance for a linear encoder (section 2 of the paper, equation 5).
 
 An ordinary linear layer has the weight gradient Σ_b Δ_b x_bᵀ, with Δ the gradient at its output.
 Gradient importance replaces x_b by x_b ⊙ a_b *in that formula only*: the forward pass, the bias
@@ -18,21 +18,21 @@ from torch.nn import functional as F
 class ImportanceTap:
     """Carries the importance into a backward pass and the gradient Δ out of it.
 
-    The policy looks at features and predictions before it decides, so the importance is not yet
-    known when the forward pass runs. It is put in here between forward and backward.
+    The policy sees features and predictions before it decides, so the importance is not yet known
+    in the forward pass. It is set here between the forward and the backward pass.
 
     Attributes
     ----------
     importance : (..., B, d) in [0, 1], or None for ordinary training; it covers the first d
-        inputs, the others (indicators) always teach
-    early : whether the importance is known before the forward pass, which recurrent encoders
-        reward with speed
+        inputs; the others (indicators) always have importance 1
+    early : whether the importance is known before the forward pass; recurrent encoders are then
+        faster
     inputs : (..., B, D), what the encoder saw, set by the forward pass
     delta : (..., B, E), gradient of the loss at the encoder's output, set by the backward pass
     """
 
     __slots__ = ("delta", "early", "importance", "inputs")
-    FOUND: tuple[str, ...] = ("inputs", "delta")  # what the two passes leave
+    SAVED: tuple[str, ...] = ("inputs", "delta")  # set by the two passes
     inputs: Tensor
     delta: Tensor
 
@@ -41,19 +41,19 @@ class ImportanceTap:
         self.early = False
 
     def state(self) -> dict[str, Any]:
-        """What the two passes left, for a checkpoint."""
-        return {name: getattr(self, name) for name in self.FOUND}
+        """What the two passes set, for a checkpoint."""
+        return {name: getattr(self, name) for name in self.SAVED}
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> Self:
-        """The reverse of `state`."""
+        """The inverse of `state`."""
         tap = cls()
-        for name in cls.FOUND:
+        for name in cls.SAVED:
             setattr(tap, name, state[name])
         return tap
 
     def complete(self, later: Any) -> None:
-        """Take from a later tap of the same encoder what no file can hold."""
+        """Take from a later tap of the same encoder what a checkpoint cannot hold."""
 
     def gradient(self) -> Tensor:
         """Σ_b Δ_b x_bᵀ, the weight's gradient without importance; (..., E, D)."""
@@ -80,17 +80,17 @@ class _WeightedLinear(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, ...]:
         values, weight = ctx.saved_tensors
-        taught = values
+        weighted = values
         if ctx.tap is not None:
             ctx.tap.delta = delta
             if ctx.tap.importance is not None:
                 importance = ctx.tap.importance
                 if others := values.shape[-1] - importance.shape[-1]:
                     importance = F.pad(importance, (0, others), value=1.0)
-                taught = values * importance  # x ⊙ a
+                weighted = values * importance  # x ⊙ a
         for_values = delta @ weight if ctx.needs_input_grad[0] else None
         for_bias = delta.sum(-2, keepdim=True) if ctx.has_bias else None
-        return for_values, delta.mT @ taught, for_bias, None  # dE/dW = Δ (x ⊙ a)ᵀ
+        return for_values, delta.mT @ weighted, for_bias, None  # dE/dW = Δ (x ⊙ a)ᵀ
 
 
 def weighted_linear(
@@ -98,8 +98,8 @@ def weighted_linear(
 ) -> Tensor:
     """A linear layer whose weight gradient is weighted by `tap.importance`.
 
-    Without a tap it is an ordinary layer, and still the fast one for batched members: its weight
-    gradient comes out in the weight's own layout, where baddbmm's has to be copied.
+    Without a tap it is an ordinary layer, and still faster for batched members: its weight
+    gradient comes out in the weight's memory layout, where baddbmm's has to be copied.
 
     Shapes: values (..., B, D), weight (..., E, D), bias (..., 1, E) or None -> (..., B, E).
 
@@ -113,8 +113,6 @@ def weighted_linear(
     """
     if tap is not None:
         tap.inputs = values.detach()
-    elif (
-        bias is not None and values.ndim == weight.ndim == 3 and len(weight) == 1
-    ):  # one member: PyTorch's own
+    elif bias is not None and values.ndim == weight.ndim == 3 and len(weight) == 1:  # one member
         return F.linear(values.squeeze(0), weight.squeeze(0), bias.view(-1)).unsqueeze(0)
     return _WeightedLinear.apply(values, weight, bias, tap)

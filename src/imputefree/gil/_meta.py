@@ -4,11 +4,11 @@ After one step W' = W − η Σ_b Δ_b (x_b ⊙ a_b)ᵀ. With G = ∂E_next/∂W
 
     ∂E_next / ∂a_bj = −η · x_bj · (Δ_bᵀ G)_j ,
 
-so a row's entry deserves importance where its own gradient agrees with the gradient of rows not
-yet seen. This is the signal DDPG has to estimate through a critic; here it costs two products,
-because the next step's ordinary backward pass already holds Δ_next, and G = Σ_b Δ_b x_bᵀ over it.
-The formula is for a plain gradient step. Adam rescales each weight's share of the sum, so under it
-the signal is an approximation, whose sign can differ.
+so an entry of a row deserves importance where its gradient agrees with that of rows not yet seen.
+DDPG has to estimate this signal through a critic; here it costs two products, because the next
+step's ordinary backward pass already computes Δ_next, and G = Σ_b Δ_b x_bᵀ over it. The formula
+holds for a plain gradient step. Adam rescales each weight's part of the sum, so with Adam the
+signal is an approximation, whose sign can differ.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class MetaPolicy(Policy):
     Parameters
     ----------
     hidden_sizes : widths of the policy network (per member)
-    rate : learning rate of its Adam
-    start_at : importance everywhere before anything is learned
+    rate : its learning rate
+    start_at : initial importance of every entry
     """
 
     network: MemberMlp
@@ -57,7 +57,7 @@ class MetaPolicy(Policy):
         if getattr(self, "_sizes", None) == (task.members, *sizes):
             return
         self._sizes = (task.members, *sizes)
-        self._earlier: tuple[Tensor, ImportanceTap, float] | None = None  # one batch, no table
+        self._previous: tuple[Tensor, ImportanceTap, float] | None = None
         net = MemberMlp(task.members, sizes, task.generator, sigmoid=True, last_bound=3e-3)
         with torch.no_grad():
             last = [m for m in net if isinstance(m, MemberLinear)][-1]
@@ -70,35 +70,35 @@ class MetaPolicy(Policy):
         return self.network(state.joined)
 
     def state(self) -> dict[str, Any]:
-        kept = None
-        if self._earlier is not None:
-            joined, tap, rate = self._earlier
-            kept = joined, tap.state(), rate
+        previous: Any = self._previous
+        if previous is not None:
+            joined, tap, rate = previous
+            previous = joined, tap.state(), rate
         return {
             "network": self.network.state_dict(),
             "adam": self._adam.state_dict(),
-            "earlier": kept,
+            "previous": previous,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         self.network.load_state_dict(state["network"])
         self._adam.load_state_dict(state["adam"])
-        if state["earlier"] is not None:
-            joined, tap, rate = state["earlier"]
+        if state["previous"] is not None:
+            joined, tap, rate = state["previous"]
             kind = RecurrentTap if "upstream" in tap else ImportanceTap
-            self._earlier = joined, kind.of(tap), rate
+            self._previous = joined, kind.of(tap), rate
 
     def learn(self, transition: Transition) -> dict[str, float]:
-        """Finish the step before this one: only now is the gradient on its next batch known."""
-        earlier = self._earlier
-        self._earlier = (transition.state.joined, transition.tap, transition.learning_rate)
-        if earlier is None:
+        """Learn from the previous step: only now is the gradient on its next batch known."""
+        previous = self._previous
+        self._previous = (transition.state.joined, transition.tap, transition.learning_rate)
+        if previous is None:
             return {}
-        joined, tap, rate = earlier
+        joined, tap, rate = previous
         tap.complete(transition.tap)
         gradient = importance_gradient(tap, transition.tap, rate)
         gradient = gradient[..., : transition.state.values.shape[2]]  # indicators: no importance
-        # Only the direction counts for Adam; unit size keeps its epsilon out of the play.
+        # Adam uses only the direction; unit scale makes its epsilon negligible.
         gradient /= gradient.abs().mean((1, 2), keepdim=True).clamp_min(1e-30)
         action = self.network(joined)
         self._adam.zero_grad()

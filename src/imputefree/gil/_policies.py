@@ -1,9 +1,9 @@
-"""Policies: who decides the importance of each entry of each training row.
+"""Policies decide the importance of each entry of each training row.
 
-A policy is an object with the methods of `Policy` below; only `importance` has to do something.
-Policies work while a network trains and are gone at prediction time.
+A policy is an object with the methods of `Policy`; only `importance` must be defined. Policies
+work while a network trains, not at prediction time.
 
-An own policy that trusts columns with few gaps more than others:
+A custom policy that trusts columns with few gaps more than others:
 
 >>> class TrustFullColumns(Policy):
 ...     def start(self, task):
@@ -16,6 +16,8 @@ An own policy that trusts columns with few gaps more than others:
 >>> clf = GILClassifier(policy=TrustFullColumns(), numeric_encoding="plain", max_iter=2)
 >>> clf.fit(X, X[:, 0] > 0).policy_.share.round(decimals=2)
 tensor([1.0000, 0.6700, 1.0000])
+
+To make a policy available by name, add it to `POLICIES` in `imputefree.gil`.
 """
 
 from __future__ import annotations
@@ -28,18 +30,18 @@ import torch
 from torch import Tensor
 
 from ._importance import ImportanceTap
-from ._noise import switches
-from ._predictors import MemberMlp
+from ._predictors import Loss, MemberMlp, Predictor, bernoulli_mask
+from ._training_data import TrainingData
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a policy may know before training starts.
+    """What a policy knows before training starts.
 
-    values (n, D) and observed (n, D) are the entries of the training table as network inputs
-    (of series: one row a step, all series one after the other); indicators are not among them.
-    features E and outputs O are the widths of ζ and ŷ, members is K, generator the policy's own
-    source of randomness (on the CPU).
+    values (n, D) and observed (n, D) are the entries of the training table as network inputs,
+    without indicators (for series: one row per step, all series one after the other). features E
+    and outputs O are the widths of ζ and ŷ, members is K, generator the policy's own random
+    generator (on the CPU).
     """
 
     values: Tensor
@@ -48,8 +50,24 @@ class Task:
     outputs: int
     members: int
     generator: torch.Generator
-    placeholder: float = 0.0  # what stands for a missing entry in values
+    placeholder: float = 0.0  # the value of missing entries
     series: bool = False  # whether rows are steps of series
+
+    @classmethod
+    def of(
+        cls, data: TrainingData, predictor: Predictor, loss: Loss, generator: torch.Generator
+    ) -> Task:
+        """The task of training this predictor on these rows."""
+        return cls(
+            data.values[:, : data.entries],
+            data.observed[:, : data.entries],
+            predictor.n_features,
+            loss.predictions,
+            predictor.members,
+            generator,
+            0.0 if data.blank is None else data.blank[0].item(),
+            data.lengths is not None,
+        )
 
     @property
     def state_size(self) -> int:
@@ -59,13 +77,13 @@ class Task:
 
 @dataclass(frozen=True)
 class State:
-    """What a policy sees of one batch: s = (x, m, ζ, ŷ).
+    """What a policy sees of one batch: s = (x, m, ζ, ŷ), without gradients.
 
-    Shapes: rows (K, B) row numbers in the training table, values (K, B, D) as stored (a learned
-    placeholder shows as 0), features (K, B, E), prediction (K, B, O), hidden (K, B, D) entries
-    that training hides from the network in this batch; none carries gradients. Of series, B counts
-    the steps of all rows, and `valid` (K, B) is False where a step is padding: importance there
-    has no effect. A `blind` policy gets features and predictions of width 0.
+    Shapes: rows (K, B) indices in the training table, values (K, B, D) (a learned placeholder
+    shows as 0), features (K, B, E), prediction (K, B, O), hidden (K, B, D) the entries hidden
+    from the network in this batch. For series, B counts the steps of all rows, and `valid` (K, B)
+    is False at padding, where importance has no effect. A `blind` policy gets features and
+    predictions of width 0.
     """
 
     task: Task
@@ -78,7 +96,7 @@ class State:
 
     @cached_property
     def observed(self) -> Tensor:
-        """m, True = observed; (K, B, D). Gathered only when a policy asks."""
+        """m, True = observed; (K, B, D). Gathered only on demand."""
         observed = self.task.observed[self.rows]
         return observed if self.hidden is None else observed & ~self.hidden
 
@@ -91,22 +109,22 @@ class State:
     def at(self, places: Tensor) -> State:
         """The state at some places of the batch; (K, b) -> a State of (K, b, ·)."""
 
-        def picked(of: Tensor) -> Tensor:
-            return of.gather(1, places[..., None].expand(-1, -1, of.shape[2]))
+        def pick(tensor: Tensor) -> Tensor:
+            return tensor.gather(1, places[..., None].expand(-1, -1, tensor.shape[2]))
 
         return State(
             self.task,
             self.rows.gather(1, places),
-            picked(self.values),
-            picked(self.features),
-            picked(self.prediction),
-            None if self.hidden is None else picked(self.hidden),
+            pick(self.values),
+            pick(self.features),
+            pick(self.prediction),
+            None if self.hidden is None else pick(self.hidden),
         )
 
 
 @dataclass(frozen=True)
 class Transition:
-    """One step of training as the policy experienced it: (s, a, r, s').
+    """One training step as the policy experienced it: (s, a, r, s').
 
     reward (K, B) is None unless the policy `wants_reward`. The tap holds what the encoder saw at
     s (`inputs`, placeholder filled in) and the gradient Δ at its output (`delta`).
@@ -121,86 +139,80 @@ class Transition:
 
 
 class Policy:
-    """Base of all policies; the whole interface."""
+    """Base class of all policies; the whole interface."""
 
     wants_reward = False  # True: a second forward pass after each update measures the reward
-    blind = False  # True: decides without features and predictions, which saves series a pass
+    blind = False  # True: decides without features and predictions, which is faster for series
     gate_sizes: tuple[int, ...] | None = None  # widths of an input gate, for the ablation only
-    network: MemberMlp | None = None  # what `expected` asks, if anything: model files keep it
+    network: MemberMlp | None = None  # used by `expected`, if any; kept in model files
 
     def start(self, task: Task) -> None:
-        """Called once before the first step, and again when training continues on other rows."""
+        """Called before the first step, and again when training continues on other rows."""
 
     def importance(self, state: State) -> Tensor | None:
         """a = β(s): (K, B, D) in [0, 1]; None means 1 everywhere. Line 6 of Algorithm 1."""
         raise NotImplementedError(f"{type(self).__name__} must define importance(state)")
 
     def expected(self, state: State) -> Tensor | None:
-        """What `importance` gives when nothing is left to chance, for looking at afterwards; it
-        may be asked after `stop`, and of other rows than those of training."""
+        """Importance without randomness, for inspection; may be called after `stop`, and for
+        rows that were not in the training table."""
         return self.importance(state)
 
     def learn(self, transition: Transition) -> dict[str, float]:
-        """Learn from one transition (line 14); what it returns is averaged into `history_`."""
+        """Learn from one transition (line 14); the returned figures are averaged in `history_`."""
         return {}
 
     def stop(self) -> None:
-        """Called after training: let go of training rows, keep what was learned."""
+        """Called after training: release training rows, keep what was learned."""
 
     def state(self) -> dict[str, Any]:
-        """All it has learned, in tensors, numbers and texts: for a fit with a checkpoint."""
+        """All it has learned, in tensors, numbers and strings; needed for checkpoints."""
         raise NotImplementedError(f"{type(self).__name__} must define state() and restore(state)")
 
     def restore(self, state: dict[str, Any]) -> None:
-        """The reverse of `state`, called after `start`."""
+        """The inverse of `state`, called after `start`."""
 
 
-class NoPolicy(Policy):
-    """`none`: importance 1 everywhere, ordinary training."""
+class _FixedPolicy(Policy):
+    """Base class of policies that learn nothing."""
 
     blind = True
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+
+class NoPolicy(_FixedPolicy):
+    """`none`: importance 1 everywhere, ordinary training."""
 
     def importance(self, state: State) -> None:
         return None
 
-    def state(self) -> dict[str, Any]:
-        return {}
 
-
-class ObservedPolicy(Policy):
-    """`observed`: a = m, the paper's GIL-H. A missing entry teaches the encoder nothing."""
-
-    blind = True
+class ObservedPolicy(_FixedPolicy):
+    """`observed`: a = m, the paper's GIL-H. The encoder learns nothing from missing entries."""
 
     def importance(self, state: State) -> Tensor:
         return state.observed.to(state.values.dtype)
 
-    def state(self) -> dict[str, Any]:
-        return {}
 
-
-class RandomPolicy(Policy):
+class RandomPolicy(_FixedPolicy):
     """`random`: a fair coin per entry. The control that a learned policy has to beat."""
 
-    blind = True
-
     def start(self, task: Task) -> None:
-        self._generator = task.generator
+        self._generator = task.generator  # the trainer saves its state
 
     def importance(self, state: State) -> Tensor:
-        return switches(state.values.shape, 0.5, self._generator).to(state.values)
+        return bernoulli_mask(state.values.shape, 0.5, self._generator).to(state.values)
 
     def expected(self, state: State) -> Tensor:
         return torch.full_like(state.values, 0.5)
-
-    def state(self) -> dict[str, Any]:
-        return {}  # its generator is the trainer's to keep
 
 
 class GatePolicy(NoPolicy):
     """`gate`: the ablation of Appendix G. h(x) multiplies the *input*, trained by backprop.
 
-    Unlike importance the gate is part of the network, so it is there at prediction time too.
+    Unlike importance, the gate is part of the network and also acts at prediction time.
     """
 
     def __init__(self, hidden_sizes: tuple[int, ...] = (400, 300)) -> None:

@@ -1,10 +1,10 @@
 """Exact gradient importance for recurrent encoders (the paper's Appendix A).
 
 Only the input weights W of the cell (all gates) learn by importance; the recurrent weights U and
-the biases get their ordinary gradient. PyTorch's fused cells do not show the gradient Δ_t of each
-step, so the importance goes in through the *input*: the cell runs on [x ⊙ a, x − x ⊙ a] with the
-input weight [W, W°], W° being W as a constant. Forward that is W x; backward, W receives exactly
-Σ_t Δ_t (x_t ⊙ a_t)ᵀ. No loop over time, no per-sample gradients.
+the biases get their ordinary gradient. PyTorch's fused cells do not expose the gradient Δ_t of
+each step, so the importance enters through the *input*: the cell runs on [x ⊙ a, x − x ⊙ a] with
+the input weight [W, W°], where W° is W as a constant. The forward pass gives W x; in the backward
+pass W receives exactly Σ_t Δ_t (x_t ⊙ a_t)ᵀ. No loop over time, no per-sample gradients.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ def _gru(values: Tensor, start: Tensor, weights: list[Tensor]) -> Tensor:
 
 
 CELLS: dict[str, tuple[int, Callable[[Tensor, Tensor, list[Tensor]], Tensor]]] = {
-    "lstm": (4, _lstm),  # gates, and what runs them over a whole sequence
+    "lstm": (4, _lstm),  # number of gates, and the function that runs a whole sequence
     "gru": (3, _gru),
 }
 Weights = Sequence[Tensor]  # input weight, hidden weight, input bias, hidden bias of K cells
 
 
 class RecurrentTap(ImportanceTap):
-    """Importance in, and what `meta` asks about the gradient out, for recurrent encoders.
+    """Carries importance into recurrent encoders, and what `meta` needs of the gradient out.
 
-    `inputs` (K, B·T, d) are the entries the encoder saw. The gradient at each step is not to be
-    had from a fused cell, but its products with matrices are.
+    `inputs` (K, B·T, d) are the entries the encoder saw. A fused cell does not give the gradient
+    at each step, but its products with matrices can be computed.
     """
 
     __slots__ = ("run", "unweighted", "upstream", "values", "weights")
-    FOUND = ("inputs", "values", "weights", "upstream", "unweighted")
+    SAVED = ("inputs", "values", "weights", "upstream", "unweighted")
     run: Callable[[Tensor, Weights], Tensor]
     values: Tensor  # (K, B, T, D)
     weights: Weights  # as they were in this step
@@ -63,14 +63,13 @@ class RecurrentTap(ImportanceTap):
         It is the gradient at an extra input that is zero and enters through the weight M.
         """
         input_weight, *others = self.weights
-        nothing = self.values.new_zeros(*self.values.shape[:3], matrix.shape[2])
-        nothing.requires_grad_()
+        zeros = self.values.new_zeros(*self.values.shape[:3], matrix.shape[2]).requires_grad_()
         with torch.enable_grad():
             out = self.run(
-                torch.cat([self.values, nothing], -1),
+                torch.cat([self.values, zeros], -1),
                 [torch.cat([input_weight, matrix], 2), *others],
             )
-        return torch.autograd.grad(out, nothing, self.upstream)[0].flatten(1, 2)
+        return torch.autograd.grad(out, zeros, self.upstream)[0].flatten(1, 2)
 
 
 class _LateImportance(torch.autograd.Function):
@@ -105,38 +104,38 @@ class _LateImportance(torch.autograd.Function):
                 out = ctx.run(values, weights)
             else:
                 out = ctx.run(*split(values, weights, tap.importance, constant))
-        asked = [tensor for tensor in (values, *weights) if tensor.requires_grad]
-        *found, rest = torch.autograd.grad(out, [*asked, constant], upstream, allow_unused=True)
-        gradients = iter(found)
-        given = tuple(next(gradients) if wants else None for wants in wanted)
-        taught = given[1]
-        assert taught is not None
-        tap.unweighted = taught[..., :entries] + (0 if rest is None else rest)
-        return None, None, *given
+        leaves = [tensor for tensor in (values, *weights) if tensor.requires_grad]
+        *found, rest = torch.autograd.grad(out, [*leaves, constant], upstream, allow_unused=True)
+        by_leaf = iter(found)
+        gradients = tuple(next(by_leaf) if wants else None for wants in wanted)
+        for_input_weight = gradients[1]
+        assert for_input_weight is not None
+        tap.unweighted = for_input_weight[..., :entries] + (0 if rest is None else rest)
+        return None, None, *gradients
 
 
 def split(
     values: Tensor, weights: Weights, importance: Tensor, constant: Tensor | None = None
 ) -> tuple[Tensor, Weights]:
-    """Input and weights under which W learns from x ⊙ a and the output stays what it was.
+    """Input and weights with which W learns from x ⊙ a and the output stays the same.
 
-    Importance covers the first d inputs; the others (indicators) always teach.
+    Importance covers the first d inputs; the others (indicators) always have importance 1.
     Shapes: values (K, B, T, D), importance (K, B·T, d) -> (K, B, T, D + d) and the weights.
     """
     entries = importance.shape[-1]
     x, others = values[..., :entries], values[..., entries:]
-    taught = x * importance.view(x.shape)
+    weighted = x * importance.view(x.shape)
     weight = weights[0][..., :entries]
     constant = weight.detach() if constant is None else constant
     wide = torch.cat([weight, constant, weights[0][..., entries:]], -1)
-    return torch.cat([taught, x - taught, others], -1), [wide, *weights[1:]]
+    return torch.cat([weighted, x - weighted, others], -1), [wide, *weights[1:]]
 
 
 class MemberRecurrent(nn.Module):
-    """K recurrent layers, one per member; each runs as PyTorch's own fused cell.
+    """K recurrent layers, one per member; each runs as a fused cell of PyTorch.
 
-    Shapes: values (K, B, T, D) -> hidden states (K, B, T, H). Whatever stands at padded steps
-    (after a row's last) has no influence on the steps before, and gets no gradient from them.
+    Shapes: values (K, B, T, D) -> hidden states (K, B, T, H). Padded steps (after the last one of
+    a series) have no influence on the steps before, and get no gradient from them.
 
     >>> layer = MemberRecurrent("lstm", 2, 4, 8, torch.Generator().manual_seed(0))
     >>> layer(torch.zeros(2, 5, 3, 4)).shape
@@ -149,31 +148,26 @@ class MemberRecurrent(nn.Module):
         super().__init__()
         gates, self._cell = CELLS[cell]
         self.hidden = hidden
-        bound = 1.0 / math.sqrt(hidden)  # PyTorch's own default for recurrent layers
+        bound = 1.0 / math.sqrt(hidden)  # PyTorch's default for recurrent layers
 
-        def drawn(*shape: int) -> nn.Parameter:
+        def draw(*shape: int) -> nn.Parameter:
             return nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
 
-        self.input_weight = drawn(members, gates * hidden, inputs)
-        self.hidden_weight = drawn(members, gates * hidden, hidden)
-        self.input_bias = drawn(members, 1, gates * hidden)
-        self.hidden_bias = drawn(members, 1, gates * hidden)
+        self.input_weight = draw(members, gates * hidden, inputs)
+        self.hidden_weight = draw(members, gates * hidden, hidden)
+        self.input_bias = draw(members, 1, gates * hidden)
+        self.hidden_bias = draw(members, 1, gates * hidden)
 
     def forward(self, values: Tensor, tap: RecurrentTap | None = None) -> Tensor:
-        weights: Weights = [
-            self.input_weight,
-            self.hidden_weight,
-            self.input_bias,
-            self.hidden_bias,
-        ]
+        weights: Weights = list(self.parameters())
         if tap is None or not torch.is_grad_enabled():
             return self._run(values, weights)
         if not tap.early:
             return _LateImportance.apply(self._run, tap, values, *weights)
         if tap.importance is not None:
             x = values.detach()[..., : tap.importance.shape[-1]]
-            # Where nothing is weighted down the split would only cost time (and change the order
-            # of summation): `observed` with placeholder 0 is ordinary training, to the last bit.
+            # If nothing is weighted down, a split would only cost time (and change the order of
+            # summation): `observed` with placeholder 0 is ordinary training, to the last bit.
             if (x * (1 - tap.importance.view(x.shape))).any():
                 values, weights = split(values, weights, tap.importance)
         return self._run(values, weights)

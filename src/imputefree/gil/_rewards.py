@@ -1,4 +1,16 @@
-"""Rewards: what a policy is paid for, per row, after the update (Algorithm 1, lines 9 and 10)."""
+"""Rewards: what a policy is paid for, per row, after the update (Algorithm 1, lines 9 and 10).
+
+A custom reward that clips large errors:
+
+>>> import torch
+>>> class ClippedReward(LossReward):
+...     def __call__(self, errors, features, classes):
+...         return -errors.clamp(max=1.0)
+>>> ClippedReward()(torch.tensor([[0.5, 3.0]]), torch.zeros(1, 2, 4), classes=2)
+tensor([[-0.5000, -1.0000]])
+
+Use it as GILClassifier(policy="ddpg", reward=ClippedReward()).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +18,7 @@ from torch import Tensor
 
 
 class LossReward:
-    """r = −E(ŷ, y), with ŷ computed by the updated weights: the paper's GIL."""
+    """r = −E(ŷ, y), with ŷ from the updated weights: the paper's GIL; base of all rewards."""
 
     balanced = False  # whether batches must hold equally many rows of each class
 
@@ -19,8 +31,8 @@ class ContrastiveReward(LossReward):
     """r = −E(ŷ, y) + c·D(ζ⁺, ζ⁻): the paper's GIL-D.
 
     D is large when features of different classes lie apart and features of one class together
-    (Appendix D.1); for more than two classes it is the mean over all pairs of classes. It is one
-    number a batch (and member), added to every row's reward.
+    (Appendix D.1); with more than two classes it is the mean over all pairs. It is one number per
+    batch (and member), added to the reward of every row.
 
     >>> import torch
     >>> apart = torch.tensor([[[0.0], [0.0], [1.0], [1.0]]])       # two rows of each of 2 classes

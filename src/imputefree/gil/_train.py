@@ -6,6 +6,7 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -16,24 +17,20 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..errors import ParameterError
-from ._batches import Batches
-from ._checkpoint import Checkpoint
+from ._checkpoint import Checkpoint, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
-from ._losses import Loss
-from ._noise import denormals_as_zero, switches
 from ._policies import Policy, State, Task, Transition
-from ._predictors import Predictor
+from ._predictors import Loss, Predictor, bernoulli_mask
 from ._rewards import LossReward
-from ._standing import chance, put_back, set_chance, standing
-from ._training_data import Batch, TrainingData
-from ._validation import Keeper
+from ._training_data import Batch, Batches, TrainingData
+from ._validation import EarlyStopping, HeldOut, update_average
 
 Progress = Callable[[int, dict[str, float]], None]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train; the estimators' docstring explains each."""
+    """Training settings; the docstrings of the estimators explain each."""
 
     learning_rate: float = 1e-3
     decay_rate: float = 1.0
@@ -42,7 +39,7 @@ class Settings:
     batch_size: int = 128
     max_epochs: int = 200
     patience: int = 10
-    patience_steps: int = 80  # small tables have short epochs: at least so many steps as well
+    patience_steps: int = 80  # patience is at least this many steps: small tables, short epochs
     tol: float = 0.0
     hide: float = 0.0
     averaging: float = 0.0
@@ -54,16 +51,16 @@ class Step:
 
     state: State
     batch: Batch  # what the network gets: entries, then indicators
-    target: Tensor  # (K, B), or one a step
-    loss: Tensor  # E, with the graph behind it
-    tap: ImportanceTap  # where the importance goes in and Δ comes out
+    target: Tensor  # (K, B), or one per step
+    loss: Tensor  # E, with its graph
+    tap: ImportanceTap  # carries the importance in and Δ out
 
 
 class Trainer:
-    """Trains the K networks of a predictor under a policy; `run` again to go on.
+    """Trains the K networks of a predictor under a policy; `run` again to continue.
 
-    The policy draws from a generator of its own, so that under one seed all policies see the
-    same batches, the same dropout and the same initial weights.
+    The policy has its own random generator, so that under one seed all policies see the same
+    batches, dropout and initial weights.
     """
 
     def __init__(
@@ -91,7 +88,7 @@ class Trainer:
         self.steps = 0
         self.history: dict[str, list[float]] = defaultdict(list)
         self.interrupted = False
-        self._saved: dict[str, Any] | None = None  # of a checkpoint that training goes on from
+        self._resumed: dict[str, Any] | None = None  # the state of a checkpoint, until used
 
     def run(
         self,
@@ -102,42 +99,43 @@ class Trainer:
         progress: Progress | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
-        """Train; member k learns from train_rows[k] and is judged on held_out[k].
+        """Train member k on train_rows[k] and validate it on held_out[k].
 
         Each member ends with the weights that did best on its held-out rows, and training ends
         when no member has improved for `patience` epochs. Ctrl-C ends it too, keeping the best
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
         From a checkpoint it goes on as if it had never stopped.
         """
+        settings = self.settings
         self.interrupted = False
-        labels, as_given = None, data
+        labels, unbalanced = None, data
         if self.policy.wants_reward and self.reward.balanced:
             labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
         lengths = None if data.lengths is None else data.lengths.cpu()
         batches = Batches(
-            train_rows, self.settings.batch_size, self.generator, labels, self.loss.classes, lengths
+            train_rows, settings.batch_size, self.generator, labels, self.loss.classes, lengths
         )
-        keeper = None
+        judged, stopping = self.predictor, None
         if held_out is not None:
-            judged = self.predictor
-            if self.settings.averaging:
+            if settings.averaging:
                 judged = self.average = copy.deepcopy(self.predictor)
-            patience = max(
-                self.settings.patience, math.ceil(self.settings.patience_steps / batches.steps)
-            )
-            keeper = Keeper(judged, self.loss, as_given, held_out, patience, self.settings.tol)
+            validation = HeldOut(self.loss, unbalanced, held_out)
+            patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
+            stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
         try:
-            self._saved, first = checkpoint.read() if checkpoint else None, 0
-            if self._saved is not None:
-                first = put_back(self, self._saved, batches, keeper)
+            self._resumed, first = checkpoint.read() if checkpoint else None, 0
+            if self._resumed is not None:
+                first = load_state(self, self._resumed, batches, stopping)
             steps = self.algorithm_1(data, batches)
-            for epoch in range(first, epochs or self.settings.max_epochs):
+            for epoch in range(first, epochs or settings.max_epochs):
                 with denormals_as_zero():
                     figures = _means(islice(steps, batches.steps))
                 _check_finite(figures["loss"], epoch)
                 go_on = True
-                if keeper is not None:
-                    figures["validation_loss"], go_on = keeper.watch(epoch)
+                if stopping is not None:
+                    losses = validation.losses(judged)
+                    figures["validation_loss"] = losses.mean().item()
+                    go_on = stopping.update(losses, epoch)
                 for name, figure in figures.items():
                     self.history[name].append(figure)
                 if progress is not None:
@@ -145,21 +143,22 @@ class Trainer:
                 if not go_on:
                     break
                 if checkpoint is not None:
-                    checkpoint.keep(partial(standing, self, epoch, batches, keeper))
+                    checkpoint.save_if_due(partial(training_state, self, epoch, batches, stopping))
         except KeyboardInterrupt:
             self.interrupted = True
-            if keeper is not None and keeper.best_loss.isinf().all():
-                keeper.watch(0)  # within the first epoch: what there is beats untrained weights
+            if stopping is not None and stopping.best_loss.isinf().all():
+                # Within the first epoch: whatever was learned beats untrained weights.
+                stopping.update(validation.losses(judged), 0)
         self.policy.stop()
         self.average = None
-        if keeper is not None:
-            keeper.restore(self.predictor)
+        if stopping is not None:
+            stopping.restore(self.predictor)
         if checkpoint is not None and not self.interrupted:
             checkpoint.remove()
 
     def algorithm_1(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, float]]:
         """The paper's Algorithm 1, without end; yields the figures of each iteration."""
-        policy, task = self.policy, self._task(data)
+        policy, task = self.policy, Task.of(data, self.predictor, self.loss, self.policy_generator)
         policy.start(task)  # line 1
         step = self._first_look(task, data, batches)  # lines 2-4
         while True:  # line 5
@@ -174,7 +173,7 @@ class Trainer:
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
-        self.looked_at = {"rows": rows, **chance(self)}  # should it have to look again
+        self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
         batch = data.batch(rows, with_observed=self.predictor.wants_observed)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if self.settings.hide and data.columns is not None:
@@ -189,23 +188,24 @@ class Trainer:
         weight = data.weights(batch)
         if weight is not None:
             errors = errors * weight
-        # A mean over rows, a sum over members: they share no weights, so each sees its own mean.
+        # A mean over rows, a sum over members: they share no weights, so each gets its own mean.
         loss = errors.sum() / rows.shape[1]
         if not self.policy.blind:
             features = features.detach()
-            prediction = self._every_prediction(batch, features, raw.detach())
-            state = replace(state, features=features, prediction=prediction)
+            # ŷ of every step of a series, even if only the last has a label
+            raw = self.predictor.everywhere(features, raw.detach(), batch)
+            state = replace(state, features=features, prediction=self.loss.predict(raw))
         return Step(state, batch, target, loss, tap)
 
     def _first_look(self, task: Task, data: TrainingData, batches: Batches) -> Step:
-        """The first batch or, after a kill, the one that was last looked at, once more."""
-        saved, self._saved = self._saved, None
-        if saved is None:
+        """Look at the first batch or, when resuming, again at the one looked at last."""
+        state, self._resumed = self._resumed, None
+        if state is None:
             return self._look(task, data, next(batches))
-        self.policy.restore(saved["policy"])
-        set_chance(self, saved["looked_at"])
-        step = self._look(task, data, saved["looked_at"]["rows"])
-        set_chance(self, saved["chance"])  # the policy drew more between that look and the kill
+        self.policy.restore(state["policy"])
+        set_rng_state(self, state["looked_at"])
+        step = self._look(task, data, state["looked_at"]["rows"])
+        set_rng_state(self, state["rng"])  # the policy had drawn more by the time of the write
         return step
 
     def _forward(
@@ -213,19 +213,13 @@ class Trainer:
     ) -> tuple[Tensor, Tensor]:
         return self.predictor(batch.values, batch.observed, tap, generator, batch.lengths)
 
-    @torch.no_grad()
-    def _every_prediction(self, batch: Batch, features: Tensor, raw: Tensor) -> Tensor:
-        """ŷ of every row, and of every step of series, even where only the last has a label."""
-        inputs = batch.values, batch.observed, batch.lengths
-        return self.loss.predict(self.predictor.everywhere(features, raw, *inputs))
-
     def _hide(self, data: TrainingData, batch: Batch) -> tuple[Batch, Tensor]:
-        """Hide whole columns of single rows at random: the network gets used to gaps."""
+        """Hide entries at random, all inputs of a column together: networks get used to gaps."""
         assert data.columns is not None
         assert data.blank is not None
         values, observed = batch.values, batch.observed
         shape = (*values.shape[:2], data.n_columns)
-        hidden = switches(shape, self.settings.hide, self.generator).to(values.device)
+        hidden = bernoulli_mask(shape, self.settings.hide, self.generator).to(values.device)
         hidden = hidden[..., data.columns]
         entries = hidden[..., : data.entries]
         if observed is not None:
@@ -236,18 +230,18 @@ class Trainer:
         return replace(batch, values=values, observed=observed), entries
 
     def _importance(self, step: Step) -> Tensor | None:
-        """a = β(s); a policy that needs no features has decided before the forward pass."""
+        """a = β(s); a blind policy has already decided, before the forward pass."""
         return step.tap.importance if self.policy.blind else self._decide(step.state)
 
     def _decide(self, state: State) -> Tensor | None:
-        """What the first batch gets is checked, for policies written by users."""
+        """Ask the policy, and check its first answer: it may be a custom one."""
         importance = self.policy.importance(state)
         if self.steps == 0 and importance is not None:
             _check_importance(importance, state.values)
         return importance
 
     def _update(self, step: Step, importance: Tensor | None) -> float:
-        """W_enc by the weighted gradient, all other weights by the ordinary one."""
+        """Update W_enc by the weighted gradient, all other weights by the ordinary one."""
         settings = self.settings
         rate = settings.learning_rate * settings.decay_rate ** (self.steps / settings.decay_steps)
         for group in self.optimizer.param_groups:
@@ -258,32 +252,34 @@ class Trainer:
         self.optimizer.step()
         self.steps += 1
         if self.average is not None:
-            pace = max(1 - settings.averaging, 1 / (1 + self.steps / 2))  # a plain mean at first
-            with torch.no_grad():
-                torch._foreach_lerp_(
-                    list(self.average.parameters()), list(self.predictor.parameters()), pace
-                )
+            update_average(self.average, self.predictor, settings.averaging, self.steps)
         return rate
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:
-        """Per-row reward from ŷ recomputed with the updated weights; (K, B).
+        """Reward per row, from ŷ recomputed with the updated weights; (K, B).
 
-        The steps of a series that has one label share its reward; (K, B·T).
+        All steps of a series with one label share its reward; (K, B·T).
         """
         features, raw = self._forward(step.batch, None, None)
         features = self.predictor.labelled(features, step.batch.lengths)
         reward = self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
         return reward.repeat_interleave(step.state.rows.shape[1] // reward.shape[1], 1)
 
-    def _task(self, data: TrainingData) -> Task:
-        net = self.predictor
-        widths = net.n_features, self.loss.predictions, net.members
-        entries = slice(data.entries)
-        placeholder = 0.0 if data.blank is None else data.blank[0].item()
-        table = data.values[:, entries], data.observed[:, entries]
-        series = data.lengths is not None
-        return Task(*table, *widths, self.policy_generator, placeholder, series)
+
+@contextmanager
+def denormals_as_zero() -> Iterator[None]:
+    """Treat numbers below 1e-38 as zero inside the block; some CPUs are 100 times slower on them.
+
+    Weights that only decay and moments of units that never fire end up there: without this a fit
+    took twice as long. The setting is global to the process, so it is restored afterwards.
+    """
+    before = (torch.tensor([1e-40]) * 1.0).item() == 0.0
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(before)
 
 
 def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:
@@ -296,7 +292,7 @@ def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def _restore_shares(data: TrainingData, classes: int) -> TrainingData:
-    """Row weights that undo balanced batches in the loss, so that probabilities stay honest."""
+    """Row weights that undo the balancing of batches in the loss: probabilities stay calibrated."""
     share = torch.bincount(data.target, minlength=classes) / len(data.target)
     weight = classes * share[data.target]
     return replace(data, weight=weight if data.weight is None else weight * data.weight)
@@ -317,5 +313,5 @@ def _check_importance(importance: Tensor, values: Tensor) -> None:
             f"the policy gave an importance of shape {tuple(importance.shape)} between"
             f" {importance.min():.3g} and {importance.max():.3g}",
             f"It must have the shape of the batch, {tuple(values.shape)}, and lie in [0, 1]",
-            "Mend importance(state) of the policy",
+            "Fix importance(state) of the policy",
         )

@@ -1,10 +1,13 @@
-"""What networks learn from, and how a batch of it is put together: rows of a table, or series.
+"""Training rows, how a batch of them is gathered, and which rows make up each batch.
 
-Series lie flat, step after step, so a step of a series is to the method what a row is to a table.
+Series are stored flat, one step after the other, so a step is to the method what a row is to a
+table.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -12,15 +15,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+POOL = 32  # batches over which series are sorted by length
+
 
 @dataclass(frozen=True)
 class Batch:
     """What K networks see at once: B rows, or the steps of B series padded to T steps.
 
-    Shapes, with R = B for a table and R = B·T for series: values (K, R, D), observed (K, R, D) or
-    None where nobody needs it, steps (K, R) the place of each in the training data, labelled
-    (K, B) or (K, R) the place of each label, lengths (K, B) and valid (K, R) only for series;
-    a padded step repeats the last valid one and is False in valid.
+    Shapes, with R = B for a table and R = B·T for series: values (K, R, D); observed (K, R, D), or
+    None if not needed; steps (K, R), the index of each row in the training data; labelled (K, B)
+    or (K, R), the index of each label. For series also lengths (K, B) and valid (K, R): a padded
+    step repeats the last valid one and is False in `valid`.
     """
 
     values: Tensor
@@ -35,13 +40,13 @@ class Batch:
 class TrainingData:
     """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
 
-    The first `entries` inputs hold entries of the table, the others are indicators and the like
-    (None: all are entries). `columns` says of the first inputs which of `n_columns` columns of the
-    table they belong to, and `blank` what they hold where that column is missing; they are needed
+    The first `entries` inputs hold entries of the table, the rest are indicators and the like
+    (None: all are entries). `columns` maps the first inputs to the `n_columns` columns of the
+    table, and `blank` is what these inputs hold where their column is missing; both are needed
     only to hide entries.
 
-    Series have `lengths` (N,): n then counts the steps of all series together, and target and
-    weight are one a series or, with `per_step`, one a step.
+    Series have `lengths` (N,): n then counts the steps of all series together, and there is one
+    target and weight per series or, with `per_step`, per step.
 
     >>> values = torch.arange(5.0)[:, None]                    # a series of 2 and one of 3 steps
     >>> data = TrainingData(values, values > -1, torch.tensor([0, 1]), lengths=torch.tensor([2, 3]))
@@ -71,17 +76,17 @@ class TrainingData:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table, or series."""
+        """Number of rows of the table, or of series."""
         return len(self.values if self.lengths is None else self.lengths)
 
     @cached_property
     def starts(self) -> Tensor:
-        """Where each series begins; (N,)."""
+        """Index of each series' first step; (N,)."""
         assert self.lengths is not None
         return self.lengths.cumsum(0) - self.lengths
 
     def batch(self, rows: Tensor, with_observed: bool = False) -> Batch:
-        """Gather row (or series) numbers (K, B)."""
+        """Gather the rows (or series) with these indices, (K, B)."""
         rows = rows.to(self.values.device)
         if self.lengths is None:
             observed = self.observed[rows] if with_observed else None
@@ -100,9 +105,98 @@ class TrainingData:
         )
 
     def weights(self, batch: Batch) -> Tensor | None:
-        """How much each labelled place of a batch counts; None: all the same."""
+        """Weight of each label of a batch; None if all count the same."""
         weight = None if self.weight is None else self.weight[batch.labelled]
         if self.per_step and batch.valid is not None:  # padding carries no loss
             valid = batch.valid.to(self.values.dtype)
             return valid if weight is None else weight * valid
         return weight
+
+
+class Batches:
+    """Endless epochs of row indices, (K, B) per step; each member draws from its own rows.
+
+    An epoch shows every row at least once; members with fewer rows repeat some. Given `classes`
+    (n,) and their number, batches are balanced: class after class, an equal and even number of
+    rows each, as the contrastive reward needs. Given `lengths` (n,) of series, a batch holds
+    series of similar length (across all members), which saves padding.
+
+    >>> g = torch.Generator().manual_seed(0)
+    >>> batches = Batches([torch.arange(5), torch.arange(4)], 2, g)
+    >>> batches.steps, next(batches).shape
+    (3, torch.Size([2, 2]))
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Tensor],
+        batch_size: int,
+        generator: torch.Generator,
+        classes: Tensor | None = None,
+        n_classes: int = 0,
+        lengths: Tensor | None = None,
+    ) -> None:
+        self._generator = generator
+        equal = lengths is None or bool((lengths == lengths[0]).all())
+        self._lengths = None if equal else lengths
+        self._plan, self._at = torch.empty(0), 0
+        if classes is None:
+            self._decks = [[member] for member in rows]
+        else:  # one deck of cards per class
+            self._decks = [
+                # If groups keep a class out of a member's rows, its other rows stand in.
+                [
+                    of_class if len(of_class := member[classes[member] == c]) else member
+                    for c in range(n_classes)
+                ]
+                for member in rows
+            ]
+        longest = max(sum(len(deck) for deck in decks) for decks in self._decks)
+        self.steps = math.ceil(longest / batch_size)
+        self.size = math.ceil(longest / self.steps)  # equal batches, no short one at the end
+        if classes is not None:
+            share = max(2 * (batch_size // (2 * n_classes)), 2)
+            self.size, self.steps = share * n_classes, math.ceil(longest / (share * n_classes))
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return self
+
+    def __next__(self) -> Tensor:
+        """Row indices of the next step, (K, B); each epoch is shuffled anew."""
+        if self._at == len(self._plan):
+            plans = [self._member_plan(decks) for decks in self._decks]
+            self._plan, self._at = torch.stack(plans, 1), 0  # (steps, K, B)
+            if self._lengths is not None:  # the steps are sorted by length
+                self._plan = self._plan[torch.randperm(self.steps, generator=self._generator)]
+        self._at += 1
+        return self._plan[self._at - 1]
+
+    def state(self) -> dict[str, Any]:
+        """The position within the epoch."""
+        return {"plan": self._plan, "at": self._at}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """The inverse of `state`; the generator's owner restores the generator."""
+        self._plan, self._at = state["plan"], int(state["at"])
+
+    def _member_plan(self, decks: list[Tensor]) -> Tensor:
+        share = self.size // len(decks)
+        parts = []
+        for deck in decks:
+            shuffled = deck[torch.randperm(len(deck), generator=self._generator)]
+            wrap = torch.arange(self.steps * share) % len(deck)
+            cards = shuffled[wrap]
+            if self._lengths is not None:
+                cards = self._by_length(cards, share)
+            parts.append(cards.view(self.steps, share))
+        return torch.cat(parts, 1)
+
+    def _by_length(self, cards: Tensor, share: int) -> Tensor:
+        """Sort by length within pools of batches, so that batches still differ between epochs."""
+        assert self._lengths is not None
+        pool = torch.arange(len(cards)) // (POOL * share)
+        lengths = self._lengths[cards]
+        cards = cards[(pool * (int(lengths.max()) + 1) + lengths).argsort(stable=True)]
+        # Shuffle within each batch: the contrastive reward compares its halves.
+        shuffle = torch.rand(self.steps, share, generator=self._generator).argsort(1)
+        return cards.view(self.steps, share).gather(1, shuffle).flatten()

@@ -1,5 +1,4 @@
-"""Prediction in bounded memory, and early stopping, member by member: each keeps the weights that
-did best on its own rows."""
+"""Trained networks at work: prediction in bounded memory, features, importance, early stopping."""
 
 from __future__ import annotations
 
@@ -7,155 +6,219 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ._losses import Loss
-from ._predictors import Predictor
+from ._policies import Policy, State, Task
+from ._predictors import Loss, Predictor
 from ._training_data import Batch, TrainingData
 
-CHUNK_ENTRIES = 2**22  # numbers of a (K, chunk, width) block: 16 MB in float32
+CHUNK_ENTRIES = 2**22  # numbers in a (K, chunk, width) block: 16 MB in float32
 
 
 def chunks(
     predictor: Predictor, data: TrainingData, rows: Tensor, width: int = 0
 ) -> Iterator[tuple[slice, Batch]]:
-    """Row numbers (K, V) in pieces that fit into memory: which of V, and their batch.
+    """Split row indices (K, V) into chunks that fit into memory; yields a slice of V and its batch.
 
-    width : how many numbers a row (or step) takes, if more than the network needs
+    `width` is the number of values per row (or step), if that is more than the network needs.
+    Series should be sorted by length, or padding costs time.
     """
     width = max(predictor.inputs, predictor.n_features, width)
     budget = max(CHUNK_ENTRIES // (len(rows) * width), 1)  # rows, or steps
-    at = 0
-    while at < rows.shape[1]:
+    start = 0
+    while start < rows.shape[1]:
         steps = 1
-        if data.lengths is not None:  # the longest of as many as would fit if it were typical
-            first = int(data.lengths[rows[:, at]].max())
-            likely = rows[:, at : at + max(budget // first, 1)]
+        if data.lengths is not None:  # the longest of as many series as fit if all were like this
+            first = int(data.lengths[rows[:, start]].max())
+            likely = rows[:, start : start + max(budget // first, 1)]
             steps = int(data.lengths[likely].max())
-        part = slice(at, min(at + max(budget // steps, 1), rows.shape[1]))
-        yield part, data.batch(rows[:, part], predictor.wants_observed)
-        at = part.stop
-
-
-@torch.no_grad()
-def predictions(
-    predictor: Predictor, data: TrainingData, rows: Tensor
-) -> Iterator[tuple[slice, Batch, Tensor]]:
-    """Raw outputs for row numbers (K, V), chunk by chunk: which of V, their batch, its output.
-
-    Memory does not grow with V; series should come sorted by length, or padding costs time.
-    """
-    for part, batch in chunks(predictor, data, rows):
-        yield part, batch, predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+        chunk = slice(start, min(start + max(budget // steps, 1), rows.shape[1]))
+        yield chunk, data.batch(rows[:, chunk], predictor.wants_observed)
+        start = chunk.stop
 
 
 def every_row(predictor: Predictor, data: TrainingData) -> Tensor:
-    """The numbers of all rows (or series, short ones first) for every member; (K, n)."""
+    """Indices of all rows (or series, short ones first) for every member; (K, n)."""
     rows = torch.arange(data.n_rows, device=data.values.device)
     if data.lengths is not None:
         rows = data.lengths.argsort(stable=True)
     return rows.expand(predictor.members, -1)
 
 
-def put(out: Tensor, batch: Batch, found: Tensor, per_step: bool) -> None:
-    """Write what a chunk gave for its labelled places, (K, B, ·), into out (K, n, ·)."""
-    places = batch.labelled[0]  # the same for all members
-    if per_step and batch.valid is not None:
-        places, found = places[batch.valid[0]], found[:, batch.valid[0]]
-    out[:, places] = found
+@torch.no_grad()
+def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tensor:
+    """Features or raw outputs of all members for all labels; (K, n, ·)."""
+    n_labels = len(data.values) if data.per_step else data.n_rows
+    width = predictor.n_features if features else predictor.outputs
+    out = data.values.new_empty(predictor.members, n_labels, width)
+    for _, batch in chunks(predictor, data, every_row(predictor, data)):
+        zeta, found = predictor(batch.values, batch.observed, lengths=batch.lengths)
+        if features:
+            found = predictor.labelled(zeta, batch.lengths)
+        places = batch.labelled[0]  # the same for all members
+        if data.per_step and batch.valid is not None:
+            places, found = places[batch.valid[0]], found[:, batch.valid[0]]
+        out[:, places] = found
+    return out
 
 
 def predict_raw(predictor: Predictor, data: TrainingData) -> Tensor:
     """Raw outputs of all members for all rows (or series, or steps of series); (K, n, O)."""
-    rows = every_row(predictor, data)
-    n_labels = len(data.values) if data.per_step else data.n_rows
-    out = data.values.new_empty(predictor.members, n_labels, predictor.outputs)
-    for _, batch, raw in predictions(predictor, data, rows):
-        put(out, batch, raw, data.per_step)
+    return _at_labels(predictor, data, features=False)
+
+
+def features(predictor: Predictor, data: TrainingData) -> Tensor:
+    """ζ of all members side by side, per row, last step of a series or, with per_step, step.
+
+    Shape: (n, K·E).
+
+    >>> net = Predictor(2, 3, 1, hidden=(8,), generator=torch.Generator().manual_seed(0))
+    >>> values = torch.zeros(5, 3)
+    >>> features(net, TrainingData(values, values == 0, torch.empty(0))).shape
+    torch.Size([5, 16])
+    """
+    return _at_labels(predictor, data, features=True).transpose(0, 1).flatten(1)
+
+
+@torch.no_grad()
+def importance(predictor: Predictor, policy: Policy, loss: Loss, data: TrainingData) -> Tensor:
+    """Expected importance of every entry of every row (or step); (n, columns), float64.
+
+    Averaged over members and over the inputs of a column; NaN for a column without inputs, such
+    as a categorical column that was empty in training. The policy sees these rows as it would in
+    training, with no entry hidden.
+
+    data : with `entries`, `columns` and `n_columns`
+
+    >>> from imputefree.gil import ObservedPolicy, SquaredError
+    >>> net = Predictor(2, 3, 1, hidden=(8,), generator=torch.Generator().manual_seed(0))
+    >>> data = TrainingData(torch.zeros(1, 3), torch.tensor([[True, True, False]]), torch.empty(0),
+    ...                     entries=3, columns=torch.tensor([0, 0, 1]), n_columns=2)
+    >>> importance(net, ObservedPolicy(), SquaredError(), data)
+    tensor([[1., 0.]], dtype=torch.float64)
+    """
+    assert data.columns is not None
+    columns = data.columns[: data.entries]
+    inputs = torch.bincount(columns, minlength=data.n_columns)
+    out = torch.empty(len(data.values), data.n_columns, dtype=torch.float64, device=columns.device)
+    task = Task.of(data, predictor, loss, torch.Generator().manual_seed(0))
+    for _, batch in chunks(predictor, data, every_row(predictor, data), task.state_size):
+        values = batch.values[..., : data.entries]
+        zeta = prediction = values[..., :0]
+        if not policy.blind:
+            zeta, raw = predictor(batch.values, batch.observed, lengths=batch.lengths)
+            prediction = loss.predict(predictor.everywhere(zeta, raw, batch))
+        state = State(task, batch.steps, values, zeta, prediction, valid=batch.valid)
+        weights = policy.expected(state)
+        weights = torch.ones_like(values) if weights is None else weights
+        mean = weights.mean(0, dtype=torch.float64)  # over members, which all see these rows
+        total = mean.new_zeros(len(mean), data.n_columns).index_add_(1, columns, mean)
+        places = batch.steps[0]
+        if batch.valid is not None:  # padding repeats a step, with different features
+            places, total = places[batch.valid[0]], total[batch.valid[0]]
+        out[places] = total / inputs
     return out
 
 
-class Keeper:
-    """Watches the validation loss of each member and keeps its best weights.
+class HeldOut:
+    """The rows that each member is validated on.
 
-    Parameters
-    ----------
-    held_out : per member the row numbers it does not train on
-    patience : epochs without improvement by more than `tol` before a member is done; training
-        ends when all are
+    rows : per member the indices of rows it does not train on
     """
 
-    _SEEN = ("best_loss", "best_epoch", "searching")
-
-    def __init__(
-        self,
-        predictor: Predictor,
-        loss: Loss,
-        data: TrainingData,
-        held_out: Sequence[Tensor],
-        patience: int,
-        tol: float,
-    ) -> None:
-        self.predictor, self.loss, self.data = predictor, loss, data
+    def __init__(self, loss: Loss, data: TrainingData, rows: Sequence[Tensor]) -> None:
+        self.loss, self.data = loss, data
         device = data.values.device
         if data.lengths is not None:  # series of similar length side by side
             lengths = data.lengths.cpu()
-            held_out = [rows[lengths[rows].argsort(stable=True)] for rows in held_out]
-        width = max(len(rows) for rows in held_out)
+            rows = [member[lengths[member].argsort(stable=True)] for member in rows]
+        width = max(map(len, rows))
         # Members may hold out unequal numbers of rows: repeat the first, with weight 0.
-        self.rows = torch.stack(
-            [torch.cat([rows[:1].expand(width - len(rows)), rows]) for rows in held_out]
-        ).to(device)
-        missing = torch.tensor([width - len(rows) for rows in held_out])
-        real = torch.arange(width) >= missing[:, None]
-        self.real = real.to(device, data.values.dtype)
-        self.patience, self.tol = patience, tol
-        members = len(held_out)
-        self.best_loss = torch.full((members,), torch.inf, device=device)
-        self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
-        self.searching = torch.ones(members, dtype=torch.bool, device=device)
-        self.best = [p.detach().clone() for p in predictor.parameters()]
+        padding = torch.tensor([width - len(member) for member in rows])
+        padded = [torch.cat([member[:1].expand(width - len(member)), member]) for member in rows]
+        self.rows = torch.stack(padded).to(device)
+        self.real = (torch.arange(width) >= padding[:, None]).to(device, data.values.dtype)
 
-    def losses(self) -> Tensor:
-        """Weighted mean error of each member on its own held-out rows; (K,)."""
+    @torch.no_grad()
+    def losses(self, predictor: Predictor) -> Tensor:
+        """Weighted mean error of each member on its held-out rows; (K,)."""
         total = count = self.real.new_zeros(len(self.rows))
-        for part, batch, raw in predictions(self.predictor, self.data, self.rows):
+        for chunk, batch in chunks(predictor, self.data, self.rows):
+            raw = predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
             errors = self.loss.errors(raw, self.data.target[batch.labelled])
-            weight = self.real[:, part]
-            if errors.shape != weight.shape:  # a row's steps count as the row does
+            weight = self.real[:, chunk]
+            if errors.shape != weight.shape:  # one label per step
                 weight = weight.repeat_interleave(errors.shape[1] // weight.shape[1], 1)
-            own = self.data.weights(batch)
-            weight = weight if own is None else weight * own
+            sample_weight = self.data.weights(batch)
+            weight = weight if sample_weight is None else weight * sample_weight
             total = total + (errors * weight).sum(1)
             count = count + weight.sum(1)
         return total / count.clamp_min(1e-30)
 
-    def watch(self, epoch: int) -> tuple[float, bool]:
-        """Mean validation loss now, and whether training should go on."""
-        losses = self.losses()
+
+class EarlyStopping:
+    """Keeps the best weights of each member, and stops when no member improves any more.
+
+    Parameters
+    ----------
+    network : whose weights are kept; with several members every weight is (K, ...)
+    patience : epochs without an improvement by more than `tol` after which a member is done
+
+    >>> network = nn.Linear(1, 1)
+    >>> stopping = EarlyStopping(network, patience=2)
+    >>> [stopping.update(torch.tensor([loss]), epoch) for epoch, loss in enumerate([3.0, 4.0, 5.0])]
+    [True, True, False]
+    >>> stopping.best_loss, stopping.best_epoch
+    (tensor([3.]), tensor([0]))
+    """
+
+    _RECORDS = ("best_loss", "best_epoch", "searching")
+
+    def __init__(
+        self, network: nn.Module, members: int = 1, *, patience: int, tol: float = 0.0
+    ) -> None:
+        self.network, self.patience, self.tol = network, patience, tol
+        self.best = [p.detach().clone() for p in network.parameters()]
+        device = self.best[0].device
+        self.best_loss = torch.full((members,), torch.inf, device=device)
+        self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
+        self.searching = torch.ones(members, dtype=torch.bool, device=device)
+
+    @torch.no_grad()
+    def update(self, losses: Tensor, epoch: int) -> bool:
+        """Record the losses (K,) after an epoch; returns whether to go on."""
         better = (losses < self.best_loss - self.tol) & self.searching
         self.best_loss = torch.where(better, losses, self.best_loss)
         self.best_epoch[better] = epoch
-        with torch.no_grad():
-            for kept, now in zip(self.best, self.predictor.parameters(), strict=True):
-                kept.copy_(torch.where(better.view(-1, 1, 1), now, kept))
-        # A member that ran out of patience is done: looking on would only find lucky epochs.
+        for best, now in zip(self.best, self.network.parameters(), strict=True):
+            best.copy_(torch.where(better.view(-1, *[1] * (now.ndim - 1)), now, best))
+        # A member that ran out of patience is done: later epochs would only win by luck.
         self.searching &= epoch - self.best_epoch < self.patience
-        return losses.mean().item(), bool(self.searching.any())
+        return bool(self.searching.any())
+
+    @torch.no_grad()
+    def restore(self, network: nn.Module) -> None:
+        """Give each member of `network` its best weights."""
+        for best, now in zip(self.best, network.parameters(), strict=True):
+            now.copy_(best)
 
     def state(self) -> dict[str, Any]:
-        """What it has seen so far."""
-        return {"best": self.best, **{name: getattr(self, name) for name in self._SEEN}}
+        """Everything recorded so far."""
+        return {"best": self.best, **{name: getattr(self, name) for name in self._RECORDS}}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """The reverse of `state`."""
+        """The inverse of `state`."""
         device = self.best_loss.device
-        self.best = [kept.to(device) for kept in state["best"]]
-        for name in self._SEEN:
+        self.best = [best.to(device) for best in state["best"]]
+        for name in self._RECORDS:
             setattr(self, name, state[name].to(device))
 
-    def restore(self, predictor: Predictor) -> None:
-        """Give each member of `predictor` its best weights."""
-        with torch.no_grad():
-            for kept, now in zip(self.best, predictor.parameters(), strict=True):
-                now.copy_(kept)
+
+@torch.no_grad()
+def update_average(average: nn.Module, network: nn.Module, averaging: float, steps: int) -> None:
+    """Move a running mean of the weights towards those after `steps` steps.
+
+    The newest weights count 1 - `averaging`; at first it is a plain mean of recent steps.
+    """
+    pace = max(1 - averaging, 1 / (1 + steps / 2))
+    torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), pace)

@@ -14,10 +14,10 @@ import pandas as pd
 from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
-from ..data import read_cell
+from ..data import Panel, read_cell
 from ..errors import InputError, counted, shorten
 from ._limits import RequestError
-from ._model_schema import ROWS, STATIC, STEPS, Column, Schema, Time
+from ._model_schema import ROWS, STATIC, STEPS, Column, Schema, Series, Time
 
 MOST_NOTES = 50
 LONGEST_INTEGER = 400  # digits; longer ones are infinite as a float, and slow to read
@@ -128,8 +128,8 @@ class RequestReader:
     def _list_of(self, item: Any) -> Any:
         return Annotated[list[item], Field(min_length=1, max_length=self.most_rows)]
 
-    def read(self, body: bytes) -> tuple[Any, dict[str, Any], Notes]:
-        """Rows or series as the estimator takes them (X and options), and notes."""
+    def read(self, body: bytes) -> tuple[pd.DataFrame | Panel, Notes]:
+        """Rows or series as the estimator takes them, and notes."""
         given = read_json(body)
         batch = isinstance(given, dict) and (
             isinstance(given.get(ROWS), list) or (ROWS in given and ROWS not in self._names())
@@ -142,15 +142,10 @@ class RequestReader:
         paths: list[Path] = [(ROWS, i) for i in range(len(rows))] if batch else [()]
         notes: Notes = []
         if self.schema.series is None:
-            return _frame(rows, self.schema.columns, paths, notes), {}, _first(notes)
-        frames, how = self._series(rows, paths, notes)
-        return frames, how, _first(notes)
+            return _frame(rows, self.schema.columns, paths, notes), _first(notes)
+        return self._panel(rows, self.schema.series, paths, notes), _first(notes)
 
-    def _series(
-        self, rows: list[Any], paths: list[Path], notes: Notes
-    ) -> tuple[list[pd.DataFrame], dict[str, Any]]:
-        series = self.schema.series
-        assert series is not None
+    def _panel(self, rows: list[Any], series: Series, paths: list[Path], notes: Notes) -> Panel:
         if (total := sum(len(row[STEPS]) for row in rows)) > self.most_rows:
             raise self._too_many(total, "step")
         frames, times = [], []
@@ -158,12 +153,12 @@ class RequestReader:
             places: list[Path] = [(*path, STEPS, i) for i in range(len(row[STEPS]))]
             times.append(_times(row[STEPS], places, series.time, notes))
             frames.append(_frame(row[STEPS], self.schema.columns, places, notes))
-        how: dict[str, Any] = {"times": times}
+        static = None
         if series.static:
-            static = [row.get(STATIC) or {} for row in rows]
             places = [(*path, STATIC) for path in paths]
-            how["static"] = _frame(static, series.static, places, notes)
-        return frames, how
+            constants = [row.get(STATIC) or {} for row in rows]
+            static = _frame(constants, series.static, places, notes)
+        return Panel.from_list(frames, times=times, static=static)
 
     def _names(self, *place: str | int) -> list[str]:
         """The fields that may stand at a place."""

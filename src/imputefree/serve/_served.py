@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
+from ..data import Panel
 from ..errors import ImputefreeError
 from ..inspection import SeriesExplanation, explain_rows, plain
 from ._limits import Limits, RequestError
@@ -96,13 +98,13 @@ class Served:
 
     def predict(self, body: bytes) -> dict[str, Any]:
         """Predict one row or many."""
-        X, how, notes = self.reader.read(body)
-        return {"predictions": self._predictions(X, how), "notes": notes}
+        X, notes = self.reader.read(body)
+        return {"predictions": self._predictions(X), "notes": notes}
 
     def explain(self, body: bytes, of: str | None = None) -> dict[str, Any]:
         """Predict one row and say why; `of`: the class whose probability is explained."""
         label = self._class(of)
-        X, how, notes = self.reader.read(body)
+        X, notes = self.reader.read(body)
         if len(X) > 1:
             raise RequestError(
                 422,
@@ -111,12 +113,12 @@ class Served:
                 "One row is explained at a time",
                 "Send them one by one",
             )
-        prediction = self._predictions(X, how)[0]
-        if self.schema.series is not None:
-            values = int(X[0].notna().to_numpy().sum())
-            how = how | {"single": values * len(X[0]) <= MOST_STEPS}
+        prediction, single = self._predictions(X)[0], True
+        if isinstance(X, Panel):
+            values = sum(int(pd.notna(array).sum()) for array in X.steps.arrays)
+            single = values * len(X.times) <= MOST_STEPS
         try:
-            why = explain_rows(self.model, X, of=label, **how)
+            why = explain_rows(self.model, X, of=label, single=single)
         except ImputefreeError as error:
             raise _refused(error) from None
         importance = why.importance_by_column()
@@ -150,10 +152,10 @@ class Served:
             ]
         return answer
 
-    def _predictions(self, X: Any, how: dict[str, Any]) -> list[dict[str, Any]]:
+    def _predictions(self, X: Any) -> list[dict[str, Any]]:
         classes, series = self.schema.classes, self.schema.series
         try:
-            predicted = (self.model.predict_proba if classes else self.model.predict)(X, **how)
+            predicted = (self.model.predict_proba if classes else self.model.predict)(X)
         except ImputefreeError as error:  # what the checks of a request let through
             raise _refused(error) from None
         if series is not None and series.per_step:

@@ -18,7 +18,7 @@ from ...data import Panel, assign_folds, is_polars, numbers, read_classes, read_
 from ...errors import InputError, InputTypeError
 from ...estimators import RULES, Examples
 from ..imputers._pypots_models import (
-    TRAINING,
+    NETWORK_RULES,
     NetworkParameters,
     Scale,
     check_longest,
@@ -77,7 +77,9 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         static : (N, S) table with gaps, one row a series; categories become one column a level
         held_out : (N,) True for series to choose the epoch by, instead of a random share
         """
-        check_rules(self, {**TRAINING, "weight_decay": RULES["weight_decay"], **self.own_rules})
+        check_rules(
+            self, {**NETWORK_RULES, "weight_decay": RULES["weight_decay"], **self.own_rules}
+        )
         panel, steps, fixed, levels = self._read(X, lengths, static)
         counts = panel.lengths
         target = read_target(y, panel.n_rows, type(self).__name__)

@@ -20,7 +20,7 @@ import torch
 from imputefree import GILClassifier
 from imputefree.gil._ddpg import DDPG
 from imputefree.gil._policies import Transition
-from imputefree.lab.runs._peak_memory import megabytes
+from imputefree.lab.runs import peak_memory_mb
 
 LIMIT_GB, REFERENCE_GB = 1.5, 7.0  # the public TensorFlow code takes over 7 GB (METHOD.md)
 ROWS, COLUMNS = 1148, 4101
@@ -58,7 +58,7 @@ def main() -> int:
         random_state=0,
     )
     clf.fit(X, y).predict_proba(X)
-    peak = (megabytes() or 0.0) / 2**10  # getrusage would count the parent process too
+    peak = (peak_memory_mb() or 0.0) / 2**10  # getrusage would count the parent process too
     over = peak > LIMIT_GB
     print(
         f"ddpg at d = {COLUMNS}, {options.members} member(s): peak {peak:.2f} GB"

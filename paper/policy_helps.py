@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from imputefree.lab.report._stats import compare, compare_over_studies
-from imputefree.lab.runs._study_plans import AS_IT_COMES
+from imputefree.lab.runs import AS_IT_COMES
 
 LEARNED = ("gil", "meta")
 # GIL-H is ordinary training here, to the last digit: a gap is 0 in scaled units.

@@ -13,9 +13,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from imputefree.lab.runs._plans import plan
-from imputefree.lab.runs._protocol import Run
-from imputefree.lab.runs._run import run_grid
+from imputefree.lab.runs import Run, plan, run_grid
 
 RESULTS = Path(__file__).parent / "results"
 # Of these only the first seed is run: deep imputers, and what is beside the point of the table.
@@ -46,10 +44,14 @@ CAPS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 CUTS: dict[str, dict[str, Any]] = {  # study -> what `plan` is told
-    "mnist": {"seeds": 2, "steps": 3000, "own": CAPS["mnist"]},
-    "ophthalmic-simulated": {"seeds": 1, "steps": 1000, "own": CAPS["ophthalmic-simulated"]},
-    "icu": {"seeds": 1, "width": 64, "steps": 1000, "own": CAPS["series"]},
-    "physionet2012": {"seeds": 1, "width": 64, "steps": 1000, "own": CAPS["series"]},
+    "mnist": {"seeds": 2, "steps": 3000, "method_settings": CAPS["mnist"]},
+    "ophthalmic-simulated": {
+        "seeds": 1,
+        "steps": 1000,
+        "method_settings": CAPS["ophthalmic-simulated"],
+    },
+    "icu": {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]},
+    "physionet2012": {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]},
     "tables": {"seeds": 2},
 }
 

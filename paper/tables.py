@@ -17,9 +17,7 @@ from imputefree.lab.report._cuts import what_was_cut
 from imputefree.lab.report._result_tables import correlation_table, results_table
 from imputefree.lab.report._results_frame import frame_of
 from imputefree.lab.report._stats import mean_ranks
-from imputefree.lab.runs._protocol import Run
-from imputefree.lab.runs._results import Record, read_results
-from imputefree.lab.runs._study_plans import AS_IT_COMES, PLANS
+from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"

@@ -38,12 +38,8 @@ def test_a_balanced_test_part_and_when_it_cannot_be():
     split = Splits(test=0.1, balanced_test=True).of(y)
     assert len(split.test) == 100
     assert y[split.test].mean() == 0.5
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match="needs 150 rows of each class; one has 100"):
         Splits(test=0.3, balanced_test=True).of(y)
-    assert str(refused.value) == (
-        "a balanced test part needs 150 rows of each class, and one has 100. Every class must be"
-        " left to learn from. Take a smaller test part."
-    )
 
 
 def test_a_study_may_bring_its_own_test_part():

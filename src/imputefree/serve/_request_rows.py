@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import counted, shorten
+from ..errors import counted, shorten
 from ._bodies import Word, shown
 from ._model_inputs import ROWS, Column, Inputs
 from ._refusals import RequestError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from ..data import shorten
+from ..errors import shorten
 from ._limits import Limits
 from ._model_inputs import ROWS, STATIC, STEPS, Column, Inputs
 from ._refusals import WORDS

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import Splits, assign_folds, counted
-from ..errors import InputError, ParameterError
+from ..data import Splits, assign_folds
+from ..errors import InputError, ParameterError, counted
 from ._problem import Problem
 
 FOLDS = 5

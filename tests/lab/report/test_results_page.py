@@ -18,7 +18,8 @@ from imputefree.lab.report.page._html import EMPTY
 from imputefree.lab.report.page._parts import drawn
 from imputefree.lab.report.page._png import encode
 from imputefree.lab.report.page._svg import ticks
-from imputefree.lab.runs._run import attempt, grid
+from imputefree.lab.runs._protocol import Run
+from imputefree.lab.runs._run import attempt
 from tests.lab.made_up_results import everything, failed, icu, line, mnist, ophthalmic
 from tests.refusals import check_error
 
@@ -320,7 +321,7 @@ def test_no_results_are_refused_in_one_sentence():
 
 
 def test_real_runs_make_a_page():
-    runs = grid("icu", ["mask_only", "linear"], options=[{"n_series": 60}], split_seeds=[0, 1])
+    runs = [Run("icu", name, {"n_series": 60}) for name in ("mask_only", "linear")]
     text = Reader(report([attempt(run) | {"command": "a test"} for run in runs])).text
     assert "variable, n_series 60 Acc." in text
     assert "a score on it says nothing about patients" in text

@@ -1,4 +1,4 @@
-"""What a study's name and a few wishes become."""
+"""From a study's name and a few requests to runs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import pytest
 from imputefree.errors import ParameterError
 from imputefree.lab.report._paper_figures import FIGURES
 from imputefree.lab.rivals._methods import make_method
-from imputefree.lab.runs._plans import plan
-from imputefree.lab.runs._settings import RATES, configure, in_epochs
-from imputefree.lab.runs._study_plans import AS_IT_COMES, EIGHT, PLANS
+from imputefree.lab.runs._plans import AS_IT_COMES, EIGHT_TABLES, PAPER_GRIDS, PLANS, RATES, plan
+from imputefree.lab.runs._protocol import configure, grid_settings, in_epochs
 from tests.refusals import check_error
 
-OTHERS = ("naive_bayes", "mask_only")  # rivals without a network
 every = pytest.mark.parametrize("study", list(PLANS))
 
 
@@ -29,11 +27,11 @@ def test_every_method_can_be_made_with_its_setting(study, quick):
 
 @every
 def test_networks_are_the_same_for_all_who_have_one(study):
-    """But for `own`, which only speaks of imputers and of how zeros are scaled."""
+    """Settings of single methods concern only imputers and the scaling of zeros."""
     networks = []
     for run in plan(study, seeds=1, steps=100).runs:
         if "hidden_layer_sizes" in run.setting:
-            own = PLANS[study].own.get(run.method, {})
+            own = PLANS[study].method_settings.get(run.method, {})
             assert all(n.startswith("imputer__") or n == "numeric_encoding" for n in own)
             shared = {k: v for k, v in run.setting.items() if k not in {*own, "numeric_encoding"}}
             networks.append(shared)
@@ -42,7 +40,7 @@ def test_networks_are_the_same_for_all_who_have_one(study):
 
 
 @every
-def test_our_default_is_as_it_comes(study):
+def test_our_default_has_no_setting(study):
     assert {str(run.setting) for run in plan(study).runs if run.method == AS_IT_COMES} <= {"{}"}
 
 
@@ -80,26 +78,26 @@ def test_search_gives_every_network_the_papers_rates():
     assert by["gil-h"] == by["zero+network"] == RATES
 
 
-def test_own_settings_come_last():
+def test_method_settings_override_the_plan():
     own = {"gil": {"learning_rate_init": 0.5}}
-    made = plan("mnist", methods=["gil", "gil-h"], seeds=1, rates=[0.5], own=own)
+    made = plan("mnist", methods=["gil", "gil-h"], seeds=1, rates=[0.5], method_settings=own)
     assert [run.setting["learning_rate_init"] for run in made.runs] == [0.5, 1e-3]
 
 
 def test_tables_are_eight_and_one_can_be_named():
     studies = {run.study for run in plan("tables", methods=["mask_only"]).runs}
-    assert studies == {f"table:{name}" for name in EIGHT}
+    assert studies == {f"table:{name}" for name in EIGHT_TABLES}
     assert {run.study for run in plan("table:labor").runs} == {"table:labor"}
 
 
-def test_quick_keeps_all_variants_and_five_rivals_of_mnist():
-    methods = plan("mnist", quick=True).methods
-    assert {"gil", "gil-d", "gil-h", "meta", "gate", "random", "network"} <= set(methods)
-    rivals = [name for name in methods if name.endswith("+network") or name in OTHERS]
-    assert len(rivals) >= 5
+@pytest.mark.parametrize("method", list(PAPER_GRIDS))
+def test_the_papers_grids_can_be_set(method):
+    for kind in ("table", "series"):
+        first = grid_settings(PAPER_GRIDS[method])[0]
+        configure(make_method(method, kind=kind), first, 0)
 
 
-def test_wishes():
+def test_requests():
     made = plan("icu", methods=["gil", "gil", "brits", "lightgbm"], seeds=1, steps=10, width=8)
     by = {run.method: run.setting for run in made.runs}
     assert made.methods == ("gil", "brits", "lightgbm")
@@ -118,5 +116,5 @@ def test_wishes():
         ({"study": "mnist", "steps": 1.5}, "steps"),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_runs(asked, words):
+def test_errors_come_before_anything_runs(asked, words):
     check_error(lambda: plan(**asked), words, kind=ParameterError)

@@ -1,8 +1,8 @@
-"""A file of results loses nothing that was written, whatever happens to its writer."""
+"""A results file loses nothing that was written, whatever happens to its writer."""
 
 from __future__ import annotations
 
-import errno
+import json
 import os
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_what_is_written_is_read(path):
 def test_a_torn_end_is_cut_off_wherever_it_is_torn(path):
     whole = path.read_bytes()
     start = whole.rindex(b"\n", 0, -1) + 1
-    for end in range(start, len(whole)):
+    for end in (*range(start, start + 12), *range(start + 12, len(whole), 9)):
         path.write_bytes(whole[:end])
         assert seeds(read_results(path)) == [0, 1]
         with ResultsFile(path) as results:
@@ -57,7 +57,7 @@ def test_a_torn_end_is_cut_off_wherever_it_is_torn(path):
 
 def test_a_torn_first_line_is_cut_off(path):
     first = path.read_bytes().splitlines(keepends=True)[0]
-    for end in range(len(BEGIN), len(first)):
+    for end in range(len(BEGIN), len(first), 9):
         path.write_bytes(first[:end])
         with ResultsFile(path) as results:
             assert results.records == []
@@ -82,7 +82,7 @@ def test_a_file_that_is_not_ours_is_left_alone(tmp_path, content):
     path = tmp_path / "thesis.txt"
     path.write_bytes(content)
     check_error(
-        lambda: ResultsFile(path).__enter__(), "line 1 of", "is no result", kind=ResultsError
+        lambda: ResultsFile(path).__enter__(), "line 1 of", "is not a result", kind=ResultsError
     )
     assert path.read_bytes() == content
 
@@ -92,7 +92,7 @@ def test_a_last_line_that_was_not_torn_is_left_alone(path, end):
     content = path.read_bytes() + end
     path.write_bytes(content)
     for use in (read_results, lambda path: ResultsFile(path).__enter__()):
-        check_error(lambda use=use: use(path), "line 4 of", "is no result", kind=ResultsError)
+        check_error(lambda use=use: use(path), "line 4 of", "is not a result", kind=ResultsError)
     assert path.read_bytes() == content
 
 
@@ -119,34 +119,6 @@ def test_a_second_writer_is_refused(path):
         results.append(record(3))
 
 
-def test_a_full_disk_keeps_what_was_written(path, monkeypatch):
-    whole = path.read_bytes()
-    write = os.write
-    room = 25
-
-    def full(file, data):
-        nonlocal room
-        if not room:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        taken, room = data[:room], 0
-        return write(file, taken)
-
-    with ResultsFile(path) as results:
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "write", full)
-            check_error(
-                lambda: results.append(record(3)),
-                "the disk is full",
-                "no space left",
-                "3 runs in it are safe",
-                "start the same command again",
-                kind=ResultsError,
-            )
-        assert path.read_bytes() == whole
-        results.append(record(3))  # room was made
-    assert seeds(read_results(path)) == [0, 1, 2, 3]
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")
 def test_a_device_that_is_always_full():
     with ResultsFile("/dev/full") as results:
@@ -169,8 +141,10 @@ def test_a_real_write_that_is_cut_short(tmp_path):
             errors.append(str(error))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert errors[0].startswith("the disk is full: ")
-    assert path.read_bytes().endswith(b"}\n")
+        assert errors[0].startswith("the disk is full: ")
+        assert path.read_bytes().endswith(b"}\n")
+        results.append(record(100))  # room was made
+    path.write_bytes(path.read_bytes()[: -len(json.dumps(record(100))) - 1])
     assert 1000 - 200 < path.stat().st_size < 1000
     found = seeds(read_results(path))
     assert found == list(range(len(found)))
@@ -190,12 +164,6 @@ def test_folders_that_cannot_be_written(tmp_path):
         )
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may everything")
-def test_a_folder_without_permission(tmp_path):
-    tmp_path.chmod(0o500)
-    check_error(lambda: ResultsFile(tmp_path / "r").__enter__(), "permission", kind=ResultsError)
-
-
 def test_a_file_that_is_not_there(tmp_path):
     check_error(lambda: read_results(tmp_path / "no"), "cannot be read", kind=ResultsError)
 
@@ -205,6 +173,6 @@ def test_only_json_is_written(path):
     with ResultsFile(path) as results:
         with pytest.raises(ValueError):
             results.append(record(3, scores={"auc": float("nan")}))
-        with pytest.raises(ValueError, match="begins with its study"):
+        with pytest.raises(ValueError, match="begin with its study"):
             results.append({"method": "gil"})
     assert path.read_bytes() == whole

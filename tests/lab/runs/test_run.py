@@ -11,23 +11,20 @@ import time
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from imputefree.errors import ImputefreeError, ParameterError, ResultsError
-from imputefree.lab.report._results_frame import frame_of
 from imputefree.lab.runs import _protocol as protocol
 from imputefree.lab.runs import _run as module
 from imputefree.lab.runs._protocol import Run
 from imputefree.lab.runs._results import ResultsFile, read_results
-from imputefree.lab.runs._run import attempt, grid, run_grid
-from imputefree.lab.runs._workers import InThisProcess, WorkerDied
+from imputefree.lab.runs._run import attempt, run_grid
+from imputefree.lab.runs._workers import WorkerDied, in_this_process
 from tests.lab.simulated import table
 from tests.refusals import check_error
 
-HERE = {"executor": InThisProcess(), "progress": False}
-UNLIKE = ("cost", "seconds", "finished", "command")  # of two runs that are the same
-COSTS = ["fit_seconds", "search_seconds", "predict_seconds", "peak_memory_mb"]
+HERE = {"workers": in_this_process, "progress": False}
+UNLIKE = ("cost", "seconds", "finished", "command")  # what may differ between equal runs
 QUICK = {"network": {"max_iter": 1, "n_members": 2}}
 
 
@@ -40,14 +37,17 @@ def csv(tmp_path_factory):
 
 
 def runs(csv, methods=("mask_only", "linear", "network"), seeds=(0, 1)):
-    options = [{"target": "ill"}]
-    return grid(f"table:{csv}", methods, options=options, split_seeds=seeds, settings=QUICK)
+    return [
+        Run(f"table:{csv}", name, {"target": "ill"}, QUICK.get(name, {}), split_seed=seed)
+        for seed in seeds
+        for name in methods
+    ]
 
 
 def alike(records):
-    """Lines without what may differ, in an order of their own."""
-    kept = [{k: v for k, v in one.items() if k not in UNLIKE} for one in records]
-    return sorted(json.dumps(one, sort_keys=True) for one in kept)
+    """Lines without what may differ, sorted."""
+    same = [{k: v for k, v in record.items() if k not in UNLIKE} for record in records]
+    return sorted(json.dumps(record, sort_keys=True) for record in same)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,8 @@ def undisturbed(csv, tmp_path_factory):
     return run_grid(runs(csv), path, command="imputefree bench", **HERE)
 
 
-def test_a_line_a_run(csv, undisturbed):
-    assert [Run.of(one).identity for one in undisturbed] == [one.identity for one in runs(csv)]
+def test_one_line_per_run(csv, undisturbed):
+    assert [Run.of(line).identity for line in undisturbed] == [run.identity for run in runs(csv)]
     for line in undisturbed:
         assert line["status"] == "done"
         assert line["command"] == "imputefree bench"
@@ -72,39 +72,32 @@ def test_what_is_done_is_not_done_again(csv, tmp_path, monkeypatch, undisturbed)
     carried = []
     real = module.carry_out
     monkeypatch.setattr(
-        module, "carry_out", lambda run, study, **how: carried.append(run) or real(run, study)
+        module, "carry_out", lambda run, study, **options: carried.append(run) or real(run, study)
     )
     everything = runs(csv)
     run_grid(everything[:2] + everything[:1], path, **HERE)
-    assert carried == everything[:2]  # one that was asked for twice was done once
-    found = run_grid(everything[::-1], path, **HERE)
-    assert len(carried) == len(everything)
+    assert carried == everything[:2]  # a run that was asked for twice was done once
+    path.write_bytes(path.read_bytes()[:-40])  # a torn line is done again
+    returned = run_grid(everything[::-1], path, **HERE)
+    assert len(carried) == len(everything) + 1
     assert len(path.read_text().splitlines()) == len(everything)
-    assert alike(found) == alike(undisturbed)  # in another order too
+    assert alike(returned) == alike(undisturbed)  # in another order too
 
 
+@pytest.mark.slow
 def test_processes_give_the_same(csv, tmp_path, undisturbed):
     path = tmp_path / "results.jsonl"
-    found = run_grid(runs(csv), path, n_jobs=2, progress=False)
-    assert alike(found) == alike(undisturbed)
-    assert alike(read_results(path)) == alike(undisturbed)
+    returned = run_grid(runs(csv), path, n_jobs=2, progress=False)
+    assert alike(returned) == alike(read_results(path)) == alike(undisturbed)
 
 
-def test_a_torn_line_is_done_again(csv, tmp_path, undisturbed):
-    path = tmp_path / "results.jsonl"
-    run_grid(runs(csv), path, **HERE)
-    path.write_bytes(path.read_bytes()[:-40])
-    assert alike(run_grid(runs(csv), path, **HERE)) == alike(undisturbed)
-    assert len(path.read_text().splitlines()) == len(undisturbed)
-
-
-def test_who_fails_is_written_down_and_the_rest_goes_on(csv, tmp_path, monkeypatch):
+def test_failures_are_recorded_and_the_rest_goes_on(csv, tmp_path, monkeypatch):
     path = tmp_path / "results.jsonl"
     asked = runs(csv, ["naive_bayes", "linear", "ridge"], seeds=[0])  # text; fine; for numbers
     wrong = Run(f"table:{csv}", "network", {"target": "ill"}, setting={"depth": 3})
     text, fine, numbers, setting = run_grid([*asked, wrong], path, **HERE)
     assert fine["status"] == "done"
-    assert {one["status"] for one in (text, numbers, setting)} == {"failed"}
+    assert {line["status"] for line in (text, numbers, setting)} == {"failed"}
     assert "column 'ward' holds text" in text["error"]
     assert "cannot do classification" in numbers["error"]
     assert "no setting 'depth'" in setting["error"]
@@ -112,19 +105,15 @@ def test_who_fails_is_written_down_and_the_rest_goes_on(csv, tmp_path, monkeypat
     size = path.stat().st_size
     run_grid(asked, path, **HERE)
     assert path.stat().st_size == size  # a failure counts as done,
-
-    def mended(run, study, **how):
-        return {"scores": {"auc": 1.0}}
-
-    monkeypatch.setattr(module, "carry_out", mended)
+    monkeypatch.setattr(module, "carry_out", lambda *run, **options: {"scores": {"auc": 1.0}})
     again = run_grid(asked, path, retry_failed=True, **HERE)  # unless asked otherwise
-    assert [one["status"] for one in again] == ["done"] * 3
+    assert [line["status"] for line in again] == ["done"] * 3
     assert again[1] == fine
-    assert {one["status"] for one in read_results(path)[:3]} == {"done"}
+    assert {line["status"] for line in read_results(path)[:3]} == {"done"}
 
 
 def test_any_exception_is_one_line(csv, tmp_path, monkeypatch):
-    def explode(run, study, **how):
+    def explode(run, study, **options):
         raise MemoryError("Unable to allocate\n  9 TB")
 
     monkeypatch.setattr(module, "carry_out", explode)
@@ -133,43 +122,39 @@ def test_any_exception_is_one_line(csv, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("figure", [float("nan"), float("inf"), np.float32(1), object()])
-def test_a_figure_that_cannot_be_written_fails_its_run_alone(csv, tmp_path, monkeypatch, figure):
-    real = module.carry_out
-
-    def odd(run, study, **how):
-        found = real(run, study, **how)
-        return found | ({"scores": {"rmse": figure}} if run.method == "linear" else {})
+def test_a_figure_that_is_not_json_fails_its_run_alone(csv, tmp_path, monkeypatch, figure):
+    def odd(run, study, **options):
+        return {"scores": {"rmse": figure if run.method == "linear" else 1.0}}
 
     monkeypatch.setattr(module, "carry_out", odd)
     path = tmp_path / "results.jsonl"
-    found = run_grid(runs(csv, ["linear", "mask_only"], [0]), path, **HERE)
-    assert [line["status"] for line in found] == ["failed", "done"]
-    assert "what the run found cannot be written down" in found[0]["error"]
-    assert read_results(path) == found
+    returned = run_grid(runs(csv, ["linear", "mask_only"], [0]), path, **HERE)
+    assert [line["status"] for line in returned] == ["failed", "done"]
+    assert "cannot be written as JSON" in returned[0]["error"]
+    assert read_results(path) == returned
 
 
 def test_pictures_of_one_run_of_each_kind(csv, tmp_path, undisturbed):
     path = tmp_path / "results.jsonl"
-    found = run_grid(runs(csv), path, pictures=True, **HERE)
-    assert ["pictures" in line for line in found] == [line["split_seed"] == 0 for line in found]
-    shown = {line["method"]: line["pictures"] for line in found if "pictures" in line}
+    returned = run_grid(runs(csv), path, pictures=True, **HERE)
+    assert ["pictures" in line for line in returned] == [
+        not line["split_seed"] for line in returned
+    ]
+    shown = {line["method"]: line["pictures"] for line in returned if "pictures" in line}
     assert set(shown["network"]) == {"curves", "features"}
     assert shown["linear"] == {}
-    assert read_results(path) == found
-    pd.testing.assert_frame_equal(
-        frame_of(found).drop(columns=COSTS), frame_of(undisturbed).drop(columns=COSTS)
-    )
-    plain = [{k: v for k, v in line.items() if k != "pictures"} for line in found]
+    assert read_results(path) == returned
+    plain = [{k: v for k, v in line.items() if k != "pictures"} for line in returned]
     assert alike(plain) == alike(undisturbed)
 
 
-def test_pictures_that_fail_are_a_warning_however_many_there_are(csv, tmp_path, monkeypatch):
-    def explode(*given, **how):
+def test_pictures_that_fail_are_the_first_warning(csv, tmp_path, monkeypatch):
+    def explode(*arguments, **options):
         for i in range(9):
             warnings.warn(f"warning {i}", stacklevel=1)
         raise RuntimeError("no\npaint")
 
-    monkeypatch.setattr(protocol.looks, "pictures", explode)
+    monkeypatch.setattr(protocol._pictures, "pictures", explode)
     (line,) = run_grid(runs(csv, ["linear"], [0]), tmp_path / "r", pictures=True, **HERE)
     assert line["status"] == "done"
     assert line["scores"]
@@ -177,25 +162,16 @@ def test_pictures_that_fail_are_a_warning_however_many_there_are(csv, tmp_path, 
     assert len(line["warnings"]) == 5
 
 
-def test_a_process_that_died_is_a_failed_run(csv, tmp_path, monkeypatch):
-    def by_processes(work, items, n_jobs):
+def test_a_process_that_died_is_a_failed_run(csv, tmp_path):
+    def workers(work, items):
         for item in items:
-            yield item, WorkerDied("its process ended without a word")
+            yield item, WorkerDied("its process died")
 
-    monkeypatch.setattr(module, "by_processes", by_processes)
     path = tmp_path / "r"
-    run_grid(runs(csv, ["linear"], [0]), path, progress=False)
+    run_grid(runs(csv, ["linear"], [0]), path, workers=workers, progress=False)
     (line,) = read_results(path)
-    assert (line["status"], line["error"]) == ("failed", "its process ended without a word")
+    assert (line["status"], line["error"]) == ("failed", "its process died")
     assert line["versions"]["torch"]
-
-
-def test_a_study_that_is_not_there_is_no_result(tmp_path):
-    path = tmp_path / "r"
-    asked = [Run("table:/nowhere/at/all.csv", "linear")]
-    with pytest.raises((ImputefreeError, OSError)):
-        run_grid(asked, path, **HERE)
-    assert path.read_bytes() == b""  # so it is tried again when it is there
 
 
 def test_nothing_starts_where_something_is_wrong(csv, tmp_path):
@@ -206,11 +182,12 @@ def test_nothing_starts_where_something_is_wrong(csv, tmp_path):
     assert not path.exists()
     with ResultsFile(path):
         check_error(lambda: run_grid(runs(csv), path), "another process", kind=ResultsError)
+    with pytest.raises((ImputefreeError, OSError)):
+        run_grid([Run("table:/nowhere/at/all.csv", "linear")], path, **HERE)
+    assert path.read_bytes() == b""  # a study that cannot be read is not a result
 
 
-def test_a_full_disk_ends_it_with_a_sentence_and_it_goes_on_later(
-    csv, tmp_path, monkeypatch, undisturbed
-):
+def test_a_full_disk_is_one_error_and_the_grid_resumes(csv, tmp_path, monkeypatch, undisturbed):
     path = tmp_path / "results.jsonl"
     sync, times = os.fsync, []
 
@@ -232,28 +209,28 @@ def test_a_full_disk_ends_it_with_a_sentence_and_it_goes_on_later(
     assert alike(run_grid(runs(csv), path, **HERE)) == alike(undisturbed)
 
 
-def stuck(run, **how):
-    """An attempt that never ends from the second seed on: whoever kills it comes in the middle."""
+def stuck(run, **options):
+    """An attempt that never ends from the second seed on, to be killed in the middle."""
     if run.split_seed:
         time.sleep(600)
-    return attempt(run, **how)
+    return attempt(run, **options)
 
 
 STUCK = """
-from imputefree.bench import run
+from imputefree.lab.runs import _run
 from tests.lab.runs.test_run import stuck
-run.attempt = stuck
+_run.attempt = stuck
 """
 BENCH = """
 import sys
-from imputefree.bench.run import run_grid
 from tests.lab.runs.test_run import runs
-run_grid(runs(sys.argv[1]), sys.argv[2], n_jobs=1, progress=False)
+_run.run_grid(runs(sys.argv[1]), sys.argv[2], n_jobs=1, progress=False)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_a_killed_bench_goes_on_as_if_nothing_had_been(csv, tmp_path, undisturbed):
+def test_a_killed_bench_resumes_and_leaves_no_orphans(csv, tmp_path, undisturbed):
     path = tmp_path / "results.jsonl"
     bench = subprocess.Popen([sys.executable, "-c", STUCK + BENCH, csv, path])
     deadline = time.monotonic() + 300  # a busy machine takes its time
@@ -277,11 +254,11 @@ def test_a_killed_bench_goes_on_as_if_nothing_had_been(csv, tmp_path, undisturbe
 
 
 def children(parent):
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True)
-    return [int(one) for one in found.stdout.split()]
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True)
+    return [int(pid) for pid in listed.stdout.split()]
 
 
 def alive(pid):
-    """Whether it is there and no zombie."""
+    """Whether it is running and not a zombie."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True).stdout
     return bool(state.strip()) and not state.startswith(b"Z")

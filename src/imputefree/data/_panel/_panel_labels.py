@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError
+from ...errors import InputError, shorten
 from .._target import as_array, as_labels
-from .._wording import shorten
 from ._container import Panel
 from ._panel_matching import (
     check_sorted,
@@ -142,7 +141,7 @@ def _apart(column: str, panel: Panel, name: str) -> np.ndarray:
     if column in panel.apart:
         return panel.apart[column]
     raise InputError(
-        f"{name} names {column!r}, which is no column set apart",
+        f"{name} names {column!r}, which is not a column set apart",
         f"The columns set apart are: {shorten(list(panel.apart)) or 'none'}",
         "Pass the labels themselves",
     )

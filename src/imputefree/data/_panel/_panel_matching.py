@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError, InputTypeError
+from ...errors import InputError, InputTypeError, listed, shorten
 from .._target import as_labels
-from .._wording import listed, shorten
 from ._container import Panel
 from ._panel_clock import clock, hours, stamp_text
 from ._panel_frames import match_ids
@@ -121,16 +120,11 @@ def in_order_of_rows(labels: np.ndarray, panel: Panel) -> np.ndarray:
 
 def check_sorted(panel: Panel, name: str, remedy: str) -> None:
     """Labels by position belong to series with ids only if there is but one order of the ids."""
-    if not panel.keyed:
+    if panel.sorted_ids:
         return
-    ids = panel.ids.tolist()
-    try:
-        if ids == sorted(ids):
-            return
-    except TypeError:  # ids of mixed types have no order
-        pass
+    first = shorten(panel.ids.tolist(), 3)
     raise InputError(
-        f"{name} has no ids, and the ids of X are not in sorted order (first: {shorten(ids, 3)})",
+        f"{name} has no ids, and the ids of X are not in sorted order (first: {first})",
         "Nobody knows whether such labels follow the rows of X or the sorted ids",
         f"Pass {remedy}, or name a column of X",
     )

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._progress import Report, training_progress
+from ..._progress import EpochReport, training_progress
 from ..._rules import Rule, check_rules, choice, number, or_the_word, whole
 from ...errors import InputError
 from ...estimators import RULES
@@ -147,7 +147,7 @@ class Mixture:
         values: np.ndarray,
         observed: np.ndarray,
         background: Background | None = None,
-        progress: Report | None = None,
+        progress: EpochReport | None = None,
     ) -> Self:
         """EM for each member; values, observed (n, d). Values of gaps are ignored."""
         base = background or Background.of(values, observed, self.kind)
@@ -184,7 +184,7 @@ class Mixture:
         return self.responsibilities(values, observed) @ self.means_
 
     def _run(
-        self, filled: np.ndarray, observed: np.ndarray, member: int, progress: Report | None
+        self, filled: np.ndarray, observed: np.ndarray, member: int, progress: EpochReport | None
     ) -> list[float]:
         """EM from one start until the gain is small; returns the objective of all iterations."""
         entries = max(int(observed.sum()), 1)

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..runs._study_plans import PLANS
+from ..runs import PLANS
 from ..studies import takes
 
 IMPUTER = "imputer__"

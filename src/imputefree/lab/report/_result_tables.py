@@ -26,8 +26,7 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from ...data import shorten
-from ...errors import InputError
+from ...errors import InputError, shorten
 from ...metrics import HIGHER_IS_BETTER
 from ._paper_figures import NOTES, PRINTED_NAMES, Figure, find
 from ._runs_frame import check_methods, checked

@@ -21,7 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...data import counted
+from ...errors import counted
 from ..runs._results import Record
 from ._result_tables import IMITATES, correlation_table
 from ._results_frame import frame_of

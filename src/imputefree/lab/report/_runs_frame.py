@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ...data import counted, shorten
-from ...errors import InputError, ParameterError
+from ...errors import InputError, ParameterError, counted, shorten
 
 PLACE = ["study", "setting"]  # where methods are compared
 RUN = ["mask_seed", "split"]  # what makes runs at one place differ

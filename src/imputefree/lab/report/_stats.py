@@ -28,8 +28,7 @@ import pandas as pd
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from ...data import shorten
-from ...errors import InputError, ParameterError
+from ...errors import InputError, ParameterError, shorten
 from ...metrics import HIGHER_IS_BETTER
 from ._paired_tests import corrected_t, signed_rank
 from ._runs_frame import PLACE, RUN, check_methods, checked

@@ -1,9 +1,20 @@
-"""Benchmark runs: plans, protocol, workers, result files."""
+"""Benchmark runs: plans, the protocol of one run, workers, results files."""
 
-from ._cluster import connect
-from ._plans import STUDIES, plan
+from ._plans import AS_IT_COMES, PLANS, STUDIES, plan
+from ._protocol import Run, peak_memory_mb
 from ._results import Record, read_results
 from ._run import run_grid
-from ._study_plans import PLANS
+from ._workers import connect
 
-__all__ = ["PLANS", "STUDIES", "Record", "connect", "plan", "read_results", "run_grid"]
+__all__ = [
+    "AS_IT_COMES",
+    "PLANS",
+    "STUDIES",
+    "Record",
+    "Run",
+    "connect",
+    "peak_memory_mb",
+    "plan",
+    "read_results",
+    "run_grid",
+]

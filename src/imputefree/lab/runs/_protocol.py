@@ -1,27 +1,35 @@
-"""What one run is: a study, a method and two seeds in, the figures of its test part out.
+"""One run: a study, a method and two seeds in, the scores on its test part out.
 
-The order of things, the same for every method:
+Every method goes through the same steps:
 
-1. The study is loaded; `mask_seed` decides its gaps where they are made on purpose.
-2. `split_seed` decides which rows are to learn from, to choose by (validation) and to test.
-3. The method learns from training rows; validation rows are its `held_out`: for early stopping and
-   whatever else it chooses by itself. Where a grid is given, every setting is tried so, and the one
-   with the smallest validation loss (log-loss, or mean squared error) is kept as it is.
-4. The test part is predicted, and scored, once. Nothing that was chosen has seen it.
+1. The study is loaded; `mask_seed` decides the gaps where they are made on purpose.
+2. `split_seed` decides which rows are for training, validation and testing.
+3. The method is fitted on the training rows; the validation rows are its `held_out`, for early
+   stopping and whatever else it chooses itself. With a grid, every setting is fitted so, and the
+   model with the smallest validation loss (log-loss, or mean squared error) is kept as it is.
+4. The test part is predicted and scored once. Nothing that was chosen has seen it.
 
-The method's own seed comes from both seeds, and a run has one thread: the same run gives the same
-scores in any order, beside any others, on one core or many.
+The method's own seed comes from both seeds, and a run uses one thread: the same run gives the same
+scores in any order, beside any other runs, on one core or many.
+
+A setting is a dict of plain JSON values by parameter name. What a method does not have itself goes
+to the estimator inside it (the network of "em+network"); "imputer__NAME" goes to its imputer and
+"policy__NAME" to its policy. "steps" is a budget of training steps for methods that count epochs.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from inspect import Parameter, signature
+from inspect import signature
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,28 +37,28 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from ...errors import ParameterError
+from ...gil import POLICIES
 from ...metrics import _scores as metrics
 from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
-from ..studies import load, takes
-from ..studies._data_files import Root
-from ..studies._study import Study
-from . import _peak_memory as peak_memory
-from . import _pictures as looks
-from ._settings import Setting, configure, in_epochs, settings
+from ..studies import Root, Study, load, takes
+from . import _pictures
 
 METHODS = {**TABLES, **SERIES}
+STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+Setting = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Run:
-    """One line of results, before it is done.
+    """What identifies a line of results.
 
-    study, options : what `datasets.load` takes, without seeds of masks and without root
-    method : a name of `bench.methods`
-    setting : parameters of the method; see `bench.settings`
+    study, options : arguments of `studies.load`, without mask_seed and root
+    method : a name from `lab.rivals`
+    setting : parameters of the method
     grid : parameter -> values to choose from on validation rows
-    mask_seed : which entries are hidden, in studies that hide them on purpose; else 0
-    split_seed : which rows are tested
+    mask_seed : decides which entries are hidden, in studies that hide them on purpose; else 0
+    split_seed : decides which rows are tested
 
     >>> run = Run("icu", "mask_only", options={"n_series": 60}, split_seed=3)
     >>> Run.of(json.loads(run.identity)) == run
@@ -67,19 +75,19 @@ class Run:
 
     @property
     def identity(self) -> str:
-        """The same text for the same run, whatever the order in its dicts."""
+        """The same string for the same run, whatever the order in its dicts."""
         try:
             return json.dumps(asdict(self), sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ParameterError(
-                f"the run of {self.method!r} on {self.study!r} cannot be written down ({error})",
-                "Options and settings must be texts, finite numbers, True, False, None, or lists"
+                f"the run of {self.method!r} on {self.study!r} cannot be written as JSON ({error})",
+                "Options and settings must be strings, finite numbers, True, False, None, or lists"
                 " of these",
-                "Name things instead of passing objects",
+                "Pass names instead of objects",
             ) from None
 
     def as_dict(self) -> dict[str, Any]:
-        """How its line of results begins."""
+        """The first part of its line of results."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
@@ -88,7 +96,7 @@ class Run:
         return cls(**{name: record[name] for name in cls.__dataclass_fields__})
 
     def check(self) -> None:
-        """Refuse what would be a wrong figure rather than an error."""
+        """Refuse what would give a wrong figure rather than an error."""
         if self.method not in METHODS:
             raise ParameterError(
                 f"there is no method {self.method!r}",
@@ -111,21 +119,21 @@ class Run:
         if self.options.get("masks") == "redrawn":
             raise ParameterError(
                 "masks is 'redrawn'",
-                "A run trains on one draw of the masks, so its line would claim what was not done",
+                "A run trains on one draw of the masks, so its line would be wrong",
                 "Leave masks out",
             )
 
     def load(self, root: Root = None) -> Study:
-        """Its study; the last one is kept, as runs on it come one after the other."""
+        """Its study. The last one is cached, since runs on it follow one another."""
         self.check()
         options = json.dumps(self.options, sort_keys=True)
         return _load(self.study, options, self.mask_seed, None if root is None else str(root))
 
     @property
     def random_state(self) -> int:
-        """The method's seed: the same for all methods, another for each pair of seeds."""
-        drawn = np.random.SeedSequence([self.mask_seed, self.split_seed]).generate_state(1)
-        return int(drawn[0] % 2**31)
+        """The method's seed: the same for all methods, different for each pair of seeds."""
+        state = np.random.SeedSequence([self.mask_seed, self.split_seed]).generate_state(1)
+        return int(state[0] % 2**31)
 
 
 @lru_cache(maxsize=1)
@@ -135,117 +143,105 @@ def _load(name: str, options: str, mask_seed: int, root: str | None) -> Study:
 
 
 def carry_out(run: Run, study: Study, pictures: bool = False) -> dict[str, Any]:
-    """Fit, choose and test once; whatever goes wrong is raised.
+    """Fit, choose and test once; every error is raised.
 
-    pictures : add what there is to look at; what goes wrong with that is a warning only
+    pictures : add what there is to look at; an error there is only a warning
 
     Returns
     -------
-    rows : how many there were to learn from, to choose by and to test
-    chosen : the setting kept of the grid
-    tried : [setting, validation loss] of each, where there is a grid
+    rows : numbers of training, validation and test rows
+    chosen : the setting chosen from the grid
+    tried : [setting, validation loss] of each, if there is a grid
     ignored : what the study has and the method cannot take, such as times
-    scores : see `bench.metrics`; imputation is judged on the test part, where truth is known
-    cost : seconds of the fit kept, of all fits, of predicting (and, where it is judged, imputing)
-        the test part, and peak memory in MB, None where nobody counts it; see `bench.peak_memory`
-    pictures : where asked for; see `bench.pictures`
+    scores : see `imputefree.metrics`; imputation is scored on the test part, where truth is known
+    cost : seconds of the chosen fit, of all fits, of predicting (and, where it is scored, imputing)
+        the test part; peak memory in MB, None where the system does not count it
+    pictures : if asked for; see `_pictures`
     """
-    before = torch.get_num_threads()
+    n_threads = torch.get_num_threads()
     with threadpool_limits(1):
         torch.set_num_threads(1)
         try:
             return _carry_out(run, study, pictures)
         finally:
-            torch.set_num_threads(before)
+            torch.set_num_threads(n_threads)
 
 
 def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
-    peak_memory.begin()
+    reset_peak_memory()
     split = study.split(run.split_seed)
     rest = study.take(np.concatenate([split.train, split.validation]))
     held_out = np.arange(len(rest.y)) >= len(split.train)
-    grid = list(settings(run.grid))
     tried: list[tuple[Setting, float]] = []
     seconds: list[float] = []
-    kept: Any = None
-    for setting in grid:
+    best: Any = None  # model, its validation loss, its place in `tried`
+    for choice in (grid := grid_settings(run.grid)):
         model = make_method(run.method, study.task, study.kind, run.random_state)
-        given = in_epochs(model, {**run.setting, **setting}, len(split.train))
-        configure(model, given, run.random_state)
+        setting = in_epochs(model, {**run.setting, **choice}, len(split.train))
+        configure(model, setting, run.random_state)
         start = time.perf_counter()
-        model.fit(rest.X, rest.y, held_out=held_out, **_taken(model.fit, rest))
+        model.fit(rest.inputs, rest.y, held_out=held_out)
         seconds.append(time.perf_counter() - start)
-        # Of one setting there is nothing to choose.
         loss = _loss(model, study, split.validation) if len(grid) > 1 else 0.0
-        tried.append((setting, loss))
-        if kept is None or loss < kept[1]:
-            kept = model, loss, len(tried) - 1
-    if kept is None:
+        tried.append((choice, loss))
+        if best is None or loss < best[1]:
+            best = model, loss, len(tried) - 1
+    if best is None:
         raise ParameterError("the grid is empty", "It must hold values", "Leave grid out")
-    model, _, at = kept
+    model, _, place = best
     test = study.take(split.test)
     start = time.perf_counter()
     prediction = _predict(model, test)
     cost = {
-        "fit_seconds": seconds[at],
+        "fit_seconds": seconds[place],
         "search_seconds": sum(seconds),
         "predict_seconds": time.perf_counter() - start,
-        "peak_memory_mb": peak_memory.megabytes(),  # before judging, which takes memory too
+        "peak_memory_mb": peak_memory_mb(),  # before scoring, which takes memory too
     }
     scores = _scores(prediction, study, split.test)
     if hasattr(model, "impute") and test.complete() is not None:
         start = time.perf_counter()
-        scores |= _imputation(model, test, rest.take(~held_out))
+        scores |= _imputation_scores(model, test, rest.take(~held_out))
         cost["impute_seconds"] = time.perf_counter() - start
-    found = {
+    result = {
         "rows": [len(part) for part in split],
-        "chosen": tried[at][0],
-        "tried": [list(one) for one in tried] if len(grid) > 1 else [],
-        "ignored": sorted(set(study.options) - set(_taken(model.fit, study))),
+        "chosen": tried[place][0],
+        "tried": [list(pair) for pair in tried] if len(grid) > 1 else [],
+        "ignored": [
+            name for name in getattr(model, "ignores", ()) if getattr(study, name) is not None
+        ],
         "scores": scores,
         "cost": cost,
     }
-    if pictures:  # last, so that neither scores nor cost know of them
+    if pictures:  # last, so that they touch neither scores nor cost
         try:
-            shown = looks.pictures(model, study, test, random_state=run.random_state)
+            shown = _pictures.pictures(model, study, test, random_state=run.random_state)
             json.dumps(shown, allow_nan=False)
-            found["pictures"] = shown
+            result["pictures"] = shown
         except Exception as error:  # the run is done, whatever its pictures do
-            warnings.warn(
-                f"no pictures: {type(error).__name__}: {error}", looks.PictureWarning, stacklevel=3
-            )
-    return found
-
-
-def _taken(function: Any, study: Study) -> dict[str, Any]:
-    """What the method takes of what the study has beside X."""
-    has = signature(function).parameters
-    if any(one.kind is Parameter.VAR_KEYWORD for one in has.values()):
-        return study.options
-    return {name: value for name, value in study.options.items() if name in has}
+            message = f"no pictures: {type(error).__name__}: {error}"
+            warnings.warn(message, _pictures.PictureWarning, stacklevel=3)
+    return result
 
 
 def _predict(model: Any, part: Study) -> tuple[np.ndarray, Any]:
     """Probabilities and their classes, or numbers and None."""
     if part.task != CLASSES:
-        return model.predict(part.X, **_taken(model.predict, part)), None
-    return model.predict_proba(part.X, **_taken(model.predict_proba, part)), model.classes_
+        return model.predict(part.inputs), None
+    return model.predict_proba(part.inputs), model.classes_
 
 
 def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) -> metrics.Figures:
     values, classes = prediction
     values = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(values).all():
-        raise ParameterError(
-            "the method predicts NaN or infinity", "Predictions must be finite", "Mend the method"
-        )
+    _check_finite(values, "the method predicts")
     if classes is None:
         return metrics.of_numbers(study.y[rows], values)
-    everyone = np.unique(study.y)
-    probability = np.zeros((len(values), len(everyone)))  # 0 for a class it never saw
-    probability[:, np.searchsorted(everyone, classes)] = values
+    all_classes = np.unique(study.y)
+    probability = np.zeros((len(values), len(all_classes)))  # 0 for a class it never saw
+    probability[:, np.searchsorted(all_classes, classes)] = values
     probability /= probability.sum(1, keepdims=True)
-    return metrics.of_classes(np.searchsorted(everyone, study.y[rows]), probability)
+    return metrics.of_classes(np.searchsorted(all_classes, study.y[rows]), probability)
 
 
 def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
@@ -253,16 +249,129 @@ def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
     return float(figures["log_loss" if study.task == CLASSES else "rmse"] or 0.0)
 
 
-def _imputation(model: Any, test: Study, train: Study) -> metrics.Figures:
-    filled = model.impute(test.X, **_taken(model.impute, test)).astype(np.float64)
-    if not np.isfinite(filled[~test.observed]).all():
-        raise ParameterError(
-            "the method fills gaps with NaN or infinity",
-            "Entries must be finite",
-            "Mend the method",
-        )
+def _imputation_scores(model: Any, test: Study, train: Study) -> metrics.Figures:
+    filled = model.impute(test.inputs).astype(np.float64)
+    _check_finite(filled[~test.observed], "the method fills gaps with")
     truth = test.steps(test.complete())
-    learned = train.steps(train.X)
-    seen = (column[~np.isnan(column)].astype(np.float64) for column in learned.T)
-    spread = np.array([column.std() if len(column) else 0.0 for column in seen])
+    columns = (column[~np.isnan(column)].astype(np.float64) for column in train.steps(train.X).T)
+    spread = np.array([column.std() if len(column) else 0.0 for column in columns])
     return metrics.of_imputation(filled, truth, ~test.observed, spread)
+
+
+def _check_finite(values: np.ndarray, what: str) -> None:
+    if not np.isfinite(values).all():
+        raise ParameterError(
+            f"{what} NaN or infinity", "Its output must be finite", "Fix the method"
+        )
+
+
+def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[Setting]:
+    """Every combination in a grid, the last name changing fastest; one empty setting for no grid.
+
+    >>> grid_settings({"max_iter": [5, 10], "dropout": [0.0, 0.5]})[:2]
+    [{'max_iter': 5, 'dropout': 0.0}, {'max_iter': 5, 'dropout': 0.5}]
+    """
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
+    """The setting with "steps", a budget of training steps, as whole epochs of n_rows, at least 1.
+
+    >>> in_epochs(make_method("em+network"), {"steps": 2000, "batch_size": 100}, 10_000)
+    {'batch_size': 100, 'max_iter': 20}
+    """
+    rest = {name: value for name, value in setting.items() if name != "steps"}
+    if "steps" not in setting:
+        return rest
+    defaults = model.get_params()
+    inner = defaults.get("estimator__batch_size")
+    batch = rest.get("batch_size", defaults.get("batch_size", inner))
+    if batch is None:
+        raise _unknown(model, "steps")
+    steps_per_epoch = -(-n_rows // int(batch))
+    return {**rest, "max_iter": max(1, setting["steps"] // steps_per_epoch)}
+
+
+def configure(model: Any, setting: Mapping[str, Any], random_state: int) -> Any:
+    """The same unfitted method with this setting; random_state is for its imputer.
+
+    >>> configure(make_method("em+network"), {"max_iter": 3, "imputer__max_iter": 9}, 0)
+    ImputeThenPredict(estimator=GILClassifier(max_iter=3, random_state=0),
+                      imputer=EMImputer(max_iter=9, random_state=0))
+    >>> configure(make_method("naive_bayes"), {"max_iter": 3}, 0)
+    Traceback (most recent call last):
+    imputefree.errors.ParameterError: ObservedNaiveBayes has no setting 'max_iter'. Its settings \
+are ...
+    """
+    parameters = model.get_params()
+    parts: dict[str, Setting] = {"imputer": {}, "policy": {}}
+    for name, value in setting.items():
+        part, _, rest = name.partition("__")
+        if part in parts and rest:
+            parts[part][rest] = value
+        elif name in parameters:
+            model.set_params(**{name: value})
+        elif f"estimator__{name}" in parameters:
+            model.set_params(**{f"estimator__{name}": value})
+        else:
+            raise _unknown(model, name)
+    for part, options in parts.items():
+        if options:
+            _configure_part(model, part, options, random_state)
+    return model
+
+
+def _configure_part(model: Any, part: str, options: Setting, random_state: int) -> None:
+    """Sets the options of its imputer, an object, or of its policy, a name."""
+    target = model.get_params().get(part)
+    owner: Any = target
+    if part == "imputer" and hasattr(target, "get_params"):
+        known = list(target.get_params())
+    elif part == "policy" and target in POLICIES:
+        owner, known = f"the policy {target!r}", list(signature(POLICIES[target]).parameters)
+    else:
+        raise _unknown(model, f"{part}__{next(iter(options))}")
+    for option in options:
+        if option not in known:
+            raise _unknown(owner, option, known)
+    if part == "imputer":
+        target.set_params(**({"random_state": random_state} | options))
+    else:
+        model.set_params(policy=POLICIES[target](**options))
+
+
+def _unknown(owner: Any, name: str, known: Sequence[str] | None = None) -> ParameterError:
+    if known is None:
+        known = [parameter for parameter in owner.get_params() if "__" not in parameter]
+    return ParameterError(
+        f"{owner if isinstance(owner, str) else type(owner).__name__} has no setting {name!r}",
+        f"Its settings are {', '.join(known) or 'none'}",
+        "Leave it out, or name one of these",
+    )
+
+
+def reset_peak_memory() -> None:
+    """Forget earlier peaks: a process does many runs, and each is measured alone (Linux)."""
+    with suppress(OSError):
+        CLEAR_REFS.write_text("5")
+
+
+def peak_memory_mb() -> float | None:
+    """Peak resident memory in MB (2**20 bytes): libraries, the loaded study and the run.
+
+    On Linux since `reset_peak_memory`. Elsewhere `getrusage` knows only the peak since the process
+    started, so that a small run after a large one shows the large one's. None on Windows.
+
+    >>> peak_memory_mb() > 1
+    True
+    """
+    with suppress(OSError):
+        for line in STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 2**10
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)

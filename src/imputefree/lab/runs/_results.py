@@ -1,8 +1,8 @@
-"""A file of results: one JSON line a run, appended for good or not at all.
+"""A results file: one JSON line per run, appended as a whole or not at all.
 
-A line is written in one piece and forced to the disk before the next run counts. A process that is
-killed leaves at worst the beginning of a line, which the next one cuts off. There is one writer at
-a time; its lock is the kernel's and ends with it, however it ends.
+It is the one place from which a bench resumes. A line is written in one piece and forced to disk
+before the next run counts. A killed process leaves at worst the beginning of a line, which the
+next one cuts off. There is one writer at a time; the kernel drops its lock with the process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ...errors import ResultsError
@@ -21,43 +20,42 @@ from ._protocol import Run
 
 try:
     import fcntl
-except ImportError:  # Windows: no lock, so look after it yourself
+except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
-BEGIN = b'{"study": '  # of every line: what else stands at the end of a file is not ours to cut
+BEGIN = b'{"study": '  # of every line: anything else at the end of a file is not ours to cut
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Record = dict[str, Any]
 
 
 def read_results(path: Path | str) -> list[Record]:
-    """All lines in their order, one for each run: of several, the last. A torn end is passed over.
+    """All lines in order, one for each run: of several, the last. A torn end is ignored.
 
-    path : what `run_grid` wrote
+    path : a file that `run_grid` wrote
     """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
         raise ResultsError(
             f"{path} cannot be read: {_reason(error)}",
-            "It must be a file of results",
-            "Check the path, or make the file by a run",
+            "It must be a results file",
+            "Check the path, or create the file by a run",
         ) from None
     records, _ = _parse(content, Path(path))
     return list({Run.of(record).identity: record for record in records}.values())
 
 
 class ResultsFile:
-    """The one writer of a file of results.
+    """The one writer of a results file.
 
-    records : the lines that are in it, in their order
+    records : the lines that are in it, in order
 
     >>> from tempfile import TemporaryDirectory
-    >>> run = Run("icu", "mask_only")
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "new", "results.jsonl")
     ...     with ResultsFile(path) as results:
-    ...         results.append(run.as_dict())
+    ...         results.append(Run("icu", "mask_only").as_dict())
     ...     read_results(path)[0]["method"]
     'mask_only'
     """
@@ -89,42 +87,33 @@ class ResultsFile:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self._file)
 
     def append(self, record: Record) -> None:
-        """Write a line; when this returns it is on the disk, and when it raises nothing of it."""
-        line = _line(record)
+        """Write a line. When this returns it is on disk; when it raises, nothing of it is."""
+        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        if not line.startswith(BEGIN):
+            raise ValueError("a record must begin with its study")
         size = os.fstat(self._file).st_size
         try:
             written = 0
             while written < len(line):  # a nearly full disk takes a part
                 written += os.write(self._file, line[written:])
             os.fsync(self._file)
-        except OSError as error:
-            self._cut(size)
+        except BaseException as error:  # Ctrl-C between two parts, too
+            with suppress(OSError):  # if this fails, the next start cuts it off
+                os.ftruncate(self._file, size)
+            if not isinstance(error, OSError):
+                raise
             full = error.errno in FULL
             raise ResultsError(
-                f"{'the disk is full: ' if full else ''}{self.path} cannot be written:"
-                f" {_reason(error)}",
-                f"The {len(self.records)} runs in it are safe; the one just done is not",
-                "Make room and start the same command again: it goes on from there"
-                if full
-                else "Mend it and start the same command again: it goes on from there",
+                f"{'the disk is full: ' * full}{self.path} cannot be written: {_reason(error)}",
+                f"The {len(self.records)} runs in it are safe; the last one is not",
+                f"{'Make room' if full else 'Fix this'} and start the same command again: it"
+                " continues from there",
             ) from None
-        except BaseException:  # Ctrl-C between two parts
-            self._cut(size)
-            raise
         self.records.append(record)
-
-    def _cut(self, size: int) -> None:
-        with suppress(OSError):  # then the next start cuts it off
-            os.ftruncate(self._file, size)
 
     def _lock(self) -> None:
         if fcntl is None:
@@ -134,16 +123,9 @@ class ResultsFile:
         except BlockingIOError:
             raise ResultsError(
                 f"{self.path} is being written by another process",
-                "A file of results has one writer at a time",
+                "A results file has one writer at a time",
                 "Wait for it or stop it, or name another file",
             ) from None
-
-
-def _line(record: Record) -> bytes:
-    line = json.dumps(record, allow_nan=False).encode() + b"\n"
-    if not line.startswith(BEGIN):
-        raise ValueError("a record begins with its study")  # a mistake in this package
-    return line
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
@@ -157,9 +139,9 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
             if number == len(lines) and _is_torn(line, first=number == 1):
                 break
             raise ResultsError(
-                f"line {number} of {path} is no result",
+                f"line {number} of {path} is not a result",
                 "Each line must be what a run wrote",
-                "Name a file of results, or remove that line",
+                "Name a results file, or remove that line",
             )
         records.append(record)
         size += len(line)
@@ -167,11 +149,11 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
 
 
 def _is_torn(line: bytes, *, first: bool) -> bool:
-    """Whether it is what a write of ours left that was broken off: that has no newline.
+    """Whether this is the beginning of a line of ours, whose writer was stopped.
 
-    first : nothing before it says whose file this is, so it must say so itself
+    first : no line before it says whose file this is, so it must say so itself
     """
-    if not line.strip(b"\0"):  # what some file systems leave of a write that power failed
+    if not line.strip(b"\0"):  # what some file systems leave of a write after a power failure
         return True
     ours = line.startswith(BEGIN) or (not first and BEGIN.startswith(line))
     return ours and not line.endswith(b"\n")
@@ -187,8 +169,8 @@ def _record(line: bytes) -> Record | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A new file's name must last too."""
-    with suppress(OSError):  # not every file system lets one
+    """Force the name of a new file to disk too."""
+    with suppress(OSError):  # not every file system allows it
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

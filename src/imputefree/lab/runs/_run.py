@@ -1,18 +1,18 @@
-"""A grid of runs, written down one by one as they are done; what is written is not done again.
+"""A grid of runs, written down one by one as they finish; what is written is not run again.
 
-    run_grid(grid("mnist", ["gil", "gil-h", "em+network"], mask_seeds=[0, 1]), "results.jsonl")
+    run_grid(plan("mnist", methods=["gil", "gil-h"], seeds=2).runs, "mnist.jsonl")
 
 A line of results holds
 
-- study, method, options, setting, grid, mask_seed, split_seed : the run; see `protocol.Run`
-- status : "done", or "failed": then `error` says why, and the figures are missing
-- rows, chosen, tried, ignored, scores, cost : see `protocol.carry_out`
-- pictures : where they are asked for, and only of runs whose seeds are both 0, as one of each kind
-  is enough to look at; see `bench.pictures`
-- simulated, missing_rate, notes : what a reader has to know of the study
-- warnings : the first lines of what the method warned of
+- study, method, options, setting, grid, mask_seed, split_seed : the run; see `_protocol.Run`
+- status : "done", or "failed": then `error` says why, and there are no scores
+- rows, chosen, tried, ignored, scores, cost : see `_protocol.carry_out`
+- pictures : if asked for, and only for runs whose seeds are both 0, since one of each kind is
+  enough to look at; see `_pictures`
+- simulated, missing_rate, notes : what a reader has to know about the study
+- warnings : the first line of each warning
 - seconds, finished : how long the run took (with its pictures), and when it ended (UTC)
-- versions, command : what made it
+- versions, command : what produced it
 """
 
 from __future__ import annotations
@@ -23,29 +23,27 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 from ..._progress import grid_progress
-from ..._rules import check_rules, whole
+from ..._rules import check_value, whole
 from ...errors import ImputefreeError, ParameterError
-from ..studies._data_files import Root
+from ..studies import Root
 from ._pictures import PictureWarning
 from ._protocol import Run, carry_out
 from ._results import Record, ResultsFile
-from ._workers import Width, WorkerDied, by_executor, by_processes
+from ._workers import Results, WorkerDied, by_processes
 
 PACKAGES = (
     *("imputefree", "torch", "numpy", "scipy", "pandas", "scikit-learn"),
     *("lightgbm", "xgboost-cpu", "pypots"),
 )
-LONGEST = 500  # letters of an error or a warning
-MOST_WARNINGS = 5
+MAX_LETTERS = 500  # of an error or a warning
+MAX_WARNINGS = 5
 
 
 def run_grid(
@@ -53,8 +51,7 @@ def run_grid(
     path: Path | str,
     *,
     n_jobs: int = 1,
-    executor: Any = None,
-    width: Width = 1,
+    workers: Callable[[Callable[[Run], Record], Sequence[Run]], Results[Run]] | None = None,
     root: Root = None,
     retry_failed: bool = False,
     progress: bool = True,
@@ -65,25 +62,21 @@ def run_grid(
 
     Parameters
     ----------
-    runs : in any order; one that is there twice is done once
-    path : the file of results; made, with its folder, if it is not there
-    n_jobs : processes of this machine, each with one thread
-    executor, width : an executor with `submit` to be used instead, and how many runs it is given at
-        a time: a number, or a function that is asked again and again
-    root : where the files of studies are, as for `datasets.load`
-    retry_failed : do again what is in the file as failed; the new line counts
-    progress : a bar with the time left, where somebody is looking
-    command : what stands in the lines; default: how this program was called
-    pictures : also write down what there is to look at, where both seeds are 0. It does not make
-        a run another one: a line that the file holds without pictures stays so
+    runs : in any order; duplicates are run once
+    path : the results file; created, with its folder, if it does not exist
+    n_jobs : processes on this machine, each with one thread
+    workers : used instead of these processes; a function of `_workers`, such as a Dask `Cluster`
+    root : folder with the studies' files, as for `studies.load`
+    retry_failed : run again what the file holds as failed; the new line counts
+    progress : show a bar with the time left, on a terminal
+    command : recorded in the lines; default: how this program was called
+    pictures : also record what there is to look at, where both seeds are 0. This does not change
+        a run's identity: a line that the file holds without pictures stays so
 
     A method that fails is a line as well. A study that cannot be read, or a file that cannot be
-    written, ends the whole with one sentence; what is written stays.
+    written, ends everything with one error; what is written stays.
     """
-    check_rules(
-        SimpleNamespace(n_jobs=n_jobs, width=width() if callable(width) else width),
-        {"n_jobs": whole(1), "width": whole(1)},
-    )
+    check_value("n_jobs", n_jobs, whole(1))
     asked = {run.identity: run for run in runs}
     for run in asked.values():
         run.check()
@@ -97,12 +90,9 @@ def run_grid(
             if identity not in lines or (retry_failed and lines[identity]["status"] == "failed")
         ]
         work = partial(attempt, root=root, pictures=pictures)
-        if executor is None:
-            stream = by_processes(work, todo, n_jobs)
-        else:
-            stream = by_executor(work, todo, executor, width)
+        carry = workers or partial(by_processes, n_jobs=n_jobs)
         with grid_progress(progress, len(asked), len(asked) - len(todo)) as report:
-            for run, result in stream:
+            for run, result in carry(work, todo):
                 record = failed(run, str(result)) if isinstance(result, WorkerDied) else result
                 results.append(record | {"command": command})
                 lines[run.identity] = results.records[-1]
@@ -110,45 +100,8 @@ def run_grid(
     return [lines[identity] for identity in asked]
 
 
-def grid(
-    study: str,
-    methods: Sequence[str],
-    *,
-    options: Sequence[dict[str, Any]] = ({},),
-    mask_seeds: Sequence[int] = (0,),
-    split_seeds: Sequence[int] = (0,),
-    settings: dict[str, dict[str, Any]] | None = None,
-    grids: dict[str, dict[str, list[Any]]] | None = None,
-) -> list[Run]:
-    """Every method with every option and seed; runs on the same data stand together.
-
-    options : of the study, such as {"rate": 0.5}, {"rate": 0.9}
-    settings, grids : by method, such as {"network": {"max_iter": 10}}
-
-    >>> runs = grid("mnist", ["gil", "network"], options=[{"rate": 0.5}], mask_seeds=[0, 1])
-    >>> [(run.mask_seed, run.method) for run in runs]
-    [(0, 'gil'), (0, 'network'), (1, 'gil'), (1, 'network')]
-    """
-    return [
-        Run(
-            study,
-            method,
-            options=chosen,
-            setting=(settings or {}).get(method, {}),
-            grid=(grids or {}).get(method, {}),
-            mask_seed=mask_seed,
-            split_seed=split_seed,
-        )
-        for chosen in options
-        for mask_seed in mask_seeds
-        for split_seed in split_seeds
-        for method in methods
-    ]
-
-
 def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
     """A line of results without its command. Only a study that cannot be read raises."""
-    pictures = pictures and run.mask_seed == run.split_seed == 0
     start = time.perf_counter()
     study = run.load(root)
     about = {
@@ -157,39 +110,28 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
         "notes": list(study.notes),
     }
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")  # "once" would depend on the runs before
+        warnings.simplefilter("always")  # "once" would depend on earlier runs
         try:
-            found = {"status": "done", **carry_out(run, study, pictures=pictures)}
-            _check_writable(found)
+            shown = pictures and run.mask_seed == run.split_seed == 0
+            result = {"status": "done", **carry_out(run, study, pictures=shown)}
+            _check_json(result)
         except Exception as error:  # whatever a method does, the others go on
-            found = {"status": "failed", "error": _sentence(error)}
+            result = {"status": "failed", "error": _message(error)}
     about["warnings"] = _first_lines(caught)
-    return run.as_dict() | found | about | _made(time.perf_counter() - start)
+    return run.as_dict() | result | about | _provenance(time.perf_counter() - start)
 
 
 def failed(run: Run, why: str) -> Record:
-    """The line of a run that could not even say so itself."""
-    return run.as_dict() | {"status": "failed", "error": why} | _made(None)
+    """The line of a run that could not report its failure itself."""
+    return run.as_dict() | {"status": "failed", "error": why} | _provenance(None)
 
 
-def _made(seconds: float | None) -> Record:
+def _provenance(seconds: float | None) -> Record:
     return {
         "seconds": seconds,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {"python": platform.python_version(), **dict(_versions())},
     }
-
-
-def _check_writable(found: Record) -> None:
-    """Here, where it costs this run alone; the file would refuse it, and end the whole grid."""
-    try:
-        json.dumps(found, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"what the run found cannot be written down ({error})",
-            "Figures must be finite numbers",
-            "Mend the method",
-        ) from None
 
 
 def _versions() -> Iterator[tuple[str, str]]:
@@ -200,15 +142,27 @@ def _versions() -> Iterator[tuple[str, str]]:
             continue
 
 
-def _sentence(error: Exception) -> str:
+def _check_json(result: Record) -> None:
+    """Here it costs this run alone; the results file would refuse it and end the whole grid."""
+    try:
+        json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"the result of the run cannot be written as JSON ({error})",
+            "Figures must be finite numbers",
+            "Fix the method",
+        ) from None
+
+
+def _message(error: Exception) -> str:
     text = str(error)
     if not isinstance(error, ImputefreeError):
         text = f"{type(error).__name__}: {text}"
-    return " ".join(text.split())[:LONGEST]
+    return " ".join(text.split())[:MAX_LETTERS]
 
 
 def _first_lines(caught: list[warnings.WarningMessage]) -> list[str]:
-    # What came last must not be lost behind the method's own.
-    caught = sorted(caught, key=lambda one: not issubclass(one.category, PictureWarning))
-    lines = (str(one.message).strip().split("\n")[0][:LONGEST] for one in caught)
-    return list(dict.fromkeys(lines))[:MOST_WARNINGS]
+    # Pictures warn last, and must not be lost behind the method's own warnings.
+    caught = sorted(caught, key=lambda warning: not issubclass(warning.category, PictureWarning))
+    lines = (str(warning.message).strip().split("\n")[0][:MAX_LETTERS] for warning in caught)
+    return list(dict.fromkeys(lines))[:MAX_WARNINGS]

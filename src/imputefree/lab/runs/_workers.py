@@ -1,117 +1,114 @@
-"""Where runs are carried out: processes of this machine, this process, or any executor.
+"""Where runs are carried out: in processes on this machine, in this process, or on a Dask cluster.
 
-What is asked of an executor is `submit` of concurrent.futures; `cluster` has one for Dask.
+Each is a function (work, items) that yields (item, work(item)) once per item, as results come.
+
+`imputefree bench STUDY --dask tcp://HOST:8786` uses a Dask cluster that is already running:
+
+    dask scheduler                                                 on one machine
+    dask worker tcp://HOST:8786 --nthreads 1 --nworkers 8          on each, for 8 of its cores
+
+What it needs:
+
+- The extra `cluster` and the same versions of Python and imputefree everywhere.
+- One thread per worker, as above: a run measures its time and memory, and catches warnings, for its
+  whole process. Workers with more threads are refused.
+- The study's files on every machine, under the same path if --root is given, else where
+  IMPUTEFREE_DATA of the *worker* says, or in the cache there. Simulated studies need none.
+- Memory: at 80 % of its --memory-limit Dask gives a worker no further runs. `--memory-limit 0`
+  leaves that to the machine.
+
+Dask moves a run to another worker when its worker dies. A run that kills several workers (Dask's
+allowed-failures, 3 by default) becomes a failed line, and the rest goes on. Workers that join later
+get work too. Only this process writes results.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import platform
+import re
 import signal
 import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
 from joblib.externals.loky import ProcessPoolExecutor
 
+from ...errors import ClusterError, ImputefreeError, counted, shorten
+
 Item = TypeVar("Item")
-Done = Iterator[tuple[Item, Any]]
-Width = int | Callable[[], int]  # a function is asked again whenever there may be room
-DIED = "its process ended without a word: killed from outside, often for want of memory, or crashed"
-# Set before any library is loaded: some look at nothing else.
+Work = Callable[[Item], Any]
+Results = Iterator[tuple[Item, Any]]
+DIED = "its process died without a message: killed, often for lack of memory, or crashed"
+# Set before any library is loaded: some read nothing else.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?[^\s/:]+:\d{1,5}")
+PATIENCE = 10.0  # seconds for a scheduler to answer, and for the first worker to join
+ALONE = 60.0  # seconds without any worker: a restarted one needs a few
+LOOK = 2.0  # seconds between two counts of the workers
 
 
 class WorkerDied(Exception):
-    """Stands in the place of a result whose process died twice."""
+    """Takes the place of a result whose process died twice."""
 
 
-class InThisProcess(Executor):
-    """Carries out at once what is submitted: for tests, and for a debugger."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The future is done when it is returned."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+def in_this_process(work: Work[Item], items: Sequence[Item]) -> Results[Item]:
+    """One after another, for tests and debuggers."""
+    for item in items:
+        yield item, work(item)
 
 
-def by_executor(
-    work: Callable[[Item], Any], items: Sequence[Item], executor: Any, width: Width
-) -> Done[Item]:
-    """(item, result) as they come, with `width` under way at a time."""
-    yield from _stream(work, deque(items), executor, width, {})
+def by_processes(work: Work[Item], items: Sequence[Item], n_jobs: int) -> Results[Item]:
+    """In n_jobs processes with one thread each.
 
-
-def by_processes(work: Callable[[Item], Any], items: Sequence[Item], n_jobs: int) -> Done[Item]:
-    """(item, result) as they come, from n_jobs processes with one thread each.
-
-    Processes, even if it is one: what crashes or eats all memory takes its process with it and
-    nothing else. All that were under way then are tried once more, each alone, so that the
-    innocent get their result; the result of the other is a `WorkerDied`.
+    Every process is an executor of its own: a run that crashes or eats all memory takes its process
+    down and nothing else. It is tried once more; its result after that is a `WorkerDied`.
     """
-    waiting = deque(items)
-    while waiting:
-        flying: dict[Future[Any], Item] = {}
-        try:
-            with _processes(min(n_jobs, len(waiting))) as executor:
-                yield from _stream(work, waiting, executor, n_jobs, flying)
-        except BrokenExecutor:
-            yield from _one_by_one(work, deque(flying.values()))
-
-
-def _one_by_one(work: Callable[[Item], Any], suspects: deque[Item]) -> Done[Item]:
-    while suspects:
-        flying: dict[Future[Any], Item] = {}
-        try:
-            with _processes(1) as executor:
-                yield from _stream(work, suspects, executor, 1, flying)
-        except BrokenExecutor:
-            for item in flying.values():
-                yield item, WorkerDied(DIED)
-
-
-def _stream(
-    work: Callable[[Item], Any],
-    waiting: deque[Item],
-    executor: Any,
-    width: Width,
-    flying: dict[Future[Any], Item],
-) -> Done[Item]:
-    while waiting or flying:
-        while waiting and len(flying) < (width() if callable(width) else width):
-            future = executor.submit(work, waiting[0])  # may raise: then it still waits
-            flying[future] = waiting.popleft()
-        for future in wait(flying, return_when=FIRST_COMPLETED).done:
-            result = future.result()  # may raise: then it was still flying
-            yield flying.pop(future), result
-
-
-@contextmanager
-def _processes(number: int) -> Iterator[Any]:
-    executor = ProcessPoolExecutor(
-        max_workers=number, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),)
-    )
+    waiting = deque((item, 1) for item in items)  # with the number of the attempt
+    idle: list[Any] = []
+    running: dict[Future[Any], tuple[Any, Item, int]] = {}
     try:
         with warnings.catch_warnings():
-            # It replaces processes that have grown, and says so; nobody need care.
+            # loky replaces processes that have grown, and says so.
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
-            yield executor
+            while waiting or running:
+                while waiting and len(running) < n_jobs:
+                    executor = idle.pop() if idle else _process()
+                    future = executor.submit(work, waiting[0][0])
+                    running[future] = (executor, *waiting.popleft())
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    executor, item, attempt = running[future]
+                    try:
+                        result = future.result()
+                        idle.append(executor)
+                    except BrokenExecutor:
+                        executor.shutdown(wait=True, kill_workers=True)
+                        result = WorkerDied(DIED)
+                    del running[future]
+                    if isinstance(result, WorkerDied) and attempt == 1:
+                        waiting.append((item, 2))
+                    else:
+                        yield item, result
     finally:
-        executor.shutdown(wait=True, kill_workers=True)
+        for executor in [*idle, *(executor for executor, *_ in running.values())]:
+            executor.shutdown(wait=True, kill_workers=True)
+
+
+def _process() -> Any:
+    return ProcessPoolExecutor(1, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),))
 
 
 def _end_with(parent: int) -> None:
     """End this process soon after its parent, and not before: Ctrl-C in a terminal reaches all.
 
-    A parent that is killed outright cannot tell it to end; one that is interrupted does.
+    A parent that is interrupted ends its workers itself; one that is killed cannot.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -121,3 +118,170 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+class Cluster:
+    """The workers of a Dask scheduler, to be passed as `run_grid(..., workers=cluster)`."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self._client, self._address = client, address
+
+    def __call__(self, work: Work[Item], items: Sequence[Item]) -> Results[Item]:
+        """One run per worker at a time: more would wait in workers, and be blamed if these die."""
+        # pure=False: each run has its own key. By default equal calls share one, so that a run to
+        # be tried again would get the result that failed.
+        executor = self._client.get_executor(pure=False)
+        waiting, running = deque(items), dict[Future[Any], Item]()
+        last_seen = time.monotonic()
+        try:
+            while waiting or running:
+                n_workers = self._count_workers()
+                if n_workers:
+                    last_seen = time.monotonic()
+                elif time.monotonic() - last_seen > ALONE:  # Dask would wait for ever
+                    raise self._gone("the last worker")
+                while waiting and len(running) < max(1, n_workers):
+                    future = executor.submit(work, waiting[0])
+                    running[future] = waiting.popleft()
+                for future in wait(running, LOOK, FIRST_COMPLETED).done:
+                    yield running.pop(future), self._result(future)
+        finally:  # take back what has not begun; what has goes on to its end on the worker
+            executor.shutdown(wait=False)
+
+    def _count_workers(self) -> int:
+        try:
+            return len(self._client.nthreads())
+        except Exception:  # the scheduler is gone: then runs are cancelled, which says so
+            return 0
+
+    def _result(self, future: Future[Any]) -> Any:
+        from distributed import KilledWorker
+
+        try:
+            return future.result()
+        except KilledWorker as error:
+            died = f"{counted(error.allowed_failures + 1, 'worker')} died while running it"
+            return WorkerDied(f"{died}: killed, often for lack of memory, or crashed")
+        except CancelledError:
+            raise self._gone("the scheduler") from None
+        except ImputefreeError as error:  # such as files that are here and not there
+            fact = f"on a worker of the Dask cluster: {error.fact}"
+            raise type(error)(fact, error.rule, error.remedy) from None
+
+    def _gone(self, who: str) -> ClusterError:
+        return ClusterError(
+            f"{who} of the Dask cluster {self._address} is gone",
+            "Finished runs are in the results file; those that were running are not",
+            "Start it and the same command again: it continues from there",
+        )
+
+
+@contextmanager
+def connect(address: str, patience: float = PATIENCE) -> Iterator[Cluster]:
+    """The cluster of the scheduler at this address.
+
+    address : such as "tcp://127.0.0.1:8786", as the scheduler prints it
+    patience : seconds for the scheduler to answer, and for the first worker to join
+
+    >>> with connect("http://127.0.0.1"):
+    ...     pass
+    Traceback (most recent call last):
+    imputefree.errors.ClusterError: 'http://127.0.0.1' is not an address of a Dask scheduler. It \
+must be tcp://HOST:PORT. Copy it from what `dask scheduler` prints.
+    """
+    if not ADDRESS.fullmatch(address):
+        raise ClusterError(
+            f"{address!r} is not an address of a Dask scheduler",
+            "It must be tcp://HOST:PORT",
+            "Copy it from what `dask scheduler` prints",
+        )
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ClusterError(
+            "Dask is not installed",
+            "--dask needs the extra `cluster`",
+            "Run pip install 'imputefree[cluster]', here and on all workers",
+        ) from None
+    with _quiet_log():
+        client = _client(address, patience)
+        try:
+            _check_workers(client, address, patience)
+            yield Cluster(client, address)
+        finally:
+            with suppress(Exception):  # the scheduler may be gone
+                client.close(timeout=patience)
+
+
+def _client(address: str, patience: float) -> Any:
+    from distributed import Client
+
+    answer: Future[Any] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(Client(address, timeout=patience, set_as_default=False))
+        except Exception as error:
+            answer.set_exception(error)
+
+    # In a thread: with a server that is not a scheduler Dask would talk for ever.
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions: `_check_workers` says which matter
+            return answer.result(patience + 2)
+    except Exception as error:
+        silent = isinstance(error, (OSError, TimeoutError))
+        why = "" if silent else f" ({type(error).__name__}: {error})"
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} within {patience:g} seconds{why}",
+            "--dask uses a cluster that is already running",
+            "Start `dask scheduler`, or check the address and the network",
+        ) from None
+
+
+def _check_workers(client: Any, address: str, patience: float) -> None:
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=patience)
+    threads = client.nthreads()
+    start = f"`dask worker {address} --nthreads 1`"
+    if not threads:
+        raise ClusterError(
+            f"the Dask scheduler {address} has no workers", "Runs need some", f"Start {start}"
+        )
+    wide = [worker for worker, number in threads.items() if number > 1]
+    if wide:
+        raise ClusterError(
+            f"{counted(len(wide), 'Dask worker')} with more than one thread: {shorten(wide)}",
+            "Time, memory and warnings of a run are those of its process, so it must be alone",
+            f"Start workers by {start}, with --nworkers for several on a machine",
+        )
+    _check_same("Python", platform.python_version(), client.run(platform.python_version))
+    there = client.run(version, "imputefree", on_error="return")
+    _check_same("imputefree", version("imputefree"), there)
+
+
+def _check_same(name: str, here: str, there: dict[str, Any]) -> None:
+    for worker, answer in there.items():
+        if answer != here:
+            installed = "not installed" if isinstance(answer, PackageNotFoundError) else str(answer)
+            raise ClusterError(
+                f"{name} is {here} here and {installed} on the Dask worker {worker}",
+                "All runs of a bench use one version",
+                "Install the same on all workers and restart them",
+            )
+
+
+@contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Silence Dask's log, which reports every lost connection at length."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    loggers = [logging.getLogger(name) for name in names]  # several have their own level
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

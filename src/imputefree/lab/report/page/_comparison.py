@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from ....errors import ImputefreeError
 from ....metrics import HIGHER_IS_BETTER
 from ...rivals._methods import OURS
-from ...runs._study_plans import PLANS
+from ...runs import PLANS
 from .._result_tables import PERCENT
 from .._stats import compare, compare_over_studies
 from ._html import Html, tag

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....data import counted
+from ....errors import counted
 from ...runs._results import Record
 from ._html import Html, tag
 from ._parts import plain_table

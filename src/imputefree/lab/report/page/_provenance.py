@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ....data import counted
+from ....errors import counted
 from ...runs._results import Record
 from ._html import Html, tag, text
 from ._parts import plain_table

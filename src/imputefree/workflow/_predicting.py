@@ -34,7 +34,7 @@ def predict_chunks(
         chunks = [Chunk.joined(every)] if every else []
     for chunk in chunks:
         call = model.predict_proba if is_classifier(model) else model.predict
-        yield chunk, call(chunk.inputs)
+        yield chunk, call(chunk.inputs if is_of_series(model) else chunk.columns)
 
 
 def by_step(model: Any) -> bool:

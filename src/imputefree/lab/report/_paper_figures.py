@@ -1,11 +1,11 @@
-"""The figures printed in the paper, Tables 1 to 7, to stand beside ours.
+"""The figures printed in the paper, Tables 1 to 7, to be shown beside ours.
 
 Source: "Gradient Importance Learning for Incomplete Observations", ICLR 2022. Each table is copied
-below figure by figure, in the paper's order, so that the two can be read side by side: `96.29_0.7`
+below figure by figure, in the paper's order, so that they can be compared by eye: `96.29_0.7`
 is a mean with its standard deviation, `-` is a dash in the paper, `<0.01` a bound.
 
-Methods bear our names (`methods.py`); the paper's own are in `PRINTED_NAMES`. Settings have the
-names of this list, each used by one study only:
+Methods have our names (`lab.rivals`); the paper's are in `PRINTED_NAMES`. Settings have these
+names, each used by one study only:
     "variable", "fixed" (MIMIC-III), "rate-25", "rate-35" (ophthalmic), "natural" (PhysioNet),
     "mcar-50", "mcar-70", "mcar-90", "mar" (MNIST)
 

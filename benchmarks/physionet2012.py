@@ -65,9 +65,9 @@ def gil(
     held_out = np.arange(len(rows)) >= len(train)
     model = GILSequenceClassifier(random_state=seed, **options)
     y = stays.y
-    static = stays.static.reset_index(drop=True)
-    model.fit(stays.X[rows], y[rows], held_out=held_out, static=static.iloc[rows])
-    return model.predict_proba(stays.X[test], static=static.iloc[test])[:, 1]
+    panel = stays.inputs
+    model.fit(panel[rows], y[rows], held_out=held_out)
+    return model.predict_proba(panel[test])[:, 1]
 
 
 def summaries(stays: Study) -> np.ndarray:
@@ -145,8 +145,9 @@ def rival_network(
     static = pd.get_dummies(stays.static, columns=["ICUType"], dtype=float)
     model.set_params(random_state=seed)
     y = stays.y
-    model.fit(stays.X[rows], y[rows], static=static.iloc[rows], held_out=held_out)
-    return model.predict_proba(stays.X[test], static=static.iloc[test])[:, 1]
+    panel = Panel.from_array(stays.X, static=static)
+    model.fit(panel[rows], y[rows], held_out=held_out)
+    return model.predict_proba(panel[test])[:, 1]
 
 
 PAPER = {  # one plain LSTM on scaled values, as the paper trains it, but narrower than its 1,024

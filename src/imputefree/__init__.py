@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .data import Panel
     from .errors import ImputefreeError, InputError, ModelFileError, ParameterError
     from .estimators import (
         GILClassifier,
@@ -24,6 +25,7 @@ __all__ = [
     "ImputefreeError",
     "InputError",
     "ModelFileError",
+    "Panel",
     "ParameterError",
 ]
 
@@ -32,8 +34,8 @@ def __getattr__(name: str) -> Any:
     """Public names on first use (PEP 562): importing the package does not import PyTorch."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = ".errors" if name.endswith("Error") else ".estimators"
-    value = getattr(import_module(home, __name__), name)
+    home = "errors" if name.endswith("Error") else "data" if name == "Panel" else "estimators"
+    value = getattr(import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value
 

@@ -8,7 +8,13 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
-from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
+from imputefree import (
+    GILClassifier,
+    GILRegressor,
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    Panel,
+)
 from imputefree.baselines import ImputeThenPredict
 from imputefree.errors import InputError, ParameterError
 from imputefree.lab.imputers import Imputer, make_imputer
@@ -117,26 +123,24 @@ def test_series_in_other_forms_give_the_same(name):
     X, _, y = series()
     static = pd.DataFrame({"age": np.where(np.arange(60) % 7, np.arange(60.0), np.nan)})
     estimator = GILSequenceClassifier(**QUICK)
-    listed = ImputeThenPredict(make_imputer(name), estimator).fit(X, y, static=static)
+    with_static = Panel.from_list(X, static=static)
+    listed = ImputeThenPredict(make_imputer(name), estimator).fit(with_static, y)
     lengths = np.array([len(one) for one in X])
     padded = np.full((60, 6, 3), np.inf)
     for row, one in enumerate(X):
         padded[row, : len(one)] = one
-    array = ImputeThenPredict(make_imputer(name), estimator).fit(
-        padded, y, static=static, lengths=lengths
-    )
-    probability = listed.predict_proba(X, static=static)
-    np.testing.assert_array_equal(
-        probability, array.predict_proba(padded, static=static, lengths=lengths)
-    )
+    padded = Panel.from_array(padded, lengths, static=static)
+    array = ImputeThenPredict(make_imputer(name), estimator).fit(padded, y)
+    probability = listed.predict_proba(with_static)
+    np.testing.assert_array_equal(probability, array.predict_proba(padded))
     long = pd.DataFrame(np.concatenate(X), columns=list("abc"))
     long["who"] = np.repeat(np.arange(60), lengths)
     long["hour"] = np.concatenate([np.arange(k) for k in lengths])
     long["age"], long["label"] = static["age"].to_numpy()[long["who"]], y[long["who"]]
-    how = {"id": "who", "time": "hour", "static": ["age"]}
-    framed = ImputeThenPredict(make_imputer(name), estimator).fit(long, "label", **how)
+    estimator.set_params(id="who", time="hour", static=["age"])
+    framed = ImputeThenPredict(make_imputer(name), estimator).fit(long, "label")
     np.testing.assert_allclose(framed.predict_proba(long), probability, atol=1e-6)
-    assert framed.score(long, "label") == listed.score(X, y, static=static)
+    assert framed.score(long, "label") == listed.score(with_static, y)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,8 @@ def test_static_categories_and_positions_from_the_end():
     gappy, _, y = series()
     static = pd.DataFrame({"code": np.arange(60) % 3 + 1.0})
     estimator = GILSequenceClassifier(categorical_features=["code"], **QUICK)
-    model = ImputeThenPredict(CARRY_FORWARD, estimator).fit(gappy, y, static=static)
+    panel = Panel.from_list(gappy, static=static)
+    model = ImputeThenPredict(CARRY_FORWARD, estimator).fit(panel, y)
     assert "code=2" in model.encoder_.input_names
     stages = np.column_stack([X, np.arange(120) % 4])
     estimator = GILClassifier(categorical_features=[-1], **QUICK)
@@ -205,7 +210,7 @@ def test_global_randomness_is_left_alone():
     static = pd.DataFrame({"age": np.arange(60.0)})
     before = np.random.get_state()[1].copy(), np.random.get_state()[2]  # noqa: NPY002
     model = ImputeThenPredict(CARRY_FORWARD, GILSequenceClassifier(**QUICK))
-    model.fit(gappy, y, static=static)
+    model.fit(Panel.from_list(gappy, static=static), y)
     after = np.random.get_state()  # noqa: NPY002
     assert (after[1] == before[0]).all()
     assert after[2] == before[1]
@@ -235,14 +240,13 @@ def test_refusals(model, words):
 
 def test_bad_input():
     model = ImputeThenPredict(None, GILClassifier(**QUICK))
-    check_error(lambda: model.fit(X, Y, id="who"), "no option 'id' for tables", kind=ParameterError)
     model.fit(X, Y)
     check_error(lambda: model.predict(X[:, :2]), "X has 2 features", kind=InputError)
     gappy, _, y = series()
     model = ImputeThenPredict(None, GILSequenceClassifier(**QUICK)).fit(gappy, y)
-    static = pd.DataFrame({"age": np.zeros(60)})
-    check_error(lambda: model.predict(gappy, static=static), "training had none", kind=InputError)
-    model.fit(gappy, y, static=static)
+    panel = Panel.from_list(gappy, static=pd.DataFrame({"age": np.zeros(60)}))
+    check_error(lambda: model.predict(panel), "training had none", kind=InputError)
+    model.fit(panel, y)
     check_error(lambda: model.predict(gappy), "static", kind=InputError)
 
 

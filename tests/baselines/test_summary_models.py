@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import r2_score, roc_auc_score
 
+from imputefree import Panel
 from imputefree.baselines._boosting import BoostingClassifier
 from imputefree.baselines._linear import LinearClassifier, LinearRegressor
 from imputefree.baselines._summary_models import SummaryClassifier, SummaryRegressor
@@ -44,17 +45,18 @@ def test_classes_are_found(given):
 
 def test_every_format_gives_the_same():
     expected = SummaryClassifier(LINEAR).fit(MEMBERS, Y).predict_proba(MEMBERS)
-    model = SummaryClassifier(LINEAR).fit(padded(), Y, lengths=LENGTHS)
-    found = model.predict_proba(padded(), lengths=LENGTHS)
+    panel = Panel.from_array(padded(), LENGTHS)
+    found = SummaryClassifier(LINEAR).fit(panel, Y).predict_proba(panel)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     frame = long_frame()
-    model = SummaryClassifier(LINEAR).fit(frame, Y, id="who", time="hour")
+    model = SummaryClassifier(LINEAR).fit(Panel.from_long(frame, "who", "hour"), Y)
     shuffled = frame[["hour", "ph", "temp", "hr", "who"]]
     np.testing.assert_allclose(model.predict_proba(shuffled), expected, rtol=1e-6)
     frame["died"] = np.repeat(Y, LENGTHS)
     frame["later"] = np.repeat(np.arange(200) >= 150, LENGTHS)
     by_name = SummaryClassifier(LINEAR)
-    by_name.fit(frame, "died", held_out="later", id="who", time="hour")
+    labelled = Panel.from_long(frame, "who", "hour", labels=["died", "later"])
+    by_name.fit(labelled, "died", held_out="later")
     given = SummaryClassifier(LINEAR).fit(MEMBERS, Y, held_out=np.arange(200) >= 150)
     np.testing.assert_allclose(
         by_name.predict_proba(frame), given.predict_proba(MEMBERS), rtol=1e-6
@@ -66,25 +68,23 @@ def test_a_variable_that_nobody_measured_now():
     pairs = long_frame().melt(["who", "hour"]).dropna()
     how = {"id": "who", "time": "hour", "variable": "variable", "value": "value"}
     known = pairs["who"].unique()
-    model = SummaryClassifier(LINEAR).fit(pairs, {who: Y[who] for who in known}, **how)
+    panel = Panel.from_pairs(pairs, **how)
+    model = SummaryClassifier(LINEAR).fit(panel, {who: Y[who] for who in known})
     one = pairs[(pairs["who"] == known[0]) & (pairs["variable"] == pairs["variable"].iloc[0])]
     assert model.predict(one).shape == (1,)
 
 
 def test_statics_numbers_and_what_is_forgotten():
     static = pd.DataFrame({"age": Y + 0.1})
+    panel = Panel.from_list(MEMBERS, static=static)
     model = SummaryRegressor(LinearRegressor(random_state=0))
-    model.fit(MEMBERS, Y.astype(float), static=static)
-    assert r2_score(Y, model.predict(MEMBERS, static=static)) > 0.95
+    model.fit(panel, Y.astype(float))
+    assert r2_score(Y, model.predict(panel)) > 0.95
     check_error(lambda: model.predict(MEMBERS), "no static columns are given", "'age'")
-    model = SummaryClassifier(LINEAR).fit(padded(), Y, lengths=LENGTHS)
-    check_error(lambda: model.predict(padded()), "lengths is not given")
-    check_error(
-        lambda: model.predict(padded(), lengths=LENGTHS, static=static), "training had none"
-    )
+    model = SummaryClassifier(LINEAR).fit(Panel.from_array(padded(), LENGTHS), Y)
+    check_error(lambda: model.predict(padded()), "without lengths")
+    check_error(lambda: model.predict(panel), "training had none")
     check_error(lambda: model.fit(MEMBERS, Y[:3]), "y has 3 labels for 200 series")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'ids'"):
-        model.fit(MEMBERS, Y, ids="who")
 
 
 def test_mask_only_is_chance_here_and_sees_when_things_are_measured():

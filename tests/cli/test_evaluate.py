@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.io import _csv_chunks as csv_chunks
+from imputefree.io import _csv_rows as csv_rows
 from imputefree.metrics import _intervals as intervals
 from imputefree.metrics._scores import of_classes, of_numbers
 from tests.workflow.made import classifier, long_table, regressor, sequence_classifier, table
@@ -51,7 +51,7 @@ def run(run, home, monkeypatch):
 
 @pytest.fixture(params=[300, 10**6])
 def pieces(request, monkeypatch):
-    monkeypatch.setattr(csv_chunks, "BLOCK", request.param)
+    monkeypatch.setattr(csv_rows, "BLOCK", request.param)
 
 
 def test_figures_of_a_classifier_are_those_of_one_call(run, home, tmp_path, pieces):

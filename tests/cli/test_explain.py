@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier
-from imputefree.cli import _explain as explain
+from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, errors
 from imputefree.inspection import explain_rows
 from imputefree.inspection._show_explanation import draw_next
 
@@ -34,8 +33,8 @@ def folder(tmp_path_factory):
     at = tmp_path_factory.mktemp("explain")
     GILClassifier(**SMALL).fit(TABLE, np.arange(N) % 3).save(at / "classes")
     GILRegressor(**SMALL).fit(TABLE, np.arange(N) * 1e3).save(at / "number")
-    model = GILSequenceClassifier(**SMALL)
-    model.fit(LONG, {i: "ny"[i % 2] for i in range(60)}, id="who", time="hour").save(at / "series")
+    model = GILSequenceClassifier(id="who", time="hour", **SMALL)
+    model.fit(LONG, {i: "ny"[i % 2] for i in range(60)}).save(at / "series")
     TABLE.assign(y=1, beside="x").to_csv(at / "table.csv", index=False)
     LONG.assign(died=0).to_csv(at / "long.csv", index=False)
     return at
@@ -155,7 +154,7 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
         (["series", "long.csv", "--id", "99"], "there is no series '99'"),
         (["classes", "table.csv", "-o", "why.gif"], "--output is 'why.gif'"),
         (["classes", "table.csv", "-o", "no/why.png"], "the folder of no/why.png does not exist"),
-        (["classes", "table.csv", "--csv", "table.csv"], "table.csv is what is read"),
+        (["classes", "table.csv", "--csv", "table.csv"], "table.csv is an input"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, told):
@@ -166,7 +165,7 @@ def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, told):
 
 
 def test_without_matplotlib_nothing_is_begun(run, monkeypatch):
-    monkeypatch.setattr(explain, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
     code, out, err = run("classes", "table.csv", "-o", "why.png")
     assert (code, out) == (1, "")
     assert "pip install 'imputefree[bench]'" in err
@@ -192,8 +191,8 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
 
 def test_times_may_be_dates(run, tmp_path):
     dates = LONG.assign(hour=pd.Timestamp("2024-03-01") + pd.to_timedelta(LONG["hour"], "h"))
-    model = GILSequenceClassifier(**SMALL)
-    model.fit(dates, {i: i % 2 for i in range(60)}, id="who", time="hour").save(tmp_path / "m")
+    model = GILSequenceClassifier(id="who", time="hour", **SMALL)
+    model.fit(dates, {i: i % 2 for i in range(60)}).save(tmp_path / "m")
     dates.to_csv(tmp_path / "dates.csv", index=False)
     code, out, err = run(tmp_path / "m", tmp_path / "dates.csv", "--id", "0", "--json")
     assert (code, err) == (0, "")

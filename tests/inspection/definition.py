@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 
-def predicted(model, X, code=None, **how):
+def predicted(model, X, code=None):
     """The explained number of each row: the probability of class `code`, or the number."""
     if code is None:
-        return model.predict(X, **how)
-    return model.predict_proba(X, **how)[:, code]
+        return model.predict(X)
+    return model.predict_proba(X)[:, code]
 
 
 def with_entry(frame, row, column, value):

@@ -34,8 +34,8 @@ FRAME.loc[rng.random(STEPS) < 0.4, "tube"] = None
 NAMES = {"id": "who", "time": "hour", "static": ["age", "sex"]}
 SMALL = {"n_members": 2, "max_iter": 3, "hidden_layer_sizes": (6,), "random_state": 0}
 LABELS = {i: ["a", "b", "c"][i % 3] for i in range(24)}
-CLASSES = GILSequenceClassifier(policy="observed", **SMALL).fit(FRAME, LABELS, **NAMES)
-NUMBER = GILSequenceRegressor(**SMALL).fit(FRAME, {i: float(i) for i in range(24)}, **NAMES)
+CLASSES = GILSequenceClassifier(policy="observed", **NAMES, **SMALL).fit(FRAME, LABELS)
+NUMBER = GILSequenceRegressor(**NAMES, **SMALL).fit(FRAME, {i: float(i) for i in range(24)})
 COLUMNS = ["pulse", "tube", "age", "sex"]
 FEW = FRAME[FRAME["who"] < 5]
 

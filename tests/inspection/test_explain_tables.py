@@ -192,9 +192,6 @@ def test_refusals():
         "predicts a number",
         kind=ParameterError,
     )
-    check_error(
-        lambda: explain_rows(MODELS["a number"], ROWS, id="ward"), "no option", kind=ParameterError
-    )
 
 
 def test_explaining_leaves_the_random_state_and_the_model_alone():

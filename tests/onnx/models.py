@@ -80,4 +80,4 @@ def series_model(task="binary", uneven=True, static=True, **options):
     else:
         y = {who: who % 2 for who in X["who"].unique()}
     cls = GILSequenceClassifier if task == "binary" else GILSequenceRegressor
-    return cls(**SMALL | options).fit(X, y, **how)
+    return cls(**how, **SMALL | options).fit(X, y)

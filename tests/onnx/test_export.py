@@ -13,7 +13,7 @@ import pytest
 import torch
 from sklearn.preprocessing import StandardScaler
 
-from imputefree import GILClassifier, GILSequenceClassifier
+from imputefree import GILClassifier, GILSequenceClassifier, Panel
 from imputefree.errors import MissingExtraError, ModelFileError
 from imputefree.gil import GatePolicy
 from imputefree.onnx import encode, export, read_metadata
@@ -167,13 +167,14 @@ def test_padded_arrays_with_times(tmp_path):
     X[rng.random(X.shape) < 0.3] = np.nan
     lengths, times = rng.integers(1, 7, 30), np.cumsum(rng.random((30, 6)) + 0.1, 1)
     how = {"lengths": lengths, "times": times}
-    model = GILSequenceClassifier(**SMALL).fit(X, np.arange(30) % 2, **how)
+    panel = Panel.from_array(X, **how)
+    model = GILSequenceClassifier(**SMALL).fit(panel, np.arange(30) % 2)
     path = tmp_path / "model.onnx"
     export(model, path)
     session = onnxruntime.InferenceSession(path)
     output = session.run(None, {"X": X, **how})[0]
-    np.testing.assert_allclose(output, model.predict_proba(X, **how), rtol=0, atol=1e-5)
-    np.testing.assert_array_equal(output, session.run(None, encode(path, X, **how))[0])
+    np.testing.assert_allclose(output, model.predict_proba(panel), rtol=0, atol=1e-5)
+    np.testing.assert_array_equal(output, session.run(None, encode(path, panel))[0])
 
 
 def test_unnamed_columns_and_a_column_without_entries(tmp_path):

@@ -37,8 +37,6 @@ def test_wrong_columns_are_refused():
         encode(ABOUT, pd.DataFrame({"age": [1.0]}))
     with pytest.raises(InputError, match="'age' holds text"):
         encode(ABOUT, pd.DataFrame({"age": ["old"], "ward": ["x"]}))
-    with pytest.raises(InputError, match="there is no option 'id' for tables"):
-        encode(ABOUT, pd.DataFrame({"age": [1.0], "ward": ["x"]}), id="age")
 
 
 def test_a_foreign_file_is_refused(tmp_path):

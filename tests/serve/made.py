@@ -72,8 +72,8 @@ def stays() -> GILSequenceClassifier:
     frame.loc[rng.random(len(frame)) < 0.3, "pulse"] = None
     frame.loc[rng.random(len(frame)) < 0.3, "rhythm"] = None
     labels = pd.Series(rng.integers(0, 2, 40), index=range(40))
-    model = GILSequenceClassifier(**SMALL)
-    return model.fit(frame, labels, id="patient", time="hour", static=["age", "ward"])
+    model = GILSequenceClassifier(id="patient", time="hour", static=["age", "ward"], **SMALL)
+    return model.fit(frame, labels)
 
 
 @cache

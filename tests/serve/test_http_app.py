@@ -255,7 +255,7 @@ def test_times_are_asked_for_where_training_had_them():
     answer = client(timed).post("/predict", json={"steps": steps})
     assert answer.status_code == 422
     assert answer.json()["error"]["field"] == "steps[0].time"
-    counted = GILSequenceRegressor(**small).fit(frame.drop(columns="when"), range(20), id="who")
+    counted = GILSequenceRegressor(id="who", **small).fit(frame.drop(columns="when"), range(20))
     served = client(counted)
     assert served.post("/predict", json={"steps": steps}).status_code == 200
     answer = served.post("/predict", json={"steps": [{"time": 0}]})

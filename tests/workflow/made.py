@@ -61,4 +61,4 @@ def long_table(series: int = 20, seed: int = 0) -> pd.DataFrame:
 def sequence_classifier(frame: pd.DataFrame, **options) -> GILSequenceClassifier:
     model = GILSequenceClassifier(**SMALL | options)
     columns = {"id": "who", "time": "hour", "static": ["age", "sex"]}
-    return model.fit(frame, "y", **columns)
+    return model.set_params(**columns).fit(frame, "y")

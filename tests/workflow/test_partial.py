@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 
 import pytest
@@ -21,7 +22,8 @@ def request_(tmp_path):
 
 
 def opened(request, resume=False, fresh=False):
-    return open_partial(request, resume, fresh, threads=1)
+    digest = hashlib.sha256(request.data.read_bytes()).hexdigest()
+    return open_partial(request, (digest, None), resume, fresh, threads=1)
 
 
 def enter(request, **how):

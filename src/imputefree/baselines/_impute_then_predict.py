@@ -245,46 +245,39 @@ class ImputeThenPredict(BaseEstimator):
         sample_weight: Any = None,
         groups: Any = None,
         held_out: Any = None,
-        **how: Any,
     ) -> Self:
         """Learn to impute, impute and train; X, y and the rest as for the estimator's `fit`."""
         network, imputer = self._checked()
-        if how and isinstance(network, TableEstimator):
-            raise ParameterError(
-                f"there is no option {next(iter(how))!r} for tables",
-                "Options such as id= and static= are for series",
-                "Leave it out, or pass GILSequenceClassifier() as the estimator",
-            )
         network.set_params(indicator=bool(self.indicator))
         network._new_encoder = partial(
             ImputingEncoder, network._new_encoder(), imputer, bool(self.indicator)
         )
-        network.fit(X, y, sample_weight, groups, held_out, **how)
+        network.fit(X, y, sample_weight, groups, held_out)
         self.estimator_ = network
         return self
 
-    def predict(self, X: Any, **how: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """A class, or a number, for each row (or series); -> (n,)."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict(X, **how)
+        return self.estimator_.predict(X)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any, **how: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; -> (n, classes)."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(X, **how)
+        return self.estimator_.predict_proba(X)
 
-    def features(self, X: Any, **how: Any) -> np.ndarray:
+    def features(self, X: Any) -> np.ndarray:
         """ζ of the rows with their gaps filled; see the estimator's `features`."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.features(X, **how)
+        return self.estimator_.features(X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or R²; X and the rest as for `fit`."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.score(X, y, sample_weight, **how)
+        return self.estimator_.score(X, y, sample_weight)
 
-    def impute(self, X: Any, **how: Any) -> np.ndarray:
+    def impute(self, X: Any) -> np.ndarray:
         """X without gaps, as the networks see it: (rows, columns) objects or numbers.
 
         Rows are those of the table, or all steps of all series, one series after the other.
@@ -292,7 +285,7 @@ class ImputeThenPredict(BaseEstimator):
         check_is_fitted(self, "estimator_")
         network = self.estimator_
         series = isinstance(network, SequenceEstimator)
-        filled = network.encoder_.filled(network._panel(X, how) if series else read_columns(X))
+        filled = network.encoder_.filled(network._inputs(X) if series else read_columns(X))
         return np.column_stack((filled.steps if series else filled).arrays)
 
     def __getattr__(self, name: str) -> Any:

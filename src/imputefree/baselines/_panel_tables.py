@@ -6,27 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..data import Panel
+from ..data import Panel, prediction_panel
 from ..errors import InputError
-from ..estimators import read_series
 from ._plain_tables import PlainEncoder
 
 
 def read_like_training(
-    X: Any,
-    how: Mapping[str, Any],
-    beside: Mapping[str, Any],
-    told: Mapping[str, Any],
-    steps: PlainEncoder,
-    statics: PlainEncoder | None,
+    X: Any, layout: Mapping[str, Any], steps: PlainEncoder, statics: PlainEncoder | None
 ) -> Panel:
     """Series for a prediction: columns, their order and kinds as `steps` and `statics` learned.
 
-    The first four are those of `series_input.read_series`.
+    layout : that of training
     """
-    panel, layout = read_series(X, how, beside, told)
-    if layout["variable"] and steps.named:  # a variable that nobody measured has no pairs
-        panel = replace(panel, steps=panel.steps.completed(steps.names))
+    names = steps.names if steps.named else None
+    panel = prediction_panel(X, layout, None, names, statics.names if statics else ())
     return arranged(panel, steps, statics)
 
 

@@ -9,8 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..data import Panel, read_target, series_labels
-from ..estimators import read_series
+from ..data import Layout, Panel, read_target, series_labels, training_panel
 from ._boosting import BoostingClassifier, BoostingRegressor
 from ._panel_tables import arranged, read_like_training
 from ._plain_tables import PlainEncoder
@@ -24,16 +23,15 @@ class Summary(BaseEstimator):
     mask: bool
     _default: type
 
-    def fit(self, X: Any, y: Any, *, held_out: Any = None, **how: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
         """Learn from series with gaps.
 
         Parameters
         ----------
         X, y, held_out : series, one label each, and which to choose by; as for
-            `GILSequenceClassifier.fit`
-        how : id, time, static, variable, value, lengths, times, axes; the same
+            `GILSequenceClassifier.fit`; long frames come in a `Panel`
         """
-        panel, layout = read_series(X, how, {"y": y, "held_out": held_out}, None)
+        panel = training_panel(X, Layout(), {"y": y, "held_out": held_out})
         if y is not None:
             y = series_labels(y, panel)
         y = read_target(y, panel.n_rows, type(self).__name__)
@@ -44,7 +42,7 @@ class Summary(BaseEstimator):
         statics = None if panel.statics is None else PlainEncoder(owner=owner).fit(panel.statics)
         estimator = self._default() if self.estimator is None else clone(self.estimator)
         estimator.fit(self._rows(arranged(panel, steps, statics)), y, held_out=held_out)
-        self.layout_, self.steps_, self.statics_ = layout, steps, statics
+        self.layout_, self.steps_, self.statics_ = panel.layout.to_dict(), steps, statics
         self.estimator_ = estimator
         self.n_features_in_ = len(panel.steps.names)
         return self
@@ -57,14 +55,14 @@ class Summary(BaseEstimator):
     def _rows(self, panel: Panel) -> pd.DataFrame:
         return summarise_mask(panel) if self.mask else summarise(panel)
 
-    def _seen(self, X: Any, how: dict[str, Any]) -> pd.DataFrame:
+    def _seen(self, X: Any) -> pd.DataFrame:
         check_is_fitted(self, "estimator_")
-        panel = read_like_training(X, how, {}, self.layout_, self.steps_, self.statics_)
+        panel = read_like_training(X, self.layout_, self.steps_, self.statics_)
         return self._rows(panel)
 
-    def predict(self, X: Any, **how: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """A class, or a number, for each series; -> (series,)."""
-        return self.estimator_.predict(self._seen(X, how))
+        return self.estimator_.predict(self._seen(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -105,10 +103,9 @@ class SummaryClassifier(ClassifierMixin, Summary):
         """The class labels, sorted."""
         return self.estimator_.classes_
 
-    def predict_proba(self, X: Any, **how: Any) -> np.ndarray:
-        """Probability of each class; -> (series, classes). What `fit` was told of columns holds;
-        lengths, times and static tables must be given anew."""
-        return self.estimator_.predict_proba(self._seen(X, how))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class; -> (series, classes)."""
+        return self.estimator_.predict_proba(self._seen(X))
 
 
 class SummaryRegressor(RegressorMixin, Summary):

@@ -14,7 +14,17 @@ from ._encoding import (
     location,
     scale,
 )
-from ._panel import Layout, Panel, first_steps, read_panel, series_labels, step_labels
+from ._panel import (
+    Layout,
+    Panel,
+    first_steps,
+    prediction_panel,
+    read_panel,
+    series_labels,
+    split_static,
+    step_labels,
+    training_panel,
+)
 from ._panel_encoder import LONGEST, PanelEncoder
 from ._splits import MOST_CLASSES, Split, Splits, assign_folds, strata_of, tenths
 from ._table_encoder import Table, TableEncoder
@@ -50,6 +60,7 @@ __all__ = [
     "location",
     "numbers",
     "parse_numbers",
+    "prediction_panel",
     "read_cell",
     "read_classes",
     "read_columns",
@@ -60,7 +71,9 @@ __all__ = [
     "scale",
     "series_labels",
     "shorten",
+    "split_static",
     "step_labels",
     "strata_of",
     "tenths",
+    "training_panel",
 ]

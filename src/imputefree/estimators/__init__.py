@@ -4,7 +4,6 @@ from ._base import GILEstimator
 from ._examples import Examples
 from ._parameter_rules import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
-from ._series_input import read_series
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
 
 __all__ = [
@@ -18,5 +17,4 @@ __all__ = [
     "SequenceEstimator",
     "TableEstimator",
     "check_parameters",
-    "read_series",
 ]

@@ -21,20 +21,20 @@ class Insight:
     predictor_: Predictor
     policy_: Policy
 
-    def features(self, X: Any, **how: Any) -> Any:
+    def features(self, X: Any) -> Any:
         """ζ, what the encoding layer makes of each row once it is trained; -> (n, K·E) float64.
 
         The K members' E features stand side by side. Of series they are those after the last step;
         with `per_step` those of every step, arranged as `predict` does.
 
-        X : as for `predict`, with the same options
+        X : as for `predict`
         """
         check_is_fitted(self, "predictor_")
-        inputs = self._inputs(X, **how)
+        inputs = self._inputs(X)
         found = gil.features(self.predictor_, self._unlabelled(inputs, self._every_step))
-        return self._arranged(found.cpu().double().numpy(), inputs)
+        return self._arranged(found.cpu().double().numpy(), inputs, X)
 
-    def importance(self, X: Any, **how: Any) -> Any:
+    def importance(self, X: Any) -> Any:
         """How far the trained policy would let each entry teach, in [0, 1]; -> (n, columns).
 
         The mean over members and over the inputs that encode a column, without exploration: the
@@ -43,7 +43,7 @@ class Insight:
         step, then the static ones; one row per row of the frame, or a list of (steps, columns), one
         a series.
 
-        X : as for `predict`, with the same options
+        X : as for `predict`
 
         >>> from imputefree import GILClassifier
         >>> X = np.array([[1.0, np.nan], [2.0, 5.0]] * 10)
@@ -60,7 +60,7 @@ class Insight:
                 " in files",
                 "Ask the estimator that was trained, before it is saved",
             )
-        inputs = self._inputs(X, **how)
+        inputs = self._inputs(X)
         data = replace(
             self._unlabelled(inputs),
             entries=self.encoder_.n_entries,
@@ -68,10 +68,10 @@ class Insight:
             n_columns=self.encoder_.n_columns,
         )
         found = gil.importance(self.predictor_, self.policy_, self._loss(), data)
-        return self._by_step(found.cpu().numpy(), inputs)
+        return self._by_step(found.cpu().numpy(), inputs, X)
 
     # What subclasses provide.
-    def _inputs(self, X: Any, **how: Any) -> Any:
+    def _inputs(self, X: Any) -> Any:
         """What came in, read: columns or a panel."""
         raise NotImplementedError
 
@@ -90,10 +90,10 @@ class Insight:
         """Whether every step is predicted; a table has none."""
         return False
 
-    def _arranged(self, found: np.ndarray, inputs: Any) -> Any:
+    def _arranged(self, found: np.ndarray, inputs: Any, X: Any) -> Any:
         """One row a prediction, in the form of `predict`."""
         return found
 
-    def _by_step(self, found: np.ndarray, inputs: Any) -> Any:
+    def _by_step(self, found: np.ndarray, inputs: Any, X: Any) -> Any:
         """One row a row of the table, or a step, in the form of `predict`."""
         return found

@@ -57,6 +57,12 @@ class TableParameters(Parameters):
 class SequenceParameters(Parameters):
     """What only series have, and where their defaults differ."""
 
+    id: str | None = None
+    time: str | None = None
+    static: Any = None
+    variable: str | None = None
+    value: str | None = None
+    axes: str = "ntd"
     n_members: int = 4
     cell: str = "lstm"
     hidden_layer_sizes: Any = (64, 64)
@@ -71,6 +77,19 @@ class SequenceParameters(Parameters):
 
 
 MEANING = {
+    "id": """str or None
+    For long frames: the column that identifies the series.""",
+    "time": """str or None
+    For long frames: the column of time stamps, numbers or dates; None takes rows in order.""",
+    "static": """str, list of str or None
+    For frames: columns that do not change within a series. A table of static values comes in a
+    `Panel`.""",
+    "variable": """str or None
+    For frames of (variable, value) pairs: the column that says what was measured.""",
+    "value": """str or None
+    For frames of (variable, value) pairs: the column of values.""",
+    "axes": """{"ntd", "ndt"}
+    Whether 3D arrays are (series, time, columns) or (series, columns, time).""",
     "policy": """{"none", "observed", "random", "ddpg", "gate", "meta"} or policy object
     Who decides the importance. "none" is ordinary training, "observed" lets missing entries
     teach nothing (the paper's GIL-H), "ddpg" is the paper's reinforcement learning (GIL),

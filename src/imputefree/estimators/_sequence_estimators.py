@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,14 +13,24 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from ..data import Panel, PanelEncoder, read_target, read_weights, series_labels, step_labels
+from ..data import (
+    Layout,
+    Panel,
+    PanelEncoder,
+    prediction_panel,
+    read_target,
+    read_weights,
+    series_labels,
+    split_static,
+    step_labels,
+    training_panel,
+)
 from ..errors import ParameterError
 from ..gil import SequencePredictor, make_reward
 from ._base import GILEstimator
 from ._examples import Examples
 from ._parameter_rules import check_parameters
 from ._parameters import SequenceParameters, document
-from ._series_input import read_series
 from ._targets import ClassTarget, NumberTarget
 
 NETWORK = """Series of unequal length go, step by step, into an ensemble of recurrent networks. A
@@ -45,66 +55,40 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         groups: Any = None,
         held_out: Any = None,
         *,
-        id: str | None = None,
-        time: str | None = None,
-        static: Any = None,
-        variable: str | None = None,
-        value: str | None = None,
-        lengths: Any = None,
-        times: Any = None,
-        axes: str | None = None,
         checkpoint: Any = None,
     ) -> Self:
         """Train on series with gaps.
 
         Parameters
         ----------
-        X : series in any of these forms; NaN, None and pd.NA are missing
+        X : a `Panel`, or series in any of these forms; NaN, None and pd.NA are missing
             - a long DataFrame (pandas or polars) with a column `id` and, unless rows are in
-              order already, `time`; one column a variable, or `variable` and `value` columns
+              order already, `time`; one column per variable, or `variable` and `value` columns
             - a DataFrame indexed by (series, time)
-            - a list of (steps, columns) arrays or frames, one a series
-            - an array (series, steps, columns), with `lengths` where it is padded
-        y : one label a series: a dict or pandas Series by id, the name of a column of the frame, or
-            in the order of the series (for frames only if the ids are sorted, so that there is but
-            one order). With `per_step`, one a step, in the form X has.
-        sample_weight, groups, held_out : one a series, in any form that y may have: how much it
+            - a list of (steps, columns) arrays or frames, one per series
+            - an array (series, steps, columns) without padding; padded arrays, times and tables
+              of static values come in a `Panel`
+        y : one label per series: a dict or pandas Series by id, the name of a column of the frame,
+            or in the order of the series (with ids only if they were sorted, so that there is
+            only one order). With `per_step`, one per step, in the form X has.
+        sample_weight, groups, held_out : one per series, in any form that y may have: how much it
             counts; series of one group are never split between training and validation; True for
             series to validate on, instead of folds drawn from all
-        id, time, variable, value : names of columns of a long frame
-        static : names of columns that do not change within a series, or a table of them (one row
-            a series, or indexed by id)
-        lengths : (series,) steps that are not padding, for arrays
-        times : (steps,) or (series, steps) or a list, when the steps were, for arrays and lists;
-            default 0, 1, 2, …, or an index of dates or fractions of pandas members
-        axes : "ntd" for arrays of (series, steps, columns), "ndt" for (series, columns, steps)
         checkpoint : as for `GILClassifier.fit`
         """
-        how = {
-            "id": id,
-            "time": time,
-            "static": static,
-            "variable": variable,
-            "value": value,
-            "lengths": lengths,
-            "times": times,
-            "axes": axes,
-        }
         with self._all_or_nothing():
-            self._fit(self._read(X, y, sample_weight, how, groups, held_out), checkpoint)
+            self._fit(self._read(X, y, sample_weight, groups, held_out), checkpoint)
         return self
 
-    def series_ids(self, X: Any, **how: Any) -> np.ndarray:
+    def series_ids(self, X: Any) -> np.ndarray:
         """Which series each prediction belongs to: the ids in the order of `predict`; (series,)."""
         check_is_fitted(self, "predictor_")
-        return self._panel(X, how).ids
+        return self._inputs(X).ids
 
-    def _partial_fit(
-        self, X: Any, y: Any, sample_weight: Any, how: Mapping[str, Any], classes: Any = None
-    ) -> Self:
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         first = not hasattr(self, "predictor_")
         with self._all_or_nothing():
-            self._fit_one_epoch(self._read(X, y, sample_weight, how, keep=first), classes)
+            self._fit_one_epoch(self._read(X, y, sample_weight, first=first), classes)
         return self
 
     def _score(
@@ -113,10 +97,9 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         X: Any,
         y: Any,
         sample_weight: Any,
-        how: Mapping[str, Any],
     ) -> float:
         check_is_fitted(self, "predictor_")
-        panel = self._panel(X, how, {"y": y, "sample_weight": sample_weight})
+        panel = self._inputs(X, {"y": y, "sample_weight": sample_weight})
         truth, weight = self._labels(y, panel, self._every_step), None
         if sample_weight is not None:
             weight = read_weights(_weights(sample_weight, panel), panel.n_rows)
@@ -138,10 +121,9 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         X: Any,
         y: Any,
         sample_weight: Any,
-        how: Mapping[str, Any],
         groups: Any = None,
         held_out: Any = None,
-        keep: bool = True,
+        first: bool = True,
     ) -> Examples:
         check_parameters(self)
         if self.per_step and make_reward(self.reward).balanced:
@@ -156,7 +138,11 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             "groups": groups,
             "held_out": held_out,
         }
-        panel = self._panel(X, how, beside, keep)
+        if first:
+            panel = training_panel(X, self._layout(), beside)
+            self.layout_ = panel.layout.to_dict()
+        else:
+            panel = self._inputs(X, beside)
         labels = self._labels(y, panel, bool(self.per_step))
         if sample_weight is not None:
             sample_weight = _weights(sample_weight, panel)
@@ -175,25 +161,28 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             return read_target(step_labels(y, panel), len(panel.times), name)
         return read_target(series_labels(y, panel), count, name)
 
-    def _panel(
-        self,
-        X: Any,
-        how: Mapping[str, Any],
-        beside: Mapping[str, Any] | None = None,
-        keep: bool = False,
-    ) -> Panel:
-        """Read series. What a fit was told about columns need not be told again."""
-        told = None if keep else getattr(self, "layout_", None)
-        panel, layout = read_series(X, how, beside or {}, told)
-        if keep:
-            self.layout_ = layout
-        elif told and layout["variable"] and self.encoder_.steps.named:
-            # A variable that nobody measured has no pairs.
-            panel = replace(panel, steps=panel.steps.completed(self.encoder_.steps.names))
-        return panel
+    def _layout(self) -> Layout:
+        """What the parameters say of columns and axes."""
+        static, table = split_static(self.static)
+        if table is not None:
+            raise ParameterError(
+                f"static is a {type(table).__name__}",
+                "The parameter names columns of a frame",
+                "Put a table of static values into a Panel, such as Panel.from_list(X, static=…)",
+            )
+        roles = {name: getattr(self, name) for name in ("id", "time", "variable", "value", "axes")}
+        return Layout(static=static, **roles)
 
-    def _inputs(self, X: Any, **how: Any) -> Panel:
-        return self._panel(X, how)
+    def _inputs(self, X: Any, beside: Mapping[str, Any] | None = None) -> Panel:
+        """Read series as those of training were."""
+        steps, statics = self.encoder_.steps, self.encoder_.statics
+        return prediction_panel(
+            X,
+            self.layout_,
+            beside,
+            steps.names if steps.named else None,
+            statics.names if statics else (),
+        )
 
     def _tensors(self, panel: Panel) -> dict[str, Any]:
         return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
@@ -214,17 +203,17 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             "per_step": bool(self.per_step),
         }
 
-    def _predict_series(self, X: Any, **how: Any) -> tuple[Tensor, Panel]:
+    def _predict_series(self, X: Any) -> tuple[Tensor, Panel]:
         check_is_fitted(self, "predictor_")
-        panel = self._panel(X, how)
+        panel = self._inputs(X)
         return self._predict_members(panel, self._every_step), panel
 
-    def _arranged(self, found: np.ndarray, panel: Panel) -> Any:
-        """One row a series; per step, in the order of a frame's rows or a list of arrays."""
-        return self._by_step(found, panel) if self._every_step else found
+    def _arranged(self, found: np.ndarray, panel: Panel, X: Any) -> Any:
+        """One row per series; per step, in the order of a frame's rows or a list of arrays."""
+        return self._by_step(found, panel, X) if self._every_step else found
 
-    def _by_step(self, found: np.ndarray, panel: Panel) -> Any:
-        if panel.keyed and panel.by_row:
+    def _by_step(self, found: np.ndarray, panel: Panel, X: Any) -> Any:
+        if panel.keyed and panel.by_row and not isinstance(X, Panel):
             ordered = np.empty_like(found)
             ordered[panel.source] = found
             return ordered
@@ -254,31 +243,28 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     True
     """
 
-    def predict_proba(self, X: Any, **how: Any) -> Any:
+    def predict_proba(self, X: Any) -> Any:
         """Probability of each class, the mean over members; -> (series, classes).
 
-        Columns need not be explained again (id=, time=, …): what `fit` was told holds. `lengths`
-        and `times` belong to the series at hand and must be given anew. Series are in the order of
-        their first appearance, which `series_ids` tells. With `per_step`: one row per row of the
-        frame, or a list of (steps, classes), one a series.
+        X is a `Panel` or comes as in training; series are in the order of their first appearance,
+        which `series_ids` tells. With `per_step`: one row per row of a frame, else a list of
+        (steps, classes), one per series.
         """
-        members, panel = self._predict_series(X, **how)
-        return self._arranged(members.mean(0).numpy(), panel)
+        members, panel = self._predict_series(X)
+        return self._arranged(members.mean(0).numpy(), panel, X)
 
-    def predict(self, X: Any, **how: Any) -> Any:
+    def predict(self, X: Any) -> Any:
         """The most probable class of each series (or step); see `predict_proba`."""
-        members, panel = self._predict_series(X, **how)
-        return self._arranged(self._decided(members), panel)
+        members, panel = self._predict_series(X)
+        return self._arranged(self._decided(members), panel, X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the series (or steps) whose class is found; X, y and the rest as for `fit`."""
-        return self._score(accuracy_score, X, y, sample_weight, how)
+        return self._score(accuracy_score, X, y, sample_weight)
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **how: Any
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One epoch over these series; see `GILClassifier.partial_fit` and `fit`."""
-        return self._partial_fit(X, y, sample_weight, how, classes)
+        return self._partial_fit(X, y, sample_weight, classes)
 
     def _decided(self, members: Tensor) -> np.ndarray:
         return self.classes_[members.mean(0).numpy().argmax(1)]
@@ -296,29 +282,28 @@ class GILSequenceRegressor(NumberTarget, SequenceEstimator):
     >>> frame = pd.DataFrame({"patient": [1, 1, 1, 2, 2] * 4, "hour": [0, 1, 2, 0, 1] * 4})
     >>> frame["patient"] += np.repeat(np.arange(4) * 2, 5)
     >>> frame["lactate"] = [1.0, np.nan, 2.0, 4.0, np.nan] * 4
-    >>> reg = GILSequenceRegressor(random_state=0, n_members=1, max_iter=3)
-    >>> reg.fit(frame, np.arange(8.0), id="patient", time="hour").predict(frame).shape
+    >>> reg = GILSequenceRegressor(id="patient", time="hour", n_members=1, max_iter=3)
+    >>> reg.fit(frame, np.arange(8.0)).predict(frame).shape
     (8,)
     """
 
-    def predict(self, X: Any, **how: Any) -> Any:
+    def predict(self, X: Any) -> Any:
         """The mean prediction of the members; -> (series,).
 
-        Columns need not be explained again (id=, time=, …): what `fit` was told holds. `lengths`
-        and `times` belong to the series at hand and must be given anew. Series are in the order of
-        their first appearance, which `series_ids` tells. With `per_step`: one number per row of
-        the frame, or a list of (steps,), one a series.
+        X is a `Panel` or comes as in training; series are in the order of their first appearance,
+        which `series_ids` tells. With `per_step`: one number per row of a frame, else a list of
+        (steps,), one per series.
         """
-        members, panel = self._predict_series(X, **how)
-        return self._arranged(self._decided(members), panel)
+        members, panel = self._predict_series(X)
+        return self._arranged(self._decided(members), panel, X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R² over the series (or steps); X, y and the rest as for `fit`."""
-        return self._score(r2_score, X, y, sample_weight, how)
+        return self._score(r2_score, X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **how: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One epoch over these series. The first call fixes columns and scales."""
-        return self._partial_fit(X, y, sample_weight, how)
+        return self._partial_fit(X, y, sample_weight)
 
     def _decided(self, members: Tensor) -> np.ndarray:
         return self._unscaled(members)

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..data import Columns, TableEncoder, read_columns, read_target
-from ..errors import ParameterError
 from ..gil import Predictor
 from ._base import GILEstimator
 from ._examples import Examples
@@ -76,13 +75,7 @@ class TableEstimator(TableParameters, GILEstimator):
         check_is_fitted(self, "predictor_")
         return self._predict_members(self._inputs(X))
 
-    def _inputs(self, X: Any, **how: Any) -> Columns:
-        if how:
-            raise ParameterError(
-                f"there is no option {next(iter(how))!r} for tables",
-                "Options such as id= and static= are for series",
-                "Leave it out",
-            )
+    def _inputs(self, X: Any) -> Columns:
         return read_columns(X)
 
     def _network(self) -> dict[str, Any]:

@@ -30,7 +30,6 @@ def explain_rows(
     *,
     single: bool = True,
     most_steps: int = MOST_STEPS,
-    **how: Any,
 ) -> Explanation | SeriesExplanation:
     """Explain the predictions of a fitted estimator for a table or for series.
 
@@ -42,7 +41,6 @@ def explain_rows(
         two classes, or of more classes the one predicted for each row
     single : for series: remove values one by one; False removes whole columns only, which is fast
     most_steps : for series: a limit on the work (removed values times steps, over all series)
-    how : for series: options as for `predict`
 
     Examples
     --------
@@ -63,8 +61,8 @@ def explain_rows(
     """
     check_is_fitted(model, "predictor_")
     if isinstance(model.encoder_, TableEncoder):
-        return explain_table(model, X, of, **how)
-    return explain_series(model, X, of, single, most_steps, **how)
+        return explain_table(model, X, of)
+    return explain_series(model, X, of, single, most_steps)
 
 
 __all__ = [

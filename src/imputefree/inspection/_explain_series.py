@@ -18,12 +18,10 @@ CHUNK_STEPS = 2**14  # steps of the variants that are encoded at once
 MOST_STEPS = 5_000_000  # about a minute of one core with the default networks
 
 
-def explain_series(
-    model: Any, X: Any, of: Any, single: bool, most_steps: int, **how: Any
-) -> SeriesExplanation:
+def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -> SeriesExplanation:
     """See `explain_rows`; d columns, those of the steps and then the static ones."""
     encoder = model.encoder_
-    raw = model._inputs(X, **how)
+    raw = model._inputs(X)
     members = _predict_members(model, raw)  # checks the input and warns of unseen categories
     panel = _known_levels(encoder, raw)
     outcome = Outcome.choose(model, members, of)
@@ -71,7 +69,7 @@ def explain_series(
         variants = Variants(series, steps.column, steps.choice)
         flat[steps.row, steps.column] = prediction[series] - predict(variants, step, step + 1)
         removal = np.split(flat, end[:-1])
-    importance = importance_of(model, X, **how)
+    importance = importance_of(model, X)
     if importance is not None and not isinstance(importance, list):  # one row per row of a frame
         importance = np.split(importance[panel.source], end[:-1])
     return SeriesExplanation(

@@ -144,10 +144,10 @@ def class_number(classes: np.ndarray, of: Any) -> int:
     )
 
 
-def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
+def explain_table(model: Any, X: Any, of: Any) -> Explanation:
     """See `explain_rows`; for d columns, all results are (n, d)."""
     encoder: TableEncoder = model.encoder_
-    table = encoder.transform(model._inputs(X, **how))
+    table = encoder.transform(model._inputs(X))
     n = len(table.values)
     members = _predict_members(model, table)
     outcome = Outcome.choose(model, members, of)
@@ -192,12 +192,12 @@ def explain_table(model: Any, X: Any, of: Any, **how: Any) -> Explanation:
     )
 
 
-def importance_of(model: Any, X: Any, **how: Any) -> Any:
+def importance_of(model: Any, X: Any) -> Any:
     """What the policy gave; None if there is no policy, or the file has none."""
     if isinstance(getattr(model, "policy_", None), NoPolicy):
         return None
     try:
-        return model.importance(X, **how)
+        return model.importance(X)
     except ParameterError:
         return None
 

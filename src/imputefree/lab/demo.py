@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from .. import GILClassifier, GILSequenceClassifier
-from .studies import _icu as icu
+from .studies import simulate_icu
 
 SEED, MISSING = 0, 0.6
 COLUMNS: dict[str, Any] = {"id": "patient", "time": "hour", "static": ["age"]}
@@ -114,7 +114,7 @@ def table_part(members: int, epochs: int, console: Console | None) -> Table:
 
 def series_part(members: int, epochs: int, series: int, console: Console | None) -> Table:
     """Everything for series on one split."""
-    cohort = icu.simulate(series, random_state=SEED)
+    cohort = simulate_icu(series, random_state=SEED)
     train, test = train_test_split(
         cohort.y.index, test_size=0.3, stratify=cohort.y, random_state=SEED
     )

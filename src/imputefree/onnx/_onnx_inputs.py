@@ -11,7 +11,6 @@ import os
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,11 @@ from ..data import (
     PanelEncoder,
     Plan,
     TableEncoder,
+    prediction_panel,
     read_columns,
     shorten,
 )
 from ..errors import InputError, ModelFileError, UnseenCategoryWarning
-from ..estimators import read_series
 from ..io import _model_file as persist
 
 KEY = "imputefree"
@@ -125,7 +124,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from None
 
 
-def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
+def encode(source: Any, X: Any) -> dict[str, np.ndarray]:
     """Make the inputs of an exported model, by name, from a table or series with gaps.
 
     Columns are matched by name; wrong or missing columns are refused as the estimator does. A
@@ -135,7 +134,7 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
     Parameters
     ----------
     source : the metadata (see `read_metadata`), or the path of the ONNX file
-    X, how : as for `predict` of the estimator
+    X : as for `predict` of the estimator
 
     Examples
     --------
@@ -150,17 +149,10 @@ def encode(source: Any, X: Any, **how: Any) -> dict[str, np.ndarray]:
     about: Mapping[str, Any] = source if isinstance(source, Mapping) else read_metadata(source)
     steps = _encoder(about["columns"], about["named"])
     if about["layout"] is None:
-        if how:
-            raise InputError(
-                f"there is no option {next(iter(how))!r} for tables",
-                "Options such as id= and static= are for series",
-                "Leave it out",
-            )
         return {"X": as_tensor(steps, read_columns(X))}
     statics = None if about["static"] is None else _encoder(about["static"], True)
-    panel, layout = read_series(X, how, {}, about["layout"])
-    if layout["variable"] and steps.named:  # a variable that nobody measured has no pairs
-        panel = replace(panel, steps=panel.steps.completed(steps.names))
+    named = [[] if part is None or not part.named else part.names for part in (steps, statics)]
+    panel = prediction_panel(X, about["layout"], None, named[0] or None, named[1])
     return panel_inputs(panel, steps, statics)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..inspection import Explanation, SeriesExplanation, explain_rows, plain
 from ._model_inputs import Inputs
@@ -12,14 +13,13 @@ from ._model_inputs import Inputs
 MOST_STEPS = 300_000  # of a series, value by value: about two seconds; else whole columns only
 
 
-def explained(
-    model: Any, inputs: Inputs, X: Any, how: dict[str, Any], of: Any = None
-) -> dict[str, Any]:
+def explained(model: Any, inputs: Inputs, X: Any, of: Any = None) -> dict[str, Any]:
     """Effects of what is observed and reach of what is missing, of the one row or series in X."""
+    single = True
     if inputs.series:
-        values = int(X[0].notna().to_numpy().sum())
-        how = how | {"single": values * len(X[0]) <= MOST_STEPS}
-    found = explain_rows(model, X, of=of, **how)
+        values = sum(int(pd.notna(array).sum()) for array in X.steps.arrays)
+        single = values * int(X.lengths[0]) <= MOST_STEPS
+    found = explain_rows(model, X, of=of, single=single)
     best = found.best_next()[0]
     answer = {
         "of": None if found.of is None else plain(found.of[0]),

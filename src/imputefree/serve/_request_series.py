@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from ..data import Panel
 from ._bodies import shown
 from ._model_inputs import STATIC, STEPS, Inputs, Time
 from ._refusals import RequestError
@@ -19,8 +19,8 @@ HOUR = 3600.0
 
 def series_frames(
     rows: Sequence[Any], batch: bool, inputs: Inputs, notes: Notes, most: int
-) -> tuple[list[pd.DataFrame], dict[str, Any]]:
-    """Series as the model reads them: a frame of steps each, and options (times, static)."""
+) -> Panel:
+    """Series as the model reads them."""
     reader, statics = RowReader(inputs.columns, notes), RowReader(inputs.statics, notes)
     frames, times, static, total = [], [], [], 0
     for i, row in enumerate(rows):
@@ -37,10 +37,8 @@ def series_frames(
         frames.append(reader.frame(lists))
         times.append(_times(steps, within, inputs.time, notes))
         static.append(statics.read(fixed, f"{path}.{STATIC}" if path else STATIC, "static"))
-    how: dict[str, Any] = {"times": times}
-    if inputs.statics:
-        how["static"] = statics.frame(static)
-    return frames, how
+    table = statics.frame(static) if inputs.statics else None
+    return Panel.from_list(frames, times=times, static=table)
 
 
 def _parts(row: Any, path: str, inputs: Inputs) -> tuple[list[Any], Any]:

@@ -35,13 +35,13 @@ class Served:
 
     def predict(self, body: bytes) -> dict[str, Any]:
         """What the model says of one row or many."""
-        X, how, notes = self._read(body)
-        return {"predictions": self._predictions(X, how), "notes": notes.listed()}
+        X, notes = self._read(body)
+        return {"predictions": self._predictions(X), "notes": notes.listed()}
 
     def explain(self, body: bytes, of: str | None = None) -> dict[str, Any]:
         """What it says of one row, and why; `of`: the class whose probability is explained."""
         chosen = self._class(of)
-        X, how, notes = self._read(body)
+        X, notes = self._read(body)
         if len(X) > 1:
             raise RequestError(
                 422,
@@ -50,25 +50,24 @@ class Served:
                 "One row is explained at a time",
                 "Send them one by one",
             )
-        prediction = self._predictions(X, how)[0]
+        prediction = self._predictions(X)[0]
         try:
-            why = explained(self.model, self.inputs, X, how, chosen)
+            why = explained(self.model, self.inputs, X, chosen)
         except ImputefreeError as error:
             raise _refused(error) from None
         return {"prediction": prediction, **why, "notes": notes.listed()}
 
-    def _read(self, body: bytes) -> tuple[Any, dict[str, Any], Notes]:
+    def _read(self, body: bytes) -> tuple[Any, Notes]:
         given, notes = read_json(body), Notes()
         rows, batch = read_rows(given, self.inputs, self.limits.rows)
         if not self.inputs.series:
-            return table_frame(rows, batch, self.inputs, notes), {}, notes
-        frames, how = series_frames(rows, batch, self.inputs, notes, self.limits.rows)
-        return frames, how, notes
+            return table_frame(rows, batch, self.inputs, notes), notes
+        return series_frames(rows, batch, self.inputs, notes, self.limits.rows), notes
 
-    def _predictions(self, X: Any, how: dict[str, Any]) -> list[dict[str, Any]]:
+    def _predictions(self, X: Any) -> list[dict[str, Any]]:
         classes = self.inputs.classes
         try:
-            found = self.model.predict_proba(X, **how) if classes else self.model.predict(X, **how)
+            found = self.model.predict_proba(X) if classes else self.model.predict(X)
         except ImputefreeError as error:  # what the checks of a request let through
             raise _refused(error) from None
         if self.inputs.per_step:

@@ -1,16 +1,16 @@
 """From a file to a model, and from a model to predictions: what the commands do."""
 
+from ..io import header, open_rows
 from ._card import figure_text, percent
-from ._chunks import Chunk, Chunks, open_rows
+from ._chunks import Chunk, Chunks
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._estimate import best_reference
 from ._evaluating import Evaluation, evaluate, target_of
 from ._fitting import card_path, check_output, fit, plan, steps
 from ._loaded_model import described, is_of_series, load_model, roles_of, rounded
-from ._names import header, split_names
 from ._partial import open_partial, remove_partial
 from ._predicting import class_labels, columns_to_keep, output_frame, output_names, predict_chunks
-from ._problem import Problem, read_other, read_problem
+from ._problem import Problem, read_other, read_problem, split_names
 from ._references import TITLES
 from ._request import Request
 from ._verdict import METRICS

@@ -26,7 +26,6 @@ import numpy as np
 from .. import __version__
 from .._files import replacing
 from ..errors import InputError, ModelFileError
-from ..io import digest
 from ._references import methods
 from ._request import Request
 
@@ -98,8 +97,13 @@ def folder_of(output: Path) -> Path:
 
 
 @contextmanager
-def open_partial(request: Request, resume: bool, fresh: bool, threads: int) -> Iterator[Partial]:
-    """Go on with the work of an earlier fit, or begin; one fit at a time."""
+def open_partial(
+    request: Request, digests: tuple[str, str | None], resume: bool, fresh: bool, threads: int
+) -> Iterator[Partial]:
+    """Go on with the work of an earlier fit, or begin; one fit at a time.
+
+    digests : of the data and, if there is one, of the test file
+    """
     folder = folder_of(request.output)
     try:
         lock = _take(folder)
@@ -108,7 +112,7 @@ def open_partial(request: Request, resume: bool, fresh: bool, threads: int) -> I
     try:
         if fresh:
             _empty(folder)
-        state, begun = _state(folder, request, resume, threads)
+        state, begun = _state(folder, request, digests, resume, threads)
         yield Partial(folder, state, begun)
     finally:
         os.close(lock)
@@ -132,13 +136,13 @@ def damaged(path: Path) -> ModelFileError:
 
 
 def _state(
-    folder: Path, request: Request, resume: bool, threads: int
+    folder: Path, request: Request, digests: tuple[str, str | None], resume: bool, threads: int
 ) -> tuple[dict[str, Any], bool]:
     """What was asked for, then or now, and whether it is now."""
     asked = {
-        "data": digest(request.data),
+        "data": digests[0],
         "file": request.data.name,
-        "test": digest(request.test) if isinstance(request.test, Path) else None,
+        "test": digests[1],
         "methods": methods(),
         "options": request.options(),
         "versions": {"imputefree": __version__} | _versions(),

@@ -11,9 +11,8 @@ from sklearn.base import is_classifier
 
 from ..errors import ParameterError
 from ..io import BadRows
-from ._chunks import Chunk
-from ._loaded_model import is_of_series, roles_of, static_names
-from ._series_groups import whole_series
+from ._chunks import Chunk, whole_series
+from ._loaded_model import is_of_series, roles_of
 
 PREDICTION = "prediction"
 
@@ -26,18 +25,16 @@ def predict_chunks(
     n counts rows; of series, series in the order of `Chunk.series`, or rows if every step is
     predicted.
     """
-    how: dict[str, Any] = {}
     if is_of_series(model):
         roles = roles_of(model)
         time = None if "variable" in roles else roles.get("time")
         chunks = whole_series(chunks, roles["id"], time, bad, in_memory)
-        how = {"static": static_names(model)} if static_names(model) else {}
     elif in_memory:
         every = list(chunks)
         chunks = [Chunk.joined(every)] if every else []
     for chunk in chunks:
         call = model.predict_proba if is_classifier(model) else model.predict
-        yield chunk, call(chunk.inputs, **how)
+        yield chunk, call(chunk.inputs)
 
 
 def by_step(model: Any) -> bool:

@@ -23,6 +23,7 @@ from ..baselines import (
     SummaryClassifier,
     SummaryRegressor,
 )
+from ..data import Panel
 from ..errors import InterruptedWarning
 from ..estimators import (
     GILClassifier,
@@ -90,10 +91,11 @@ def _network(problem: Problem, request: Request) -> Any:
 def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | None = None) -> Any:
     """Fit on these units (sorted); training goes on from `checkpoint` where an estimator can."""
     takes = inspect.signature(model.fit).parameters
-    options = dict(problem.how)
+    options: dict[str, Any] = {}
     if checkpoint is not None and "checkpoint" in takes:
         options["checkpoint"] = checkpoint
-    rows, y = problem.rows(units), problem.y[units]
+    rows: Any = problem.rows(units)
+    y: Any = problem.y[units]
     if problem.groups is not None and "groups" in takes:
         options["groups"] = problem.groups[units]
     if problem.id:
@@ -103,6 +105,7 @@ def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | No
         # As a column, so that a file with its labels still in it can be predicted.
         rows = rows.assign(**{problem.target: problem.y[problem.unit[rows.index]]})
         y = problem.target
+        rows = Panel.from_long(rows, **problem.how, labels=y)
     with _quiet():
         return model.fit(rows, y, **options)
 

@@ -62,7 +62,7 @@ def test_a_column_that_was_not_set_apart_is_refused():
     for labels in (series_labels, step_labels):
         check_error(
             lambda labels=labels: labels("x", keyed(), "groups"),
-            "groups names 'x', which is no column set apart",
+            "groups names 'x', which is not a column set apart",
             "The columns set apart are: 'died', 'stage'",
             "Pass the labels themselves",
         )

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
+from imputefree import Panel
 from imputefree.errors import ImputefreeError, ParameterError
 from imputefree.lab.rivals._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
 from tests.refusals import check_error
@@ -128,7 +129,8 @@ def test_lists_and_unequal_lengths(cls):
     members = [one[:steps] for one, steps in zip(x, lengths, strict=True)]
     from_list = make(cls).fit(members, y).predict_proba(members)
     x[np.arange(4) >= lengths[:, None]] = np.inf  # padding is not looked at
-    from_array = make(cls).fit(x, y, lengths=lengths).predict_proba(x, lengths=lengths)
+    panel = Panel.from_array(x, lengths)
+    from_array = make(cls).fit(panel, y).predict_proba(panel)
     assert np.array_equal(from_list, from_array)
 
 
@@ -161,13 +163,15 @@ def test_static_columns_are_learned_from(cls):
     static = pd.DataFrame({"age": rng.normal(60, 10, 120), "height": rng.normal(170, 9, 120)})
     y = (static["age"] > 60).to_numpy()
     static.loc[::7, "height"] = np.nan
-    model = make(cls, learning_rate_init=0.02, max_iter=12).fit(x, y, static=static)
-    assert roc_auc_score(y, model.predict_proba(x, static=static)[:, 1]) > 0.9
+    panel = Panel.from_array(x, static=static)
+    model = make(cls, learning_rate_init=0.02, max_iter=12).fit(panel, y)
+    assert roc_auc_score(y, model.predict_proba(panel)[:, 1]) > 0.9
     check_error(
         lambda: model.predict_proba(x),
         "static is not given. It was given in training. Pass static= as in training.",
     )
-    check_error(lambda: model.predict(x, static=static[["height", "age"]]), "'height', 'age'")
+    other = Panel.from_array(x, static=static[["height", "age"]])
+    check_error(lambda: model.predict(other), "'height', 'age'")
 
 
 def test_refusals():
@@ -175,7 +179,7 @@ def test_refusals():
     model = make(GRUDClassifier).fit(x, y)
     static = np.zeros((40, 1))
     check_error(
-        lambda: model.predict_proba(x, static=static),
+        lambda: model.predict_proba(Panel.from_array(x, static=static)),
         "static is given. It was not given in training. Pass static= as in training.",
     )
     check_error(
@@ -184,7 +188,6 @@ def test_refusals():
         " many steps as in training. Cut the series, or fit on series as long.",
     )
     check_error(lambda: model.predict_proba(x[:, :, :2]), "X has 2 features")
-    check_error(lambda: make(GRUDClassifier).fit(x, y, static=static[:3]), "static has 3 rows")
     check_error(lambda: make(GRUDClassifier).fit(x, y[:-1]), "X has 40 rows, y has 39")
     check_error(lambda: make(GRUDClassifier).fit(x, y, held_out=np.ones(40, bool)), "40 of 40")
     check_error(
@@ -202,12 +205,16 @@ def test_static_categories_become_one_column_a_level():
     as_numbers = pd.DataFrame(
         {level: np.where(pd.isna(ward), np.nan, ward == level).astype(float) for level in "ABC"}
     )
-    model = make(GRUDClassifier).fit(x, y, static=table)
-    other = make(GRUDClassifier).fit(x, y, static=as_numbers)
-    probability = model.predict_proba(x, static=table)
-    np.testing.assert_allclose(probability, other.predict_proba(x, static=as_numbers), atol=1e-6)
-    unseen = model.predict_proba(x, static=pd.DataFrame({"ward": ["Z"] * 40}))
-    gap = model.predict_proba(x, static=pd.DataFrame({"ward": [None] * 40}, dtype=object))
+    panel, numbered = (Panel.from_array(x, static=static) for static in (table, as_numbers))
+    model = make(GRUDClassifier).fit(panel, y)
+    probability = model.predict_proba(panel)
+    other = make(GRUDClassifier).fit(numbered, y).predict_proba(numbered)
+    np.testing.assert_allclose(probability, other, atol=1e-6)
+    wards = ["Z"] * 40, np.full(40, None)
+    unseen, gap = (
+        model.predict_proba(Panel.from_array(x, static=pd.DataFrame({"ward": ward}, dtype=object)))
+        for ward in wards
+    )
     np.testing.assert_array_equal(unseen, gap)
 
 

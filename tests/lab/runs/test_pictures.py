@@ -31,7 +31,7 @@ def fitted(method, study, **setting):
     network = getattr(model, "estimator", model)
     if hasattr(network, "n_members"):
         network.set_params(**(SMALL | setting))
-    return model.fit(study.X, study.y, **study.options)
+    return model.fit(study.inputs, study.y)
 
 
 def of(method, study, test=None, model=None):

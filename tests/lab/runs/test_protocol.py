@@ -170,13 +170,9 @@ def test_imputation_of_tables_is_scored_by_the_truth():
     assert "imputation_mse" not in untouched["scores"]
 
 
-def test_options_that_a_method_takes():
-    cohort = load("icu", **ICU)
-
-    def fit(X, y, *, lengths=None, static=None, held_out=None): ...
-
-    assert set(protocol._accepted(fit, cohort)) == {"static"}
-    assert set(protocol._accepted(lambda X, **how: 0, cohort)) == {"static", "times"}
+def test_what_a_method_ignores_is_recorded():
+    run = Run("icu", "gru-d", ICU, setting={"max_iter": 1})
+    assert carry_out(run, run.load())["ignored"] == ["times"]
 
 
 def test_a_run_repeats_itself_and_restores_the_threads():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from imputefree.errors import ParameterError
 from imputefree.lab.studies import _icu as icu
+from imputefree.lab.studies import load
 from tests.refusals import check_error
 
 NAMES = list(icu.ATTRIBUTES)
@@ -48,44 +51,31 @@ def test_a_seed_is_a_cohort(cohort):
         assert getattr(from_generator, name).equals(getattr(cohort, name))
 
 
-@pytest.mark.parametrize("seeds", [(0, 1), (None, None)])
-def test_other_seeds_are_other_cohorts(seeds):
-    one, other = (icu.simulate(50, random_state=seed) for seed in seeds)
-    for name in TABLES:
-        assert not getattr(one, name).equals(getattr(other, name))
-
-
-def test_the_global_random_state_is_neither_read_nor_changed():
+def test_other_seeds_are_other_cohorts():
     before = np.random.get_state()  # noqa: NPY002
-    icu.simulate(20, random_state=3)
-    one, other = icu.simulate(20), icu.simulate(20)
-    after = np.random.get_state()  # noqa: NPY002
-    assert (before[1] == after[1]).all()
-    assert before[2:] == after[2:]
-    assert not one.frame.equals(other.frame)  # from one and the same global state
+    cohorts = [icu.simulate(50, random_state=seed) for seed in (0, 1, None, None)]
+    assert (before[1] == np.random.get_state()[1]).all()  # noqa: NPY002
+    for first, second in combinations(cohorts, 2):
+        for name in TABLES:
+            assert not getattr(first, name).equals(getattr(second, name))
 
 
-def test_everything_says_that_it_is_simulated(cohort):
-    assert "simulated" in cohort.source
-    assert "Simulated" in repr(cohort)
-    assert repr(cohort).endswith("not patient data)")
-    for name in TABLES:
-        assert getattr(cohort, name).attrs["source"] == cohort.source
-    for documented in (icu, icu.simulate, icu.SimulatedCohort):
-        assert "SIMULATED" in documented.__doc__
+def test_the_cohort_as_a_study():
+    study = load("icu", seed=1, n_series=300)
+    assert study.simulated
+    assert any("SIMULATED" in note for note in study.notes)
+    assert "not patient data" in study.citation
+    assert study.kind == "series"
+    assert abs(study.missing_rate - 0.716) < 0.015
+    assert all(len(x) == len(t) for x, t in zip(study.X, study.times, strict=True))
+    assert len(study.static) == len(study.X) == 300
+    assert 0.01 < study.static["age"].isna().mean() < 0.1
+    split = study.split(0)
+    assert len(split.test) == 60
+    assert study.y[split.test].mean() == 0.5
 
 
-def test_a_cohort_is_a_long_table_with_a_label_per_patient(cohort):
-    assert len(NAMES) == 14
-    assert cohort.frame.columns.tolist() == ["patient", "hour", "age", *NAMES]
-    assert cohort.truth.columns.tolist() == cohort.mechanism.columns.tolist() == NAMES
-    assert cohort.frame.index.equals(cohort.truth.index)
-    assert cohort.frame.index.equals(cohort.mechanism.index)
-    assert cohort.y.index.name == "patient"
-    assert cohort.y.index.tolist() == cohort.frame.patient.unique().tolist() == [*range(2166)]
-
-
-@pytest.mark.parametrize("n", [2, 3, 10, 501])
+@pytest.mark.parametrize("n", [2, 501])
 def test_classes_are_balanced(n):
     y = icu.simulate(n, random_state=n).y
     assert len(y) == n
@@ -93,13 +83,7 @@ def test_classes_are_balanced(n):
     assert y.sum() == n // 2
 
 
-def test_labels_are_in_random_order(cohort):
-    assert 900 < (cohort.y.diff() != 0).sum() < 1270  # alternating would be 2,166; sorted 2
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_lengths_are_short_with_a_long_tail(seed):
-    cohort = icu.simulate(2166, random_state=seed)
+def test_lengths_are_short_with_a_long_tail(cohort):
     length = cohort.frame.groupby("patient").size()
     assert length.min() == 3
     assert 100 < length.max() <= 125
@@ -117,15 +101,8 @@ def test_hours_increase_irregularly_within_the_window(cohort):
     assert hours.first().median() < 0.5 < 1.5 < hours.last().median()  # the window is used
 
 
-def test_age_belongs_to_the_patient_and_is_sometimes_missing(cohort):
-    ages = cohort.frame.groupby("patient").age
-    assert (ages.nunique(dropna=False) == 1).all()
-    assert 0.03 < ages.first().isna().mean() < 0.07
-    assert ages.first().dropna().between(18, 91).all()
-
-
 @pytest.mark.parametrize("n", [500, 2166])
-@pytest.mark.parametrize("seed", [0, 1, 7, 12345, 2**40])
+@pytest.mark.parametrize("seed", [1, 2**40])
 def test_the_missing_rate_is_the_papers_for_any_seed(n, seed):
     assert abs(icu.simulate(n, random_state=seed).missing_rate - 0.716) < 0.01
 
@@ -142,7 +119,7 @@ def test_what_is_observed_is_true_and_what_is_not_has_a_reason(cohort):
 def test_each_mechanism_makes_a_substantial_share_of_the_gaps(cohort):
     share = pd.Series(cohort.mechanism.to_numpy().ravel()).value_counts()
     share = share.drop("observed") / share.drop("observed").sum()
-    written = {"MCAR": 0.28, "MNAR": 0.27, "MAR": 0.45}  # in the module's text
+    written = {"MCAR": 0.28, "MNAR": 0.27, "MAR": 0.45}  # in the module's docstring
     assert share.to_dict() == pytest.approx(written, abs=0.01)
     assert not (cohort.mechanism[icu.VITALS] == "MAR").any(axis=None)
     assert (cohort.mechanism[icu.LABS] == "MAR").mean().min() > 0.4
@@ -197,23 +174,6 @@ def test_other_labs_leave_every_mar_gap_where_it_was(cohort):
     for code in (icu.MCAR, icu.MAR):
         assert ((before == code) == (after == code)).all()
     assert ((before == icu.MNAR) != (after == icu.MNAR)).any()
-
-
-def test_orders_are_made_from_observed_vitals_alone(cohort, monkeypatch):
-    known = []
-    alarm = icu._alarm
-    monkeypatch.setattr(icu, "_alarm", lambda seen: known.append(seen) or alarm(seen))
-    codes = icu._gaps(cohort.truth, np.random.default_rng(0))
-    vitals = codes[:, [icu.AT[name] for name in icu.VITALS]]
-    assert (known[0][icu.VITALS].notna().to_numpy() == (vitals == icu.OBSERVED)).all()
-
-
-def test_alarm_is_the_worst_of_what_is_seen():
-    rows = pd.DataFrame(np.nan, index=range(4), columns=icu.VITALS)
-    rows.loc[1, "heart_rate"] = 85 + 2 * 15
-    rows.loc[2, ["heart_rate", "systolic_blood_pressure"]] = [85 + 2 * 15, 123 - 3 * 18]
-    rows.loc[3, "temperature"] = 37 - 1.5 * 0.6  # cold alarms as fever does
-    np.testing.assert_allclose(icu._alarm(rows), [-np.inf, 2, 3, 1.5])
 
 
 def test_labs_of_one_blood_draw_come_together(cohort):
@@ -282,26 +242,17 @@ def test_gaps_cost_and_the_mask_alone_is_not_enough():
     assert gaps + 0.02 < truth < 0.99
 
 
-@pytest.mark.parametrize("bad", [1, 0, -2, 2.0, 2.5, "10", None, True, np.nan, np.array([4, 5])])
-def test_a_bad_number_of_series_is_refused(bad):
+@pytest.mark.parametrize(
+    "options",
+    [{"n_series": bad} for bad in (1, 2.5, "10", None, True, np.array([4, 5]))]
+    + [{"random_state": bad} for bad in (-1, 1.5, "0", True, [1, 2])],
+    ids=str,
+)
+def test_bad_parameters(options):
+    ((name, value),) = options.items()
     check_error(
-        lambda: icu.simulate(bad, random_state=0),
-        f"n_series is {bad!r}. It must be a whole number, at least 2",
-        "Pass n_series= such a number.",
+        lambda: icu.simulate(**{"n_series": 4} | options),
+        f"{name} is {value!r}. It must be",
+        "whole number",
         kind=ParameterError,
     )
-
-
-@pytest.mark.parametrize("bad", [-1, 1.5, "0", True, np.nan, [1, 2], np.random.RandomState(0)])
-def test_a_bad_random_state_is_refused(bad):
-    check_error(
-        lambda: icu.simulate(4, random_state=bad),
-        f"random_state is {bad!r}. It must be None, a whole number of at least 0 or a numpy Gen",
-        "Pass random_state=0",
-        kind=ParameterError,
-    )
-
-
-def test_numpy_whole_numbers_are_whole_numbers():
-    one = icu.simulate(np.int64(6), random_state=np.uint8(4))
-    assert one.frame.equals(icu.simulate(6, random_state=4).frame)

@@ -10,7 +10,7 @@ import pytest
 
 from imputefree.errors import ParameterError
 from imputefree.lab.studies import load
-from imputefree.lab.studies._mnist_files import IDX
+from imputefree.lab.studies._mnist import IDX
 from tests.lab.studies.real import real
 from tests.refusals import check_error
 
@@ -93,7 +93,7 @@ def test_at_random_masks_keep_what_drives_them(alone, parts):
 
 def test_redrawn_masks(alone, parts):
     study = load("mnist", write_npz(alone, parts), rate=0.9, masks="redrawn")
-    assert "Masks are drawn anew each epoch, test masks stay (masks='redrawn')." in study.notes
+    assert "Masks are redrawn each epoch, test masks stay (masks='redrawn')." in study.notes
     one, same, two = study.redraw(1), study.redraw(1), study.redraw(2)
     assert one.shape == (200, 784)
     np.testing.assert_array_equal(one, same)
@@ -122,13 +122,13 @@ def test_redrawn_masks(alone, parts):
     [
         ({"masks": "new"}, "masks is 'new'. It must be one of 'fixed', 'redrawn'."),
         ({"mechanism": "magic"}, "mechanism is 'magic'. It must be one of 'mcar', 'mar'."),
-        ({"rate": 1.5}, "rate is 1.5. It must be a number in [0, 1)."),
+        ({"rate": 1.5}, "rate is 1.5. It must be None or a number in [0, 1)."),
         ({"rate": "half"}, "rate is 'half'"),
         ({"mask_seed": -1}, "mask_seed is -1"),
         ({"mask_seed": 0.5}, "mask_seed is 0.5"),
     ],
 )
-def test_options_that_cannot_be(options, part):
+def test_bad_options(options, part):
     check_error(lambda: load("mnist", **options), part, kind=ParameterError)
 
 
@@ -152,7 +152,7 @@ def test_damaged_npz(alone, parts):
     ("changed", "part"),
     [
         ({"y_train": np.zeros(199, np.uint8)}, "200 images in x_train but 199 labels in y_train"),
-        ({"y_test": np.full(50, 10, np.uint8)}, "holds other labels than 0 to 9"),
+        ({"y_test": np.full(50, 10, np.uint8)}, "holds labels other than 0 to 9"),
         ({"x_test": np.zeros((50, 784), np.uint8)}, "is uint8 of shape (50, 784)"),
         ({"x_test": np.zeros((0, 28, 28), np.uint8), "y_test": np.zeros(0, np.uint8)}, "no image"),
     ],

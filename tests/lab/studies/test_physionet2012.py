@@ -67,6 +67,9 @@ def folder(tmp_path, monkeypatch):
 
 def test_hours_statics_and_outcomes(folder):
     stays = read(folder, "a")
+    assert stays.X.shape == (2, 48, 37)
+    assert stays.columns == tuple(study.VARIABLES)
+    assert "1 stays hold no measurement at all." in stays.notes[0]
     assert stays.y.tolist() == [1, 0]
     second, first = stays.X  # in the order of the outcomes
     assert first[0, HR] == pytest.approx((70 + 90 + 94) / 3)  # the mean of an hour
@@ -81,15 +84,6 @@ def test_hours_statics_and_outcomes(folder):
     assert stays.static.loc[1, "Weight"] == 80.5
     assert stays.static["Gender"].isna().tolist() == [False, True]
     assert stays.static["ICUType"].tolist() == [1, 4]
-
-
-def test_the_study_on_the_hourly_grid(folder):
-    hourly = load("physionet2012", folder, sets="a")
-    assert hourly.X.shape == (2, 48, 37)
-    assert hourly.y.tolist() == [1, 0]
-    assert hourly.columns == tuple(study.VARIABLES)
-    assert "1 stays hold no measurement at all." in hourly.notes[0]
-    assert hourly.static.shape == (2, 5)
 
 
 def test_raw_series(folder):
@@ -115,11 +109,11 @@ def test_a_folder_beside_or_instead_of_the_archive(folder):
 def test_a_half_copied_set_is_refused(folder):
     pack(folder, {"11.txt": FIRST})
     check_error(
-        lambda: read(folder, "a"), "1 stay in", "have an outcome and no text (the first: 12)"
+        lambda: read(folder, "a"), "1 stay in", "have an outcome but no file (the first: 12)"
     )
     (folder / "Outcomes-a.txt").write_text(HEADER + "12,1,1,5,-1,1\n")
     pack(folder, {"11.txt": FIRST, "12.txt": SECOND})
-    check_error(lambda: read(folder, "a"), "have a text and no outcome (the first: 11)")
+    check_error(lambda: read(folder, "a"), "have a file but no outcome (the first: 11)")
 
 
 def test_both_forms_can_be_learned_from(folder):
@@ -134,8 +128,8 @@ def test_both_forms_can_be_learned_from(folder):
     for form in study.FORMS:
         made = load("physionet2012", folder, form=form, sets="a")
         model = GILSequenceClassifier(max_iter=1, n_members=1, random_state=0)
-        model.fit(made.X, made.y, **made.options)
-        assert model.predict_proba(made.X, **made.options).shape == (31, 2)
+        model.fit(made.inputs, made.y)
+        assert model.predict_proba(made.inputs).shape == (31, 2)
 
 
 def test_files_that_are_not_there(folder):
@@ -151,7 +145,7 @@ def test_files_that_are_not_there(folder):
     check_error(read, "PhysioNet 2012 is not in", "the user's cache")
 
 
-def test_options_that_cannot_be():
+def test_bad_options():
     for sets in ("", "abd", "aa", ["a", ""]):
         check_error(lambda s=sets: read(None, s), "sets is", "'abc'", kind=ParameterError)
     check_error(lambda: load("physionet2012", form="x"), "form is 'x'", kind=ParameterError)
@@ -161,7 +155,7 @@ def test_options_that_cannot_be():
 def test_a_truncated_archive(folder, size):
     path = folder / "set-a.tar.gz"
     path.write_bytes(path.read_bytes()[:size])
-    check_error(lambda: read(folder, "a"), f"{path} is truncated or corrupted (", "Fetch it anew")
+    check_error(lambda: read(folder, "a"), f"{path} is truncated or corrupted (", "Remove the file")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +189,7 @@ def test_an_archive_without_stays(folder):
         (HEADER + "11,6,1,5,-1,0\n11,6,1,5,-1,0\n", "names a stay twice"),
     ],
 )
-def test_outcomes_that_cannot_be(folder, text, part):
+def test_bad_outcomes(folder, text, part):
     (folder / "Outcomes-a.txt").write_text(text)
     check_error(lambda: read(folder, "a"), "Outcomes-a.txt", part)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from imputefree.lab.studies._sources import File
+from imputefree.lab.studies._data_files import File
 
 
 class Web:
@@ -16,7 +16,7 @@ class Web:
     def __init__(self, content):
         self.content = content
         self.ranges = True  # honour Range
-        self.breaks = []  # after so many bytes, one entry an answer; then it behaves
+        self.breaks = []  # after so many bytes, one entry per answer; then it behaves
         self.status = 200
         self.asked = []
         self.address = ""

@@ -142,7 +142,7 @@ def _apart(column: str, panel: Panel, name: str) -> np.ndarray:
     if column in panel.apart:
         return panel.apart[column]
     raise InputError(
-        f"{name} names {column!r}, which is no column set apart",
+        f"{name} names {column!r}, which is not a column set apart",
         f"The columns set apart are: {shorten(list(panel.apart)) or 'none'}",
         "Pass the labels themselves",
     )

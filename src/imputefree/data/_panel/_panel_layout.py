@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 from ...errors import InputError, InputTypeError
 
@@ -19,6 +21,8 @@ class Layout:
     variable, value : columns of a long frame of (variable, value) pairs
     axes : "ntd" for arrays (series, time, columns), "ndt" for (series, columns, time)
     apart : columns that are labels, groups or weights, not values
+    lengths, times : whether an array came with lengths, and whether times were passed beside the
+        series; such data must come with them again
     """
 
     id: str | None = None
@@ -28,6 +32,20 @@ class Layout:
     value: str | None = None
     axes: str = "ntd"
     apart: tuple[str, ...] = ()
+    lengths: bool = False
+    times: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The layout as plain JSON types."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, layout: Mapping[str, Any]) -> Self:
+        """The reverse of `to_dict`."""
+        roles: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in layout.items()
+        }
+        return cls(**roles)
 
     @property
     def roles(self) -> list[tuple[str, str]]:

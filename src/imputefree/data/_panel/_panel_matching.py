@@ -121,16 +121,11 @@ def in_order_of_rows(labels: np.ndarray, panel: Panel) -> np.ndarray:
 
 def check_sorted(panel: Panel, name: str, remedy: str) -> None:
     """Labels by position belong to series with ids only if there is but one order of the ids."""
-    if not panel.keyed:
+    if panel.sorted_ids:
         return
-    ids = panel.ids.tolist()
-    try:
-        if ids == sorted(ids):
-            return
-    except TypeError:  # ids of mixed types have no order
-        pass
+    first = shorten(panel.ids.tolist(), 3)
     raise InputError(
-        f"{name} has no ids, and the ids of X are not in sorted order (first: {shorten(ids, 3)})",
+        f"{name} has no ids, and the ids of X are not in sorted order (first: {first})",
         "Nobody knows whether such labels follow the rows of X or the sorted ids",
         f"Pass {remedy}, or name a column of X",
     )

@@ -91,13 +91,14 @@ def read_panel(
         read = readers[kind](X, layout)
     if times is not None:
         read.stamps = given_times(times, read)
-    panel = _in_order(read, layout)
+    layout = replace(layout, lengths=lengths is not None, times=times is not None)
+    panel = _in_order(read, layout, kind)
     if static is None:
         return panel
     return replace(panel, statics=read_static(static, panel, layout))
 
 
-def _in_order(read: Read, layout: Layout) -> Panel:
+def _in_order(read: Read, layout: Layout, kind: str) -> Panel:
     """Sort rows into steps, series after series, and let their times count."""
     keys = (read.series,) if read.stamps is None else (read.stamps, read.series)
     # Rows of arrays and lists are in order by position: a time that goes back is an error there.
@@ -124,8 +125,18 @@ def _in_order(read: Read, layout: Layout) -> Panel:
     width = read.width or int(lengths.max())
     return Panel(
         *(steps, lengths, times, read.statics, read.ids, read.keyed, order, apart),
-        *(read.by_row, width, starts),
+        *(read.by_row, width, starts, layout, kind),
+        sorted_ids=not read.keyed or _is_sorted(read.ids),
+        timed=read.stamps is not None,
     )
+
+
+def _is_sorted(ids: np.ndarray) -> bool:
+    listed = ids.tolist()
+    try:
+        return listed == sorted(listed)
+    except TypeError:  # ids of mixed types have no order
+        return False
 
 
 def _order_error(read: Read, layout: Layout, one: int, other: int) -> InputError:

@@ -53,6 +53,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
     model: ClassVar[str]
     own_rules: ClassVar[dict[str, Rule]] = {}
     fewest_steps: ClassVar[int] = 1
+    ignores: ClassVar[tuple[str, ...]] = ("times",)
     _inputs = staticmethod(plain)
 
     learning_rate_init: float = 1e-3
@@ -64,21 +65,18 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
     def _sizes(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def fit(
-        self, X: Any, y: Any, *, lengths: Any = None, static: Any = None, held_out: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
         """Train on series with gaps.
 
         Parameters
         ----------
-        X : (N, T, D) array, with `lengths` (N,) where it is padded, or a list of (T_i, D) arrays
-            or frames; NaN is missing
+        X : a `Panel`, an (N, T, D) array without padding, or a list of (T_i, D) arrays or frames;
+            NaN is missing, static categories become one column a level, times are not looked at
         y : (N,) labels of any kind
-        static : (N, S) table with gaps, one row a series; categories become one column a level
         held_out : (N,) True for series to choose the epoch by, instead of a random share
         """
         check_rules(self, {**TRAINING, "weight_decay": RULES["weight_decay"], **self.own_rules})
-        panel, steps, fixed, levels = self._read(X, lengths, static)
+        panel, steps, fixed, levels = self._read(X)
         counts = panel.lengths
         target = read_target(y, panel.n_rows, type(self).__name__)
         classes = read_classes(target)
@@ -125,10 +123,10 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         probability = in_batches(network, self._inputs, values, self.batch_size, ANSWER).numpy()
         return float(-np.log(probability[np.arange(len(codes)), codes].clip(SMALLEST)).mean())
 
-    def predict_proba(self, X: Any, *, lengths: Any = None, static: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; (N, T, D) -> (N, classes)."""
         check_is_fitted(self, "network_")
-        panel, steps, fixed, _ = self._read(X, lengths, static, self.static_levels_)
+        panel, steps, fixed, _ = self._read(X, self.static_levels_)
         check_longest(panel.lengths, self.n_steps_, type(self).__name__)
         if (fixed is None) != (self.static_scale_ is None):
             raise InputError(
@@ -142,23 +140,21 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         probability = found.double().numpy()
         return probability / probability.sum(1, keepdims=True)  # float32 sums to 1 nearly
 
-    def predict(self, X: Any, *, lengths: Any = None, static: Any = None) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable class; (N, T, D) -> (N,)."""
-        probability = self.predict_proba(X, lengths=lengths, static=static)
+        probability = self.predict_proba(X)
         return self.classes_[probability.argmax(1)]
 
-    def _read(
-        self, X: Any, lengths: Any, static: Any, levels: Levels | None = None
-    ) -> tuple[Panel, Any, Any, Levels]:
+    def _read(self, X: Any, levels: Levels | None = None) -> tuple[Panel, Any, Any, Levels]:
         """The series, their steps (S, D), their static columns in numbers (N, C) or None, and the
         levels of those that are categories."""
         if isinstance(X, pd.DataFrame) or is_polars(X):
             raise InputTypeError(
                 f"X is a {type(X).__name__}",
                 "Series come as an array (series, steps, columns) or a list of (steps, columns)",
-                "Split the frame by its ids: [steps for _, steps in X.groupby(id)]",
+                "Pass Panel.from_long(X, id=…)",
             )
-        panel = read_panel(X, lengths=lengths, static=static)
+        panel = X if isinstance(X, Panel) else read_panel(X)
         steps = _table(panel.steps)
         if panel.statics is None:
             return panel, steps, None, {}

@@ -58,7 +58,7 @@ def pictures(model: Any, study: Study, test: Study, *, random_state: int) -> Pic
     >>> from imputefree.lab.studies import load
     >>> cohort = load("icu", n_series=60)
     >>> model = make_method("gil-h", kind="series").set_params(max_iter=2, n_members=1)
-    >>> shown = pictures(model.fit(cohort.X, cohort.y, **cohort.options), cohort,
+    >>> shown = pictures(model.fit(cohort.inputs, cohort.y), cohort,
     ...                  cohort.take(range(20)), random_state=0)
     >>> list(shown), len(shown["curves"]["loss"]), shown["importance"]["columns"][-1]
     (['curves', 'importance', 'features'], 2, 'age')
@@ -112,7 +112,7 @@ def _importance(model: Any, study: Study, test: Study) -> Picture | None:
     if policy is None or isinstance(policy, NoPolicy) or not hasattr(model, "importance"):
         return None
     part = _first(test, MAX_SERIES if study.kind == "series" else MAX_ROWS)
-    importance = model.importance(part.X, **part.options)
+    importance = model.importance(part.inputs)
     names = [str(name) for name in model.encoder_.names]
     if study.columns is not None:  # arrays have no names; statics, if any, come after
         names[: len(study.columns)] = study.columns
@@ -177,7 +177,7 @@ def _features(model: Any, test: Study, random_state: int) -> Picture | None:
     if test.task != CLASSES or not hasattr(model, "features"):
         return None
     part = _first(test, MAX_POINTS)
-    places = _tsne(model.features(part.X, **part.options), random_state)
+    places = _tsne(model.features(part.inputs), random_state)
     if places is None:
         return None
     x, y = places.T

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from inspect import Parameter, signature
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -180,7 +180,7 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         setting = in_epochs(model, {**run.setting, **choice}, len(split.train))
         configure(model, setting, run.random_state)
         start = time.perf_counter()
-        model.fit(rest.X, rest.y, held_out=held_out, **_accepted(model.fit, rest))
+        model.fit(rest.inputs, rest.y, held_out=held_out)
         seconds.append(time.perf_counter() - start)
         loss = _loss(model, study, split.validation) if len(grid) > 1 else 0.0
         tried.append((choice, loss))
@@ -207,7 +207,9 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         "rows": [len(part) for part in split],
         "chosen": tried[place][0],
         "tried": [list(pair) for pair in tried] if len(grid) > 1 else [],
-        "ignored": sorted(set(study.options) - set(_accepted(model.fit, study))),
+        "ignored": [
+            name for name in getattr(model, "ignores", ()) if getattr(study, name) is not None
+        ],
         "scores": scores,
         "cost": cost,
     }
@@ -222,19 +224,11 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     return result
 
 
-def _accepted(function: Any, study: Study) -> dict[str, Any]:
-    """Those of the study's options (static, lengths, times) that the function takes."""
-    parameters = signature(function).parameters
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return study.options
-    return {name: value for name, value in study.options.items() if name in parameters}
-
-
 def _predict(model: Any, part: Study) -> tuple[np.ndarray, Any]:
     """Probabilities and their classes, or numbers and None."""
     if part.task != CLASSES:
-        return model.predict(part.X, **_accepted(model.predict, part)), None
-    return model.predict_proba(part.X, **_accepted(model.predict_proba, part)), model.classes_
+        return model.predict(part.inputs), None
+    return model.predict_proba(part.inputs), model.classes_
 
 
 def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) -> metrics.Figures:
@@ -256,7 +250,7 @@ def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
 
 
 def _imputation_scores(model: Any, test: Study, train: Study) -> metrics.Figures:
-    filled = model.impute(test.X, **_accepted(model.impute, test)).astype(np.float64)
+    filled = model.impute(test.inputs).astype(np.float64)
     _check_finite(filled[~test.observed], "the method fills gaps with")
     truth = test.steps(test.complete())
     columns = (column[~np.isnan(column)].astype(np.float64) for column in train.steps(train.X).T)

@@ -2,45 +2,42 @@
 
     load("mnist", rate=0.9)               from root=, IMPUTEFREE_DATA or the user's cache
     load("table:hepatitis")               a real table with natural gaps
-    load("table:patients.csv", target="outcome")    a file of your own
-    load("series:stays.csv", id="stay", time="hour", target="died")    series of your own
+    load("table:patients.csv", target="outcome")    a table of yours
+    load("series:stays.csv", id="stay", time="hour", target="died")    series of yours
     load("icu", seed=0)                   simulated, needs no file
 
-Nothing is downloaded by an import or a load; `imputefree data get NAME` is the one thing that does.
+A new study is a module in this folder with a function (root, **options) -> Study, and a line in
+LOADERS. Nothing is downloaded by an import or by `load`, only by `get` (`imputefree data get`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from ...data import Split, Splits, shorten
-from ...errors import ParameterError
-from . import _icu as icu
-from . import _physionet2012 as physionet2012
-from ._data_files import Root
-from ._describe import describe
+from ...data import Split, Splits
+from ...errors import ParameterError, shorten
+from ._csv_studies import KNOWN
+from ._data_files import SOURCES, File, Report, Root, get, home_of
+from ._describe import describe, show
 from ._describe_picture import draw
-from ._describe_table import show
-from ._download import Report, get, home_of
-from ._long_form import long_form
-from ._sources import SOURCES, File
-from ._study import Study
-from ._table_studies import KNOWN
+from ._icu import simulate as simulate_icu
+from ._study import Study, long_form
 
-# name: the module in this folder and its function (root, **options) -> Study; imported when asked.
+# name: a module in this folder and its function (root, **options) -> Study, imported on demand.
 LOADERS = {
     "mnist": ("_mnist", "study"),
     "physionet2012": ("_physionet2012", "study"),
     "mimic3": ("mimic3", "load"),
     "ophthalmic": ("_ophthalmic", "study"),
-    "ophthalmic-simulated": ("_ophthalmic_simulated", "study"),
-    "icu": ("_icu_study", "study"),
-    "table": ("_table_studies", "study"),
-    "series": ("_series_csv", "study"),
+    "ophthalmic-simulated": ("_ophthalmic", "simulated_study"),
+    "icu": ("_icu", "study"),
+    "table": ("_csv_studies", "study"),
+    "series": ("_csv_studies", "series_study"),
 }
-FILES = ("table", "series")  # their names go on after a colon
+FILES = ("table", "series")  # these names continue after a colon
 
 
 def load(name: str, root: Root = None, **options: Any) -> Study:
@@ -50,8 +47,8 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
     ----------
     name : one of `LOADERS`; tables by "table:NAME" or "table:FILE.csv", series by
         "series:FILE.csv"
-    root : the folder with its files, or the one above; then IMPUTEFREE_DATA and the cache are tried
-    options : those of the study; see `study` in its module
+    root : the folder with its files, or its parent; then IMPUTEFREE_DATA and the cache are tried
+    options : options of the study; see `study` in its module
 
     >>> load("icu", n_series=40, seed=0).X[0].shape[1]
     14
@@ -61,47 +58,43 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
     """
     kind, _, rest = str(name).partition(":")
     if kind not in LOADERS or (kind in FILES) != bool(rest):
-        known = [one for one in LOADERS if one not in FILES]
+        known = [study for study in LOADERS if study not in FILES]
         raise ParameterError(
             f"there is no study {name!r}",
             f"Studies are {shorten(known, limit=20)} and 'table:NAME', 'table:FILE.csv' or"
             " 'series:FILE.csv'",
             "Name one of them",
         )
-    module, function = LOADERS[kind]
+    read = _loader(kind)
     if rest:
         options["name"] = rest
-    read = getattr(import_module(f".{module}", __name__), function)
-    if kind != "series":  # a path says where it is
+    if kind != "series":  # its name is a path
         options["root"] = root
-    return _call(name, read, options)
+    known = list(signature(read).parameters)
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise ParameterError(
+            f"{name!r} has no option {unknown[0]!r}",
+            f"Its options are {shorten([option for option in known if option != 'name'], 20)}",
+            "Correct the option's name, or leave it out",
+        )
+    return read(**options)
 
 
 def takes(name: str, option: str) -> bool:
-    """Whether a study has this option; False for a study that there is not.
+    """Whether a study has this option; False if there is no such study.
 
     >>> takes("mnist", "mask_seed"), takes("icu", "mask_seed")
     (True, False)
     """
     kind = str(name).partition(":")[0]
-    if kind not in LOADERS:
-        return False
+    return kind in LOADERS and option in signature(_loader(kind)).parameters
+
+
+def _loader(kind: str) -> Callable[..., Study]:
     module, function = LOADERS[kind]
-    return option in signature(getattr(import_module(f".{module}", __name__), function)).parameters
-
-
-def _call(name: str, read: Any, options: dict[str, Any]) -> Study:
-    """An option that the study does not have is the caller's mistake, told with those it has."""
-    has = signature(read).parameters
-    unknown = [one for one in options if one not in has]
-    if unknown:
-        raise ParameterError(
-            f"{name!r} has no option {unknown[0]!r}",
-            f"Its options are {shorten([one for one in has if one != 'name'], limit=20)}",
-            "Correct the option's name, or leave it out",
-        )
-    study: Study = read(**options)
-    return study
+    loader: Callable[..., Study] = getattr(import_module(f".{module}", __name__), function)
+    return loader
 
 
 __all__ = [
@@ -118,10 +111,9 @@ __all__ = [
     "draw",
     "get",
     "home_of",
-    "icu",
     "load",
     "long_form",
-    "physionet2012",
     "show",
+    "simulate_icu",
     "takes",
 ]

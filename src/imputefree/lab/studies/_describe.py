@@ -1,7 +1,7 @@
-"""What is missing in a study: how much, where, together with what, and whether the label shows.
+"""What is missing in a study: how much, where, together with what, and what it tells of the label.
 
-Numbers only; `describe_table` prints them and `describe_picture` draws them. Columns whose gaps are
-in exactly the same rows (the 2,048 features of an image) count as one line.
+`describe` computes the figures, `show` prints them; `_describe_picture` draws them. Columns whose
+gaps are in exactly the same rows, such as the 2,048 features of an image, share one line.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -19,32 +22,35 @@ from sklearn.preprocessing import StandardScaler
 
 from ._study import Study
 
-ROWS = 5000  # rows (or series) looked at for what goes together and for the AUC
-STEPS = 20_000  # rows of all series looked at for what goes together
-COLUMNS = 100  # columns given to the AUC
+# Sizes of the random samples used for speed.
+ROWS = 5000  # rows of a table, or series for the AUC
+STEPS = 20_000  # steps of all series, for gaps that occur together
+COLUMNS = 100  # columns for the AUC
 PAIRS = 40  # columns compared with each other
 FOLDS = 3
-FEWEST = 2 * FOLDS  # rows of a class, to be told from the others
+FEWEST = 2 * FOLDS  # rows that a class needs to be compared
 MOST_LEVELS = 20  # classes shown one by one
+MOST_LINES = 25  # lines of columns printed
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
     """A study's missingness in numbers.
 
-    study : whose
+    study : the study described
     missing : share of missing entries
-    rows : rows of a table, or steps of all series; complete, empty : shares of them
-    lines : a line for columns with the same gaps: column, count, missing, spread (the largest
-        difference between the rates of two classes; NaN without classes to compare)
-    together : correlation of the gaps of up to 40 such lines, by name, (k, k)
-    patterns : how many different sets of gaps rows have (among those looked at)
-    lengths : steps of each series, or None for a table
-    per_row : share missing in each row, or in each series, (n,)
-    by_class : class, count, missing (of all entries of the class); empty without, or with many
-    auc : of a logistic regression that sees the mask only, cross-validated; None: nothing to tell
-    auc_of : what was told from what, in words; without an AUC, why there is none
-    looked_at : what was left out for speed, in words; "" for nothing
+    rows : number of rows of a table, or of steps of all series; complete, empty : shares of them
+    lines : one line per group of columns with the same gaps: column, count, missing, spread (the
+        largest difference between the rates of two classes; NaN without classes to compare)
+    together : correlations between the gaps of up to 40 such groups, by name, (k, k)
+    patterns : number of different sets of gaps among the rows looked at
+    lengths : number of steps per series, or None for a table
+    per_row : share missing per row or series, (n,)
+    by_class : class, count, missing (share of all entries of the class); empty if there are no
+        classes or too many
+    auc : cross-validated AUC of a logistic regression that sees only the mask, or None
+    auc_of : which classes it tells apart, in words; if there is no AUC, why
+    looked_at : what was sampled for speed, in words; "" if nothing was
     """
 
     study: Study
@@ -68,35 +74,37 @@ def describe(study: Study, report: Callable[[str], None] = lambda step: None) ->
 
     >>> X = pd.DataFrame({"a": [1.0, None] * 20, "b": [None, 1.0] * 20, "c": [1.0] * 40})
     >>> toy = Study("toy", X, np.array([0, 1] * 20), citation="", licence="", simulated=True)
-    >>> found = describe(toy)
-    >>> round(found.missing, 3), found.auc, float(found.together.loc["a", "b"])
+    >>> description = describe(toy)
+    >>> round(description.missing, 3), description.auc, float(description.together.loc["a", "b"])
     (0.333, 1.0, -1.0)
     """
     rng = np.random.default_rng(0)
     report("reading gaps")
     observed = study.observed
-    lengths = _lengths(study)
-    names = _names(study, observed.shape[1])
-    share = _share_seen(study, observed, lengths)
+    lengths = np.asarray(study.n_steps) if study.kind == "series" else None
+    share = _observed_share(observed, lengths)
     classes = _classes(study)
     weights = np.ones(len(share)) if lengths is None else lengths
     report("columns")
-    first, member = _same_gaps(observed)
+    first, group = _same_gaps(observed)
     missing = 1 - observed.mean(axis=0)[first]
+    names = np.array(study.column_names)
     lines = pd.DataFrame(
         {
-            "column": [_line_name(names, member, at, rate) for at, rate in enumerate(missing)],
-            "count": np.bincount(member),
+            "column": [_line_name(list(names[group == g]), rate) for g, rate in enumerate(missing)],
+            "count": np.bincount(group),
             "missing": missing,
             "spread": _spread(share[:, first], classes, weights),
         }
     )
-    report("what goes together")
-    some = rng.permutation(len(observed))[: STEPS if study.kind == "series" else ROWS]
-    gaps = ~observed[some][:, first]
-    patterns = len(np.unique(np.packbits(gaps, axis=1), axis=0))
+    report("gaps that occur together")
+    sample = rng.permutation(len(observed))[: STEPS if study.kind == "series" else ROWS]
+    gaps = ~observed[sample][:, first]
+    sampled = []
+    if len(sample) < len(observed):
+        sampled.append(f"patterns and correlations: {len(sample):,} of {len(observed):,} rows")
     report("what the mask says about the label")
-    auc, auc_of, cut = _mask_auc(study, share[:, first], lengths, classes, rng)
+    auc, auc_of, auc_sample = _mask_auc(share[:, first], lengths, classes, rng)
     seen = observed.sum(axis=1)
     return Description(
         study=study,
@@ -106,44 +114,18 @@ def describe(study: Study, report: Callable[[str], None] = lambda step: None) ->
         empty=float((seen == 0).mean()),
         lines=lines,
         together=_together(gaps, lines),
-        patterns=patterns,
+        patterns=len(np.unique(np.packbits(gaps, axis=1), axis=0)),
         lengths=lengths,
         per_row=1 - share.mean(axis=1),
         by_class=_by_class(share, classes, weights),
         auc=auc,
         auc_of=auc_of,
-        looked_at="; ".join(
-            part
-            for part in (
-                f"patterns and what goes together: {len(some):,} of {len(observed):,} rows"
-                if len(some) < len(observed)
-                else "",
-                cut,
-            )
-            if part
-        ),
+        looked_at="; ".join([*sampled, *auc_sample]),
     )
 
 
-def _lengths(study: Study) -> np.ndarray | None:
-    if study.kind == "table":
-        return None
-    if isinstance(study.X, list):
-        return np.array([len(one) for one in study.X])
-    if study.lengths is not None:
-        return np.asarray(study.lengths)
-    return np.full(len(study.X), study.X.shape[1])
-
-
-def _names(study: Study, width: int) -> list[str]:
-    first = study.X[0] if isinstance(study.X, list) else study.X
-    if isinstance(first, pd.DataFrame):
-        return [str(name) for name in first.columns]
-    return list(study.columns) if study.columns else [str(j) for j in range(width)]
-
-
-def _share_seen(study: Study, observed: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
-    """Of each row (series) and column the share that is there, (n, d)."""
+def _observed_share(observed: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
+    """Share of observed entries per row or series and column, (n, d)."""
     if lengths is None:
         return observed.astype(np.float32)
     ends = np.cumsum(lengths)
@@ -152,7 +134,7 @@ def _share_seen(study: Study, observed: np.ndarray, lengths: np.ndarray | None) 
 
 
 def _classes(study: Study) -> np.ndarray | None:
-    """The label of each row or series as a text; above or below the median for a number."""
+    """The label per row or series as a string; a number becomes above or below the median."""
     y = np.asarray(study.y)
     if y.ndim != 1:
         return None
@@ -162,50 +144,45 @@ def _classes(study: Study) -> np.ndarray | None:
 
 
 def _same_gaps(observed: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Columns with the same gaps: the first of each group, and the group of each column."""
+    """Groups of columns with the same gaps: the first of each group, and the group per column."""
     groups: dict[bytes, int] = {}
     packed = np.ascontiguousarray(np.packbits(observed, axis=0).T)
-    member = np.array([groups.setdefault(one.tobytes(), len(groups)) for one in packed])
-    return [int(np.flatnonzero(member == group)[0]) for group in range(len(groups))], member
+    group = np.array([groups.setdefault(column.tobytes(), len(groups)) for column in packed])
+    return [int(np.flatnonzero(group == g)[0]) for g in range(len(groups))], group
 
 
-def _line_name(names: list[str], member: np.ndarray, at: int, missing: float) -> str:
+def _line_name(columns: list[str], missing: float) -> str:
     """The columns of a line by name; they need not be neighbours, so it is never a range.
 
-    >>> names, same = list("abcde"), np.array([0, 1, 0, 0, 0])
-    >>> _line_name(names, same, 0, 0.5), _line_name(names, same, 1, 0.5)
+    >>> _line_name(["a", "c", "d", "e"], 0.5), _line_name(["b"], 0.5)
     ('a, c and 2 more', 'b')
     """
-    own = [names[j] for j in np.flatnonzero(member == at)]
-    if missing == 0 and len(own) > 1:
-        return f"{len(own):,} columns without gaps"
-    return ", ".join(own) if len(own) <= 3 else f"{own[0]}, {own[1]} and {len(own) - 2:,} more"
+    if missing == 0 and len(columns) > 1:
+        return f"{len(columns):,} columns without gaps"
+    if len(columns) <= 3:
+        return ", ".join(columns)
+    return f"{columns[0]}, {columns[1]} and {len(columns) - 2:,} more"
 
 
 def _rates(
     share: np.ndarray, classes: np.ndarray, kinds: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Missing rate of each class and column, (classes, d).
-
-    Series count by their steps: the rates are those of entries, as the one of the whole study is.
-    """
+    """Missing rate per class and column, (classes, d); series are weighted by their steps."""
     rates = []
     for kind in kinds:
-        own = np.where(classes == kind, weights, 0).astype(share.dtype)
-        rates.append(1 - (own @ share).astype(np.float64) / max(float(own.sum()), 1))
+        weight = np.where(classes == kind, weights, 0).astype(share.dtype)
+        rates.append(1 - (weight @ share).astype(np.float64) / max(float(weight.sum()), 1))
     return np.array(rates)
 
 
 def _spread(share: np.ndarray, classes: np.ndarray | None, weights: np.ndarray) -> np.ndarray:
-    """Largest difference between two classes' missing rates, of each column."""
-    if classes is None:
-        return np.full(share.shape[1], np.nan)
-    kinds, counts = np.unique(classes, return_counts=True)
-    kept = kinds[counts >= FEWEST]
-    if len(kept) < 2:
-        return np.full(share.shape[1], np.nan)
-    rates = _rates(share, classes, kept, weights)
-    return rates.max(axis=0) - rates.min(axis=0)
+    """Largest difference between two classes' missing rates, per column."""
+    if classes is not None:
+        kinds, counts = np.unique(classes, return_counts=True)
+        common = kinds[counts >= FEWEST]
+        if len(common) >= 2:
+            return np.ptp(_rates(share, classes, common, weights), axis=0)
+    return np.full(share.shape[1], np.nan)
 
 
 def _by_class(share: np.ndarray, classes: np.ndarray | None, weights: np.ndarray) -> pd.DataFrame:
@@ -217,7 +194,7 @@ def _by_class(share: np.ndarray, classes: np.ndarray | None, weights: np.ndarray
 
 
 def _together(gaps: np.ndarray, lines: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of gaps; the columns whose gaps vary most, in the order of the study."""
+    """Correlations between gaps; the columns whose gaps vary most, in the order of the study."""
     rate = gaps.mean(axis=0)
     vary = np.sort(np.argsort(-rate * (1 - rate), kind="stable")[:PAIRS])
     vary = vary[(rate[vary] > 0) & (rate[vary] < 1)]
@@ -228,43 +205,122 @@ def _together(gaps: np.ndarray, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mask_auc(
-    study: Study,
     share: np.ndarray,
     lengths: np.ndarray | None,
     classes: np.ndarray | None,
     rng: np.random.Generator,
-) -> tuple[float | None, str, str]:
-    """How well the mask alone tells the label; what was told, or why not; what was left out."""
+) -> tuple[float | None, str, list[str]]:
+    """How well the mask alone predicts the label; which classes, or why not; what was sampled."""
+    unit = "row" if lengths is None else "series"
     inputs = share[:, share.std(axis=0) > 0]
     if lengths is not None and lengths.std() > 0:
         inputs = np.column_stack([inputs, lengths])
     if classes is None:
-        return None, "no label, or the same one everywhere", ""
+        return None, "no label, or the same one everywhere", []
     if inputs.shape[1] == 0:
-        one = "row" if lengths is None else "series"
-        return None, f"every {one} has the same gaps" if share.min() < 1 else "no gaps", ""
+        return None, f"every {unit} has the same gaps" if share.min() < 1 else "no gaps", []
     kinds, counts = np.unique(classes, return_counts=True)
     common = np.isin(classes, kinds[counts >= FEWEST])
     rows = rng.permutation(np.flatnonzero(common))[:ROWS]
     columns = np.sort(rng.permutation(inputs.shape[1])[:COLUMNS])
+    kinds, counts = np.unique(classes[rows], return_counts=True)
+    rows = rows[np.isin(classes[rows], kinds[counts >= FOLDS])]
     y = classes[rows]
-    kinds, counts = np.unique(y, return_counts=True)
-    rows, y = rows[np.isin(y, kinds[counts >= FOLDS])], y[np.isin(y, kinds[counts >= FOLDS])]
     kinds = np.unique(y)
     if len(kinds) < 2:
-        unit = "rows" if lengths is None else "series"
-        return None, f"fewer than two classes have {FEWEST} {unit} or more", ""
+        units = "rows" if lengths is None else "series"
+        return None, f"fewer than two classes have {FEWEST} {units} or more", []
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     part = inputs[np.ix_(rows, columns)]
     chance = cross_val_predict(model, part, y, cv=folds, method="predict_proba")
     areas = [roc_auc_score(y == kind, chance[:, at]) for at, kind in enumerate(kinds)]
-    told = f"{kinds[1]!s} from {kinds[0]!s}"
+    auc_of = f"{kinds[1]!s} from {kinds[0]!s}"
     if len(kinds) > 2:
-        told = f"each of {len(kinds)} classes from the others, mean"
-    cut = []
+        auc_of = f"each of {len(kinds)} classes from the others, mean"
+    sampled = []
     if len(rows) < common.sum():
-        cut.append(f"{len(rows):,} of {len(classes):,} rows")
+        sampled.append(f"{len(rows):,} of {len(classes):,} rows")
     if len(columns) < inputs.shape[1]:
-        cut.append(f"{len(columns):,} of {inputs.shape[1]:,} columns")
-    return float(np.mean(areas)), told, f"AUC: {', '.join(cut)}" if cut else ""
+        sampled.append(f"{len(columns):,} of {inputs.shape[1]:,} columns")
+    return float(np.mean(areas)), auc_of, [f"AUC: {', '.join(sampled)}"] if sampled else []
+
+
+def show(description: Description, console: Console) -> None:
+    """Print what a study is, its gaps by column, and what they have to do with the label."""
+    console.print(_overview(description))
+    console.print(_columns(description))
+    if len(description.by_class):
+        table = Table("class")
+        for title in ("count", "missing"):
+            table.add_column(title, justify="right")
+        for kind, count, missing in description.by_class.itertuples(index=False):
+            table.add_row(escape(str(kind)), f"{count:,}", f"{missing:.1%}")
+        console.print(table)
+    for note in description.study.notes:
+        console.print(f"· {escape(note)}")
+    if description.looked_at:
+        console.print(f"· For speed, {escape(description.looked_at)}, picked at random.")
+
+
+def _overview(description: Description) -> Table:
+    study, lengths = description.study, description.lengths
+    simulated = "  (SIMULATED)" if study.simulated else ""
+    table = Table(title=f"{escape(study.name)}{simulated}", show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    width = int(description.lines["count"].sum())
+    if lengths is None:
+        table.add_row("kind", f"table, {description.rows:,} rows, {width:,} columns")
+    else:
+        table.add_row("kind", f"{len(lengths):,} series, {width:,} columns")
+        low, median, high = np.percentile(lengths, [0, 50, 100]).astype(int)
+        spread = f"{low} to {high}, median {median}" if low < high else f"{low} each"
+        table.add_row("lengths", f"{spread}; {description.rows:,} steps in all")
+    if study.static is not None:
+        gaps = float(study.static.isna().to_numpy().mean())
+        table.add_row("static", f"{study.static.shape[1]} columns, {gaps:.1%} missing")
+    table.add_row("missing", f"{description.missing:.2%} of the entries")
+    complete = f"{description.complete:.1%} complete, {description.empty:.1%} empty"
+    table.add_row("rows" if lengths is None else "steps", complete)
+    table.add_row("patterns", f"{description.patterns:,} different sets of gaps")
+    table.add_row("strongest pairs", _pairs(description.together))
+    auc = "none: " if description.auc is None else f"{description.auc:.3f}  "
+    about = description.auc_of if description.auc is None else f"({description.auc_of})"
+    table.add_row("mask-only AUC", auc + escape(about))
+    table.add_row("from", escape(study.citation))
+    table.add_row("licence", escape(study.licence))
+    return table
+
+
+def _pairs(together: pd.DataFrame) -> str:
+    """The columns whose gaps occur together most, or exclude each other."""
+    values, names = together.to_numpy(), together.columns
+    upper = np.triu_indices(len(names), 1)
+    if not len(upper[0]):
+        return "none: fewer than two columns have gaps"
+    order = np.argsort(-np.abs(values[upper]), kind="stable")[:3]
+    pairs = [(upper[0][at], upper[1][at]) for at in order]
+    return "\n".join(
+        f"{escape(str(names[a]))} ~ {escape(str(names[b]))}: {values[a, b]:+.2f}" for a, b in pairs
+    )
+
+
+def _columns(description: Description) -> Table:
+    ordered = description.lines.sort_values("missing", ascending=False, kind="stable")
+    labelled = bool(ordered["spread"].notna().any())
+    table = Table(
+        caption="between classes: largest difference of two classes' rates" if labelled else None
+    )
+    table.add_column("column", overflow="fold")
+    for title in ("missing", "between classes")[: 1 + labelled]:
+        table.add_column(title, justify="right")
+    for _, line in ordered.head(MOST_LINES).iterrows():
+        cells = [f"{line['missing']:.1%}", f"{line['spread']:.1%}"][: 1 + labelled]
+        table.add_row(escape(str(line["column"])), *cells)
+    rest = ordered.iloc[MOST_LINES:]
+    if len(rest):
+        span = f"{rest['missing'].min():.1%} to {rest['missing'].max():.1%}"
+        cells = [span, f"≤ {rest['spread'].max():.1%}"][: 1 + labelled]
+        table.add_row(f"… and {int(rest['count'].sum()):,} more columns", *cells)
+    return table

@@ -1,33 +1,46 @@
 """MNIST: 70,000 images of handwritten digits, 28 × 28, with pixels hidden on purpose.
 
-Masks are drawn once an image and stay (`masks="fixed"`, as real gaps do), or are drawn anew for
-each epoch of training (`masks="redrawn"`). The second shows a network ever new pixels of the same
-images and makes the task easier: at 90 % it moves a plain network from about 0.73 to about 0.78 of
-accuracy. So `notes` say which it was, and so should every table of results.
+Masks are drawn once per image and stay (`masks="fixed"`, as real gaps do), or are redrawn for each
+training epoch (`masks="redrawn"`). Redrawn masks show a network ever new pixels of the same images,
+which makes the task easier: at 90 % missing, a plain network's accuracy rises from about 0.73 to
+about 0.78. So `notes` say which it was, and so should every table of results.
 """
 
 from __future__ import annotations
 
+import gzip
+import struct
+import zipfile
 import zlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from ..._rules import check_value, choice, number, or_the_word, whole
 from ...data import Splits
-from ...errors import ParameterError
-from ._data_files import Root
-from ._mnist_files import read
+from ...errors import InputError, ParameterError
+from ...missingness import make_missing
+from ._data_files import Root, find
 from ._study import Study
 
 MASKS = ("fixed", "redrawn")
-MECHANISMS = {"mcar": "mcar", "mar": "mnist_mar"}  # and what `data.missingness` calls them
-NAN = np.float32("nan")
+MECHANISMS = {"mcar": "mcar", "mar": "mnist_mar"}  # and the name in `imputefree.missingness`
+IDX = {  # parts of mnist.npz, and the files of MNIST's authors
+    "x_train": "train-images-idx3-ubyte",
+    "y_train": "train-labels-idx1-ubyte",
+    "x_test": "t10k-images-idx3-ubyte",
+    "y_test": "t10k-labels-idx1-ubyte",
+}
+MAGIC = {1: 2049, 3: 2051}  # the first four bytes, by the number of dimensions
+REPAIR = "Remove the file and run `imputefree data get mnist`"
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
 
 
 @dataclass(frozen=True)
 class Images(Study):
-    """MNIST with gaps, which still knows the complete images.
+    """MNIST with gaps and with the complete images.
 
     pixels : (n, 784) uint8, complete; `X` is pixels / 255 with NaN where a pixel is hidden
     masks : "fixed", or "redrawn": then `redraw` gives the training images of the next epoch
@@ -40,7 +53,7 @@ class Images(Study):
     rate: float | None = 0.5
 
     def redraw(self, random_state: Any, rows: Any = None) -> np.ndarray:
-        """Newly masked copies of training images, (len(rows), 784) float32.
+        """Training images with new masks, (len(rows), 784) float32.
 
         random_state : int or Generator; one Generator for all epochs, or a number for each
         rows : row numbers, such as `study.split(0).train`; None means all that are not test rows
@@ -48,7 +61,7 @@ class Images(Study):
         if self.masks != "redrawn" or self.pixels is None:
             raise ParameterError(
                 "this study has fixed masks",
-                "Only a study loaded with masks='redrawn' draws them anew",
+                "Only a study loaded with masks='redrawn' redraws them",
                 "Load it so, and say it beside the results: it makes the task easier",
             )
         tests = np.asarray([] if self.splits.test_rows is None else self.splits.test_rows)
@@ -64,14 +77,13 @@ class Images(Study):
         return _hidden(self.pixels[rows], self.mechanism, self.rate, random_state)
 
     def complete(self) -> np.ndarray | None:
-        """All pixels, (n, 784) float32 in [0, 1]; made anew, as they take four times the memory."""
+        """All pixels, (n, 784) float32 in [0, 1]; computed anew, as they need much memory."""
         return None if self.pixels is None else self.pixels / np.float32(255)
 
     def take(self, rows: Any) -> Self:
         """The same study with these rows only."""
-        part = super().take(rows)
         pixels = None if self.pixels is None else self.pixels[np.asarray(rows)]
-        return replace(part, pixels=pixels)
+        return replace(super().take(rows), pixels=pixels)
 
 
 def study(
@@ -85,38 +97,30 @@ def study(
 
     Parameters
     ----------
-    root : the folder with mnist.npz or the four idx files (gzipped or not), or the one above
+    root : the folder with mnist.npz or the four idx files (gzipped or not), or its parent
     rate : share of hidden pixels; 0 leaves the images complete. None means 0.5 for "mcar", and for
-        "mar" the masks of the code around MIWAE, which the paper follows: about 0.37
-    masks : "fixed" or "redrawn" (see the module's text)
+        "mar" the masks of the MIWAE code, which the paper follows: about 0.37
+    masks : "fixed" or "redrawn" (see the module's docstring)
     mechanism : "mcar", or "mar": hidden by features of the part that is always seen
     mask_seed : the same seed, rate and mechanism give the same masks
     """
-    for name, value, known in (("masks", masks, MASKS), ("mechanism", mechanism, MECHANISMS)):
-        if value not in known:
-            raise ParameterError(
-                f"{name} is {value!r}",
-                f"It must be one of {', '.join(map(repr, known))}",
-                f"Pass {name}= one of these",
-            )
-    number = isinstance(mask_seed, int | np.integer) and not isinstance(mask_seed, bool)
-    if not number or mask_seed < 0:
-        raise ParameterError(
-            f"mask_seed is {mask_seed!r}", "It must be a whole number, at least 0", "Pass 0, 1, …"
-        )
-    if rate is not None and not (isinstance(rate, int | float) and 0 <= rate < 1):
-        raise ParameterError(
-            f"rate is {rate!r}", "It must be a number in [0, 1)", "Pass rate=0.5, or None"
-        )
-    pixels, digits, first = read(root)
+    check_value("masks", masks, choice(*MASKS))
+    check_value("mechanism", mechanism, choice(*MECHANISMS))
+    check_value("mask_seed", mask_seed, whole(0))
+    check_value("rate", rate, or_the_word(None, number(0, 1, open_high=True)))
+    pixels, digits, n_train = read(root)
     if rate is None and mechanism == "mcar":
         rate = 0.5
-    # One stream for each (seed, rate, mechanism): masks at 0.9 are not those at 0.5 and some more.
+    # A stream for each (seed, rate, mechanism): masks at 0.9 are not those at 0.5 plus some more.
     share = 0 if rate is None else round(1e6 * rate)
     rng = np.random.default_rng([mask_seed, share, zlib.crc32(mechanism.encode())])
     X = _hidden(pixels, mechanism, rate, rng)
-    again = "stay the same" if masks == "fixed" else "are drawn anew each epoch, test masks stay"
     hidden = float(np.isnan(X).mean())
+    drawn = "stay the same" if masks == "fixed" else "are redrawn each epoch, test masks stay"
+    notes = (
+        f"Masks {drawn} (masks={masks!r}).",
+        f"{hidden:.1%} of the pixels hidden, {mechanism.upper()}.",
+    )
     return Images(
         "mnist",
         X,
@@ -124,11 +128,8 @@ def study(
         citation="LeCun, Cortes and Burges, The MNIST database of handwritten digits",
         licence="CC BY-SA 3.0",
         simulated=False,
-        splits=Splits(test_rows=np.arange(first, len(digits))),
-        notes=(
-            (f"Masks {again} (masks={masks!r}).",) if hidden else ("Complete images, no masks.",)
-        )
-        + ((f"{hidden:.1%} of the pixels hidden, {mechanism.upper()}.",) if hidden else ()),
+        splits=Splits(test_rows=np.arange(n_train, len(digits))),
+        notes=notes if hidden else ("Complete images, no masks.",),
         columns=tuple(f"pixel {row},{column}" for row in range(28) for column in range(28)),
         pixels=pixels,
         masks=masks,
@@ -138,12 +139,96 @@ def study(
 
 
 def _hidden(pixels: np.ndarray, mechanism: str, rate: float | None, rng: Any) -> np.ndarray:
-    """pixels / 255 with NaN where the mechanism says so; (n, 784) float32."""
-    from ...missingness import make_missing
-
+    """pixels / 255 with NaN where the mechanism hides them; (n, 784) float32."""
     X = pixels.astype(np.float32)
     X /= np.float32(255)
     if rate != 0:
         options = {"pattern": "quarters"} if mechanism == "mar" and rate is None else {}
-        X[~make_missing(MECHANISMS[mechanism], pixels, rate, rng, **options).observed] = NAN
+        missing = make_missing(MECHANISMS[mechanism], pixels, rate, rng, **options)
+        X[~missing.observed] = np.nan
     return X
+
+
+def read(root: Root = None) -> tuple[np.ndarray, np.ndarray, int]:
+    """Images (n, 784) uint8, training rows first, their digits (n,), and the number of the latter.
+
+    From mnist.npz, or from the four idx files of MNIST's authors, gzipped or not.
+    """
+    layouts = [("mnist.npz",)], [_spellings(name) for name in IDX.values()]
+    home = find("MNIST", "mnist", *layouts, root=root, remedy="Run `imputefree data get mnist`")
+    path = home / "mnist.npz"
+    parts = _read_npz(path) if path.exists() else _read_idx_files(home)
+    for images, labels in (("x_train", "y_train"), ("x_test", "y_test")):
+        _check(home, images, parts[images], labels, parts[labels])
+    pixels = np.concatenate([parts["x_train"], parts["x_test"]]).reshape(-1, 784)
+    digits = np.concatenate([parts["y_train"], parts["y_test"]]).astype(np.int64)
+    return pixels, digits, len(parts["y_train"])
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """The archive's name for a file, and the one that some programs unpack it to."""
+    dotted = name.replace("-idx", ".idx")
+    return name, f"{name}.gz", dotted, f"{dotted}.gz"
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    rule = f"MNIST's npz holds {', '.join(IDX)}"
+    try:
+        with np.load(path) as file:
+            lacking = [name for name in IDX if name not in file.files]
+            if not lacking:
+                return {name: file[name] for name in IDX}
+    except DAMAGE as error:
+        raise InputError(f"{path} is truncated or corrupted ({error})", rule, REPAIR) from None
+    raise InputError(f"{path} has no {', '.join(lacking)}", rule, REPAIR)
+
+
+def _read_idx_files(home: Path) -> dict[str, np.ndarray]:
+    parts = {}
+    for part, name in IDX.items():
+        path = next(home / name for name in _spellings(name) if (home / name).exists())
+        parts[part] = read_idx(path, 3 if part.startswith("x") else 1)
+    return parts
+
+
+def read_idx(path: Path, dimensions: int) -> np.ndarray:
+    """An idx file of bytes: a magic number, the size of each dimension, then the values."""
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+    except DAMAGE as error:
+        fact = f"{path} is truncated or corrupted ({error})"
+        raise InputError(fact, "It must be a complete gzip file", REPAIR) from None
+    head = 4 * (1 + dimensions)
+    magic, *shape = struct.unpack(f">{1 + dimensions}I", content[:head].ljust(head, b"\0"))
+    if magic != MAGIC[dimensions]:
+        raise InputError(
+            f"{path} begins with the number {magic}",
+            f"An idx file of {'images' if dimensions == 3 else 'labels'} begins with"
+            f" {MAGIC[dimensions]}",
+            "Check that images and labels are not exchanged, or download the file again",
+        )
+    size = int(np.prod(shape, dtype=object))
+    if len(content) != head + size:
+        raise InputError(
+            f"{path} holds {len(content) - head:,} bytes of values, its header says {size:,}",
+            "An idx file holds as many values as its header says",
+            "It is truncated or not MNIST's: download it again",
+        )
+    return np.frombuffer(content, np.uint8, offset=head).reshape(shape)
+
+
+def _check(home: Path, images: str, x: np.ndarray, labels: str, y: np.ndarray) -> None:
+    fact = ""
+    if x.ndim != 3 or x.shape[1:] != (28, 28) or x.dtype != np.uint8:
+        fact = f"{images} in {home} is {x.dtype} of shape {x.shape}"
+    elif y.shape != (len(x),):
+        fact = f"{home} has {len(x):,} images in {images} but {len(y):,} labels in {labels}"
+    elif len(y) == 0:
+        fact = f"{images} in {home} holds no image"
+    elif y.dtype.kind not in "iu" or y.min() < 0 or y.max() > 9:
+        fact = f"{labels} in {home} holds labels other than 0 to 9"
+    if fact:
+        rule = "MNIST is images of 28 × 28 bytes, each with a digit from 0 to 9"
+        raise InputError(fact, rule, REPAIR)

@@ -1,18 +1,21 @@
-"""PhysioNet/CinC Challenge 2012: 12,000 stays in intensive care, 48 hours each, who died?
+"""PhysioNet/CinC Challenge 2012: 12,000 ICU stays of 48 hours; the target is death in hospital.
 
-Real, public data (ODC-By), read from the challenge's own files, which this package does not bring:
+Real, public data (ODC-By), read from the challenge's files, which this package does not contain:
 `set-{a,b,c}.tar.gz` (or folders `set-{a,b,c}`) and `Outcomes-{a,b,c}.txt`.
 
 A stay becomes 48 hourly steps of 37 variables: the mean of an hour's measurements, NaN for an hour
-without any (about 80 % of the grid). Or it stays what it was, a step whenever something was
-measured. Age, sex, height, type of unit and the weight at admission are static. In these files -1
-means unknown, and no variable can be negative, so negative values are gaps. Lines without a
-variable's name (2,403 in set-c) say nothing and are left out. Twelve stays hold no measurement.
+without any (about 80 % of the grid). Or it stays what it was, with a step whenever something was
+measured. Age, sex, height, type of unit and weight at admission are static. In these files -1 means
+unknown, and no variable can be negative, so negative values are gaps. Lines without the name of a
+variable (2,403 in set-c) are left out. Twelve stays hold no measurement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import tarfile
+import zlib
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,41 +23,49 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...data import counted
-from ...errors import InputError, ParameterError
+from ..._rules import check_value, choice
+from ...errors import InputError, ParameterError, counted
+from ...io import need_columns, read_csv
 from ._data_files import Root, find
-from ._physionet2012_files import STATICS, VARIABLES, read_events, read_outcomes
 from ._study import Study
 
 HOURS = 48
 FORMS = ("hourly", "raw")
+REPAIR = "Remove the file and run `imputefree data get physionet2012`"
+RULE = "A stay is lines of hh:mm,variable,value; the first line after the header is RecordID"
+DEATH = "In-hospital_death"
+STATICS = ["Age", "Gender", "Height", "ICUType", "Weight"]
+# fmt: off
+VARIABLES = [
+    "ALP", "ALT", "AST", "Albumin", "BUN", "Bilirubin", "Cholesterol", "Creatinine", "DiasABP",
+    "FiO2", "GCS", "Glucose", "HCO3", "HCT", "HR", "K", "Lactate", "MAP", "MechVent", "Mg",
+    "NIDiasABP", "NIMAP", "NISysABP", "Na", "PaCO2", "PaO2", "Platelets", "RespRate", "SaO2",
+    "SysABP", "Temp", "TroponinI", "TroponinT", "Urine", "WBC", "Weight", "pH",
+]
+# fmt: on
+NAMES = sorted({*STATICS, *VARIABLES, "RecordID"})  # the latter shows that a stay has a file
 
 
 def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") -> Study:
-    """The challenge as a study; y is 1 where the patient died in hospital.
+    """The challenge as a study; y is 1 if the patient died in hospital.
 
     Parameters
     ----------
-    root : the folder with the files, or the one above
+    root : the folder with the files, or its parent
     form : "hourly": X (n, 48, 37), NaN for an hour without a measurement; "raw": a list of n frames
         (T_i, 37), a row whenever something was measured, and times in hours
     sets : the thirds to read, 4,000 stays each
     """
-    if form not in FORMS:
-        raise ParameterError(
-            f"form is {form!r}", "It must be 'hourly' or 'raw'", "Pass form= one of these"
-        )
+    check_value("form", form, choice(*FORMS))
     measured, static, died = _read(root, sets)
     empty = len(died) - measured["stay"].nunique()
-    notes = [f"Sets {', '.join(sets)}; {empty} stays hold no measurement at all."]
     X: Any
-    times = None
     if form == "hourly":
-        X = _hourly(measured, died.index)
-        notes.append("Hourly means on a grid of 48 steps.")
+        X, times = _hourly(measured, died.index), None
+        note = "Hourly means on a grid of 48 steps."
     else:
         X, times = _raw(measured, died.index)
-        notes.append("A step whenever something was measured; an empty stay has one empty step.")
+        note = "A step whenever something was measured; an empty stay has one empty step."
     return Study(
         "physionet2012",
         X,
@@ -65,54 +76,52 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
         simulated=False,
         static=static.reset_index(drop=True),
         times=times,
-        groups=None,  # a stay a patient
-        notes=tuple(notes),
+        groups=None,  # one stay per patient
+        notes=(f"Sets {', '.join(sets)}; {empty} stays hold no measurement at all.", note),
         columns=tuple(VARIABLES),
     )
 
 
 def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     """Measurements (stay, minute, variable, value), statics and outcomes of all stays asked for."""
-    if not sets or any(one not in "abc" or one == "" for one in sets) or len(set(sets)) < len(sets):
+    if not sets or not set(sets) <= set("abc") or len(set(sets)) < len(sets):
         raise ParameterError(
             f"sets is {sets!r}", "It must hold letters of 'abc', each once", "Pass sets='abc'"
         )
     home = find(
         "PhysioNet 2012",
         "physionet2012",
-        [(f"Outcomes-{one}.txt",) for one in sets]
-        + [(f"set-{one}.tar.gz", f"set-{one}") for one in sets],
+        [(f"Outcomes-{part}.txt",) for part in sets]
+        + [(f"set-{part}.tar.gz", f"set-{part}") for part in sets],
         root=root,
-        how="Run `imputefree data get physionet2012`",
+        remedy="Run `imputefree data get physionet2012`",
     )
-    died = pd.concat([read_outcomes(home / f"Outcomes-{one}.txt") for one in sets])
-    events = pd.concat([read_events(home, f"set-{one}") for one in sets])
+    died = pd.concat([read_outcomes(home / f"Outcomes-{part}.txt") for part in sets])
+    events = pd.concat([read_events(home, f"set-{part}") for part in sets])
     _check_same_stays(pd.Index(events["stay"].unique()), died.index, home)
-    events = events[events["value"] >= 0]
-    events = events.reset_index(drop=True)
+    events = events[events["value"] >= 0].reset_index(drop=True)
     # The lines at 00:00 describe the patient; a weight there is the one at admission.
     described = events[(events["minute"] == 0) & events["variable"].isin(STATICS)]
-    described = described.drop_duplicates(["stay", "variable"])
-    described = described.astype({"variable": str})
+    described = described.drop_duplicates(["stay", "variable"]).astype({"variable": str})
     static = described.pivot(index="stay", columns="variable", values="value")
     static = static.reindex(index=died.index, columns=STATICS).rename_axis(columns=None)
-    static["ICUType"] = static["ICUType"].astype("Int64").astype("category")  # a code, no number
+    static["ICUType"] = static["ICUType"].astype("Int64").astype("category")  # a code
     measured = events.drop(index=described.index)
     return measured[measured["variable"].isin(VARIABLES)], static, died
 
 
-def _check_same_stays(texts: pd.Index, outcomes: pd.Index, home: Path) -> None:
-    """A text without an outcome, or the other way round: files of a set are missing."""
-    for ids, others, what in (
-        (outcomes, texts, "an outcome and no text"),
-        (texts, outcomes, "a text and no outcome"),
+def _check_same_stays(files: pd.Index, outcomes: pd.Index, home: Path) -> None:
+    """Every stay must have a file and an outcome."""
+    for stays, others, fact in (
+        (outcomes, files, "an outcome but no file"),
+        (files, outcomes, "a file but no outcome"),
     ):
-        alone = ids.difference(others)
+        alone = stays.difference(others)
         if len(alone):
             raise InputError(
-                f"{counted(len(alone), 'stay')} in {home} have {what} (the first: {alone[0]})",
+                f"{counted(len(alone), 'stay')} in {home} have {fact} (the first: {alone[0]})",
                 "Every stay has both",
-                "Unpack the sets anew, or run `imputefree data get physionet2012`",
+                "Unpack the sets again, or run `imputefree data get physionet2012`",
             )
 
 
@@ -124,7 +133,7 @@ def _hourly(events: pd.DataFrame, stays: pd.Index) -> np.ndarray:
 
 
 def _raw(events: pd.DataFrame, stays: pd.Index) -> tuple[list[pd.DataFrame], list[np.ndarray]]:
-    """A frame (T_i, 37) a stay, a row for each minute with a measurement, and its hours (T_i,)."""
+    """Per stay a frame (T_i, 37) with a row for each minute measured, and its hours (T_i,)."""
     stay = stays.get_indexer(pd.Index(events["stay"]))
     longest = 60 * HOURS + 1
     moment = stay * longest + events["minute"].to_numpy()
@@ -132,9 +141,8 @@ def _raw(events: pd.DataFrame, stays: pd.Index) -> tuple[list[pd.DataFrame], lis
     moments = np.unique(np.concatenate([moment, empty]))
     values = _means(np.searchsorted(moments, moment), events, len(moments))
     hours = moments % longest / 60
-    ends = np.searchsorted(moments // longest, np.arange(len(stays) + 1))
     frame = pd.DataFrame(values, columns=VARIABLES)
-    spans = list(pairwise(ends))
+    spans = list(pairwise(np.searchsorted(moments // longest, np.arange(len(stays) + 1))))
     frames = [frame.iloc[a:b].reset_index(drop=True) for a, b in spans]
     return frames, [hours[a:b] for a, b in spans]
 
@@ -148,3 +156,80 @@ def _means(row: np.ndarray, events: pd.DataFrame, n_rows: int) -> np.ndarray:
     count = np.bincount(place, minlength=size)
     mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
     return mean.reshape(n_rows, len(VARIABLES))
+
+
+def read_outcomes(path: Path) -> pd.Series:
+    """Who died (0 or 1), by RecordID."""
+    table = read_csv(path)
+    need_columns(table, ["RecordID", DEATH], path)
+    stay, died = (
+        pd.to_numeric(table[name], errors="coerce").to_numpy(float) for name in ("RecordID", DEATH)
+    )
+    bad = ~(np.isfinite(stay) & np.isin(died, [0, 1]))
+    fact = f"{path} names a stay twice" if len(np.unique(stay)) < len(stay) else ""
+    if bad.any():
+        fact = f"{path} has no outcome in line {int(np.flatnonzero(bad)[0]) + 2}"
+    if fact:
+        rule = f"Every line must have a RecordID of its own, and 0 or 1 as {DEATH}"
+        raise InputError(fact, rule, REPAIR)
+    index = pd.Index(stay.astype(np.int64), name="RecordID")
+    return pd.Series(died.astype(np.int64), index=index, name=DEATH)
+
+
+def read_events(home: Path, name: str) -> pd.DataFrame:
+    """All measurements of a set, from its folder or its archive: stay, minute, variable, value."""
+    archive = home / f"{name}.tar.gz"
+    path = archive if archive.exists() else home / name
+    try:
+        files = list(_archived(path) if path == archive else _unpacked(path))
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        fact = f"{path} is truncated or corrupted ({error})"
+        raise InputError(fact, "It must be a complete archive", REPAIR) from None
+    if not files:
+        raise InputError(f"{path} holds no stay", "A set is 4,000 files, one per stay", REPAIR)
+    try:
+        return _parse(files)
+    except ValueError:
+        pass
+    for file, content in files:  # which one?
+        try:
+            _parse([(file, content)])
+        except ValueError:
+            raise InputError(f"{file} in {path} cannot be read", RULE, REPAIR) from None
+    raise InputError(f"{path} cannot be read", RULE, REPAIR)
+
+
+def _archived(path: Path) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(path) as tar:
+        for member in tar:
+            file = tar.extractfile(member) if member.name.endswith(".txt") else None
+            if file is not None:
+                yield member.name, file.read()
+
+
+def _unpacked(path: Path) -> Iterator[tuple[str, bytes]]:
+    for file in sorted(path.glob("*.txt")):
+        yield file.name, file.read_bytes()
+
+
+def _parse(files: list[tuple[str, bytes]]) -> pd.DataFrame:
+    """All files at once, which is many times faster than one by one; a ValueError if any is bad."""
+    bodies = [content.partition(b"\n")[2].strip() for _, content in files]
+    if not all(body.startswith(b"00:00,RecordID,") for body in bodies):
+        raise ValueError
+    kinds: dict[str, Any] = {"time": "category", "variable": "category", "value": float}
+    lines = pd.read_csv(
+        io.BytesIO(b"\n".join(bodies)), names=list(kinds), dtype=kinds, index_col=False
+    )
+    # Every file begins with its RecordID: the lines up to the next one belong to that stay.
+    begins = lines["variable"] == "RecordID"
+    clocks = lines["time"].cat.categories.astype(str)  # at most 2,881 of them
+    if begins.sum() != len(files) or lines["time"].isna().any():
+        raise ValueError
+    if not clocks.str.fullmatch(r"[0-4]\d:[0-5]\d").all() or clocks.max() > "48:00":
+        raise ValueError
+    minutes = 60 * clocks.str[:2].astype(int) + clocks.str[3:].astype(int)
+    lines["stay"] = lines["value"].where(begins).ffill().astype("int64")
+    lines["minute"] = minutes.to_numpy()[lines["time"].cat.codes]
+    lines["variable"] = lines["variable"].cat.set_categories(NAMES)  # other names become gaps
+    return lines.loc[lines["variable"].notna(), ["stay", "minute", "variable", "value"]]

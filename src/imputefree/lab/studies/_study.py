@@ -1,7 +1,8 @@
-"""A study: incomplete data with a target, how it is split, and where it comes from."""
+"""A study: incomplete data with a target, its splits and its source."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -9,26 +10,30 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from ...data import Split, Splits
+from ...data import Panel, Split, Splits
+
+FIXED = 8  # steps: "most of the sequences have length ≤ 8"
+FORMS = ("variable", "fixed")
+TARGET, ID, TIME, GROUP = "outcome", "id", "time", "group"
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Everything an estimator needs to be tried, and a reader to know what was tried.
+    """The data, and what a reader of the results has to know about it.
 
-    name : what `datasets.load` calls it
+    name : the name that `load` takes
     X : a table, (n, d) frame or array; or series, (n, T, d) array or list of n frames (T_i, d)
     y : the target, (n,)
-    citation, licence : whose data it is, and on what terms; for simulated data, what it imitates
-    simulated : True where no value was ever measured
-    static : one row a series, (n, s), or None
-    lengths : steps of each series (n,) where X is a padded array, or None: all of them
-    times : when each step was, (n, T) or a list of (T_i,), or None
-    groups : rows of one patient share a value (n,), or None
-    splits : how it is split
-    notes : what a reader of a table of results has to know, a sentence each
-    columns : names of the d columns where X is an array, or None
-    truth : X without gaps and in the same form, or None; NaN where nobody knows
+    citation, licence : source and terms; for simulated data, what it imitates
+    simulated : True if no value was ever measured
+    static : one row per series, (n, s), or None
+    lengths : number of steps per series (n,) if X is a padded array; None if nothing is padded
+    times : time of each step, (n, T) or a list of (T_i,), or None
+    groups : (n,), equal for rows of the same patient, or None
+    splits : how the study is split
+    notes : one sentence each, shown beside results
+    columns : names of the d columns if X is an array, or None
+    truth : X without gaps, in the same form, or None; NaN where the value is unknown
 
     >>> study = Study("toy", np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([0, 1]),
     ...               citation="made up here", licence="none needed", simulated=True)
@@ -58,64 +63,72 @@ class Study:
 
     @property
     def task(self) -> str:
-        """ "regression" where the target is a number with a fraction, else "classification"."""
-        kind = np.asarray(self.y).dtype.kind
-        return "regression" if kind == "f" else "classification"
+        """ "regression" if the target is a float, else "classification"."""
+        return "regression" if np.asarray(self.y).dtype.kind == "f" else "classification"
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What `fit` and `predict` of a sequence estimator take beside X."""
-        beside = {"static": self.static, "lengths": self.lengths, "times": self.times}
-        return {name: one for name, one in beside.items() if one is not None}
+    def inputs(self) -> Any:
+        """What estimators take as X: the table, or a `Panel` with lengths, times and statics."""
+        if self.kind == "table":
+            return self.X
+        if isinstance(self.X, list):
+            return Panel.from_list(self.X, self.times, self.static)
+        return Panel.from_array(self.X, self.lengths, self.times, static=self.static)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of X; their positions if they have none."""
+        first = self.X[0] if isinstance(self.X, list) else self.X
+        if isinstance(first, pd.DataFrame):
+            return [str(name) for name in first.columns]
+        return list(self.columns or map(str, range(first.shape[-1])))
+
+    @property
+    def n_steps(self) -> np.ndarray:
+        """Number of steps per series, (n,); 1 for each row of a table."""
+        if self.kind == "table":
+            return np.ones(len(self.y), dtype=int)
+        if isinstance(self.X, list):
+            return np.array([len(series) for series in self.X])
+        return np.full(len(self.X), self.X.shape[1]) if self.lengths is None else self.lengths
 
     @cached_property
     def observed(self) -> np.ndarray:
-        """Which entries are there, (rows, d): rows of a table, or all valid steps of all series."""
+        """True where an entry is seen, (rows, d): rows of a table, or valid steps of all series."""
         return np.asarray(pd.notna(self.steps(self.X)))
 
     def steps(self, values: Any) -> np.ndarray:
-        """X, or anything in its form, as one array (rows, d): rows of a table, or all valid steps
-        of all series, one series after the other."""
+        """X, or values in its form, as one array (rows, d) without padding, series after series."""
         if isinstance(values, list):
-            return np.concatenate([np.asarray(one) for one in values])
-        flat = np.asarray(values)
+            return np.concatenate([np.asarray(series) for series in values])
+        array = np.asarray(values)
         if self.kind == "table":
-            return flat
-        if self.lengths is None:
-            return flat.reshape(-1, flat.shape[2])
-        return flat[np.arange(flat.shape[1]) < np.asarray(self.lengths)[:, None]]
+            return array
+        return array[np.arange(array.shape[1]) < np.asarray(self.n_steps)[:, None]]
 
     @property
     def missing_rate(self) -> float:
-        """Share of entries that are missing (statics not counted)."""
+        """Share of missing entries; statics do not count."""
         return float((~self.observed).mean())
 
     def complete(self) -> Any:
-        """X without gaps where it is known, in the form of X; else None. Never to learn from."""
+        """X without gaps, in the same form, or None if it is unknown. Never to learn from."""
         return self.truth
 
     def split(self, seed: int = 0) -> Split:
-        """Row numbers to learn from, to choose by and to score once."""
+        """Row numbers for training, validation and the final test."""
         return self.splits.of(self.y, self.groups, seed)
 
     def take(self, rows: Any) -> Self:
-        """The same study with these rows (numbers or a mask) only, in this order."""
-        given = np.asarray(rows)
-        rows = np.arange(len(self.y))[given if given.size else given.astype(int)]
-        static = None if self.static is None else self.static.iloc[rows]
+        """The same study with these rows only (numbers or a mask), in this order."""
+        rows = np.asarray(rows)
+        rows = np.arange(len(self.y))[rows if rows.size else rows.astype(int)]
         splits = self.splits
-        if splits.test_rows is not None:  # row numbers: those of the rows that are left
+        if splits.test_rows is not None:  # renumbered
             splits = replace(splits, test_rows=np.flatnonzero(np.isin(rows, splits.test_rows)))
+        parts = ("X", "y", "static", "lengths", "times", "groups", "truth")
         return replace(
-            self,
-            splits=splits,
-            X=_rows(self.X, rows),
-            y=self.y[rows],
-            static=static,
-            lengths=_rows(self.lengths, rows),
-            times=_rows(self.times, rows),
-            groups=_rows(self.groups, rows),
-            truth=_rows(self.truth, rows),
+            self, splits=splits, **{part: _rows(getattr(self, part), rows) for part in parts}
         )
 
 
@@ -125,3 +138,87 @@ def _rows(part: Any, rows: np.ndarray) -> Any:
     if isinstance(part, list):
         return [part[row] for row in rows]
     return part.iloc[rows] if isinstance(part, pd.DataFrame | pd.Series) else part[rows]
+
+
+def fixed_length(series: Sequence[Any], steps: int = FIXED) -> np.ndarray:
+    """(n, steps, D): the first steps of each series, as in the paper; short ones repeat their last.
+
+    >>> fixed_length([np.array([[1.0], [2.0]]), np.arange(9.0)[:, None]], 3)[:, :, 0]
+    array([[1., 2., 2.],
+           [0., 1., 2.]])
+    """
+    places = np.arange(steps)
+    return np.stack([np.asarray(values)[np.minimum(places, len(values) - 1)] for values in series])
+
+
+@dataclass(frozen=True)
+class Long:
+    """frame : the rows; options : the options of `imputefree fit` that describe its columns."""
+
+    frame: pd.DataFrame
+    options: list[str]
+
+
+def long_form(study: Study) -> Long:
+    """A study as one frame, as `imputefree fit` reads it: one row per step, with the target.
+
+    Padding is left out. A static column with the name of another column gets the suffix "_static";
+    the added columns get a "_" if their name is taken.
+
+    >>> from imputefree.lab.studies import load
+    >>> long = long_form(load("icu", n_series=40))
+    >>> long.options[:6]
+    ['--target', 'outcome', '--id', 'id', '--time', 'time']
+    >>> long.frame["id"].nunique(), list(long.frame)[-2:]
+    (40, ['age', 'outcome'])
+    """
+    series = np.repeat(np.arange(len(study.y)), study.n_steps)  # the series of each row
+    values = _values(study)
+    static = pd.DataFrame(index=range(len(study.y))) if study.static is None else study.static
+    static = static.rename(columns=lambda name: f"{name}{'_static' * (str(name) in values)}")
+    names = _free_names({*values.columns, *static.columns})
+    options = ["--target", names[TARGET]]
+    parts: list[Any] = [values]
+    if study.kind == "series":
+        parts.insert(0, pd.DataFrame({names[ID]: series, names[TIME]: _times(study)}))
+        options += ["--id", names[ID], "--time", names[TIME]]
+    parts.append(static.iloc[series].reset_index(drop=True))
+    options += ["--static", ",".join(static.columns)] if len(static.columns) else []
+    if study.groups is not None:
+        parts.append(pd.Series(np.asarray(study.groups)[series], name=names[GROUP]))
+        options += ["--group", names[GROUP]]
+    parts.append(pd.Series(np.asarray(study.y)[series], name=names[TARGET]))
+    if study.kind == "table" and study.task == "regression":
+        options += ["--task", "regression"]
+    return Long(pd.concat(parts, axis=1), [*options, "-o", "model.imputefree"])
+
+
+def _values(study: Study) -> pd.DataFrame:
+    """The columns of X, (rows, d); unnamed ones become x0, x1, …"""
+    if isinstance(study.X, pd.DataFrame):
+        frame = study.X.reset_index(drop=True)
+    elif isinstance(study.X, list) and isinstance(study.X[0], pd.DataFrame):
+        frame = pd.concat(study.X, ignore_index=True)
+    else:
+        frame = pd.DataFrame(study.steps(study.X))
+        return frame.set_axis(list(study.columns or [f"x{j}" for j in frame]), axis=1)
+    return frame.set_axis(frame.columns.astype(str), axis=1)
+
+
+def _times(study: Study) -> np.ndarray:
+    """The time of each step, or its number within the series."""
+    lengths = study.n_steps
+    times = [np.arange(length) for length in lengths] if study.times is None else study.times
+    steps = zip(times, lengths, strict=True)
+    return np.concatenate([np.asarray(time)[:length] for time, length in steps]).astype(float)
+
+
+def _free_names(taken: set[str]) -> dict[str, str]:
+    names = {}
+    for name in (TARGET, ID, TIME, GROUP):
+        free = name
+        while free in taken:
+            free += "_"
+        taken.add(free)
+        names[name] = free
+    return names

@@ -12,5 +12,5 @@ def mini():
 
 @pytest.fixture(scope="package")
 def files(mini, tmp_path_factory):
-    """The made database as csv files, lower case."""
+    """The made-up database as csv files, in lower case."""
     return mini.write(tmp_path_factory.mktemp("mini"))

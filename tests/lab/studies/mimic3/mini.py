@@ -1,4 +1,4 @@
-"""A made database in MIMIC-III's shape: nobody in it ever lived.
+"""A made-up database in the shape of MIMIC-III, and who of its patients is in the cohort.
 
 Every patient is planted for one rule. `case` makes a patient who is a case by all rules: a
 vasopressor from hour 20 (the onset), lactate 3 at hour 17, MAP 60 at hour 18, something measured in
@@ -13,6 +13,11 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from imputefree.lab.studies import mimic3
 
 BEGIN = datetime(2150, 1, 1)
 HEADERS = {
@@ -248,3 +253,36 @@ def readings(mini: Mini, icu: int) -> None:
     for itemid, value, error in [(223762, 38, ""), (190, 0.4, ""), (223835, 10, 0), (220045, 99, 1),
                                  (3420, "", 0), (220277, 97, 0)]:  # fmt: skip
         mini.chart(icu, itemid, 15, value, error)
+
+
+# fmt: off
+CASES = {
+    "case", "carevue", "sepsis 995.91", "sixteen", "onset at 6 h", "lactate before the ICU",
+    "charted as the window begins", "volume between rates", "two shocks", "early, then again",
+    "codes with blanks",
+}
+CONTROLS = {
+    *(f"control {number}" for number in range(12)),
+    "records of 2 h", "no end of stay", "two stays", "no shock",
+}
+# fmt: on
+
+
+def built(files, **options):
+    with mimic3.Folder(files) as source:
+        return mimic3.build(source, **options)
+
+
+def names(mini, made, shock):
+    """The planted names of the cohort's cases (shock 1) or controls (0)."""
+    subjects = set(made.patients.loc[made.patients["shock"] == shock, "subject_id"])
+    return {name for name, subject in mini.subjects.items() if subject in subjects}
+
+
+def assert_same(one, other):
+    pd.testing.assert_frame_equal(one.patients, other.patients, check_exact=True)
+    pd.testing.assert_frame_equal(one.counts, other.counts, check_exact=True)
+    for a, b in zip(one.frames, other.frames, strict=True):
+        pd.testing.assert_frame_equal(a, b, check_exact=True)
+    for a, b in zip(one.times, other.times, strict=True):
+        assert np.array_equal(a, b)

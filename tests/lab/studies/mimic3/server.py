@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, from Debian's package, gone when they end."""
+"""A temporary PostgreSQL server for tests, from Debian's package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from imputefree.lab.studies.mimic3._mimic3_source import TABLES
+from imputefree.lab.studies._mimic3_source import TABLES
 
 
 def binary(name: str) -> str | None:
@@ -58,7 +58,7 @@ def server() -> Iterator[str]:
 
 
 def fill(dsn: str, schema: str, files: Path) -> None:
-    """Load csv files by COPY, with the types that source.py reads the columns as."""
+    """Load csv files by COPY, with the types of `TABLES`."""
     import psycopg
 
     with psycopg.connect(dsn) as connection, connection.cursor() as cursor:

@@ -1,16 +1,19 @@
-"""Who is in the cohort of the made database, and what the series and the study look like."""
+"""The septic-shock cohort: in a made-up database and in the open demo, and the study."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from imputefree import GILSequenceClassifier, InputError
-from imputefree.errors import ParameterError
+from imputefree.errors import InputError, ParameterError
+from imputefree.lab.studies import _icu as icu
+from imputefree.lab.studies import _mimic3_items as items
 from imputefree.lab.studies import mimic3
-from imputefree.lab.studies.mimic3 import _mimic3_items as items
-from tests.lab.studies.mimic3.expected import CASES, CONTROLS, assert_same, built, names
-from tests.lab.studies.mimic3.mini import Mini
+from tests.lab.studies.mimic3.mini import CASES, CONTROLS, Mini, assert_same, built, names
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +44,8 @@ def test_counts_by_step(made):
         "7 measured in the window: cases": (11, 11),
         "8 aged 16 or more, never 785.52": (20, 21),
         "9 at least 2 h of records": (17, 18),
-        "10 one stay a patient, measured in its window": (16, 16),
-        "11 all there are: controls": (16, 16),
+        "10 one stay per patient, measured in its window": (16, 16),
+        "11 all available: controls": (16, 16),
     }
 
 
@@ -59,13 +62,6 @@ def test_the_order_of_patients_does_not_tell_the_label(files):
     assert patients["subject_id"].is_monotonic_increasing
     shock = patients["shock"].to_numpy()
     assert (shock[0], shock.min(), shock[-1]) == (1, 0, 1)  # not cases first, nor controls
-
-
-def test_onsets(mini, made):
-    hours = {name: frame_of(mini, made, name)[2]["onset"] for name in CASES}
-    assert hours.pop("onset at 6 h") == 6
-    assert hours.pop("lactate before the ICU") == 7
-    assert set(hours.values()) == {20}
 
 
 def test_units_ranges_and_means_of_a_series(mini, made):
@@ -123,12 +119,6 @@ def test_the_order_of_rows_and_the_spelling_of_files_do_not_matter(mini, files, 
     assert_same(built(files), built(upper))
 
 
-def test_shortest(mini, files):
-    made = built(files, shortest=2)
-    assert min(map(len, made.frames)) == 2
-    assert "charted as the window begins" not in names(mini, made, 1)
-
-
 def test_the_study_of_variable_length(files):
     study = mimic3.load(files)
     assert (study.name, study.kind, study.task, study.simulated) == (
@@ -154,24 +144,6 @@ def test_the_study_of_fixed_length(mini, files):
             assert np.array_equal(X[at], rows[-1], equal_nan=True)
 
 
-@pytest.mark.parametrize("form", ["variable", "fixed"])
-def test_an_estimator_takes_the_study_as_it_is(files, form):
-    study = mimic3.load(files, form=form)
-    model = GILSequenceClassifier(max_iter=1, n_members=1, random_state=0)
-    model.fit(study.X, study.y, **study.options)
-    assert model.predict_proba(study.X, **study.options).shape == (22, 2)
-
-
-def test_long_series_end_after_8_rows(tmp_path):
-    mini = Mini()
-    mini.case("long", hearts=[(14 + minute / 60, 80 + minute) for minute in range(20)])
-    mini.control("other", range(9))
-    study = mimic3.load(mini.write(tmp_path), form="fixed")
-    assert study.X[study.y == 1][0, :, 2].tolist() == list(range(80, 88))
-    with pytest.raises(InputError, match="balanced test part"):
-        study.splits.__class__(test=1.0, balanced_test=True).of(study.y)
-
-
 def test_no_case_is_one_sentence(tmp_path):
     mini = Mini()
     mini.control("only", range(9))
@@ -179,66 +151,137 @@ def test_no_case_is_one_sentence(tmp_path):
         mimic3.load(mini.write(tmp_path))
 
 
-def test_parameters(files):
-    with pytest.raises(ParameterError, match=r'form is \'long\'. It must be "variable" or "fixed"'):
-        mimic3.load(files, form="long")
+def test_a_lowest_number_of_rows(mini, files):
+    made = built(files, shortest=2)
+    assert min(map(len, made.frames)) == 2
+    assert "charted as the window begins" not in names(mini, made, 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"form": "long"},
+        {"controls_per_case": 0},
+        {"controls_per_case": float("nan")},
+        {"seed": -1},
+        {"seed": 1.5},
+        {"memory_limit": "lots"},
+        {"memory_limit": "2"},
+    ],
+    ids=str,
+)
+def test_bad_parameters(files, options):
+    ((name, value),) = options.items()
+    with pytest.raises(ParameterError, match=rf"^{name} is {value!r}\. It must be "):
+        mimic3.load(files, **options)
+
+
+def test_sources_and_memory(files):
+    with pytest.raises(InputError, match="the memory limit is too low"):
+        mimic3.load(files, memory_limit="1KB")
     with pytest.raises(ParameterError, match="root and dsn are both given"):
         mimic3.load(files, dsn="dbname=mimic")
 
 
-@pytest.mark.parametrize("value", [-1, 0, float("inf"), float("nan"), "x", None, True])
-def test_controls_per_case_is_a_number_above_0(value):
-    with pytest.raises(ParameterError) as caught:
-        mimic3.load("nowhere", controls_per_case=value)
-    assert str(caught.value) == (
-        f"controls_per_case is {value!r}. It must be a number in (0, 1e+06]."
-        " Pass controls_per_case= such a value."
-    )
-
-
-@pytest.mark.parametrize("value", [-1, 1.5, "x", None])
-def test_the_seed_is_a_whole_number(value):
-    with pytest.raises(ParameterError) as caught:
-        mimic3.load("nowhere", seed=value)
-    assert str(caught.value) == (
-        f"seed is {value!r}. It must be a whole number, at least 0. Pass seed= such a value."
-    )
-
-
-def test_shortest_is_a_whole_number(files):
-    with pytest.raises(ParameterError, match=r"shortest is 0\. It must be a whole number"):
-        built(files, shortest=0)
-
-
-@pytest.mark.parametrize("value", ["lots", "2", "", None])
-def test_the_memory_limit_has_a_unit(files, value):
-    with pytest.raises(ParameterError) as caught:
-        mimic3.load(files, memory_limit=value)
-    assert str(caught.value) == (
-        f"memory_limit is {value!r}. It must be a number and a unit: KB, MB, GB or TB."
-        ' Pass memory_limit="2GB".'
-    )
-    with pytest.raises(InputError, match="the memory limit does not suffice"):
-        mimic3.load(files, memory_limit="1KB")
-
-
-def test_the_notes_say_what_was_read_and_whether_controls_ran_short(files):
+def test_the_notes_say_what_was_read_and_whether_controls_are_too_few(files):
     study = mimic3.load(files)
     assert study.notes[1:-1] == (f"Read from the folder {files.name}.",)
     assert "11 as many as cases: controls, 11." in study.notes[0]
     fewer = mimic3.load(files, controls_per_case=0.5)
-    assert "11 0.5 for each case: controls, 6." in fewer.notes[0]
+    assert "11 0.5 per case: controls, 6." in fewer.notes[0]
     assert len(fewer.notes) == 3
     short = mimic3.load(files, controls_per_case=2)
-    assert "11 all there are: controls, 16." in short.notes[0]
-    assert short.notes[2] == "Controls run short: 16 of 22 asked for, 2 for each case."
+    assert "11 all available: controls, 16." in short.notes[0]
+    assert short.notes[2] == "Too few controls: 16 of 22, 2 per case."
 
 
-def test_the_notes_name_the_demo(tmp_path, monkeypatch):
-    mini = Mini()
-    mini.case("one")
-    mini.control("other", range(9))
-    for number in range(98):
-        mini.patient(f"never in an ICU {number}")
-    monkeypatch.chdir(mini.write(tmp_path / "own"))
-    assert mimic3.load(".").notes[1] == "Read from the folder own, the demo of 100 patients."
+DEMO = Path(os.environ.get("IMPUTEFREE_DATA", "")) / "mimic3_demo"
+real = pytest.mark.skipif(
+    not (os.environ.get("IMPUTEFREE_DATA") and DEMO.is_dir()),
+    reason="IMPUTEFREE_DATA names no folder with mimic3_demo/",
+)
+
+
+def test_the_attributes_are_those_of_the_simulated_cohort():
+    assert list(icu.ATTRIBUTES) == items.NAMES
+    for name, about in items.ATTRIBUTES.items():
+        assert about.unit == icu.ATTRIBUTES[name].unit
+        assert bool(about.lab) == bool(icu.ATTRIBUTES[name].panel)
+        assert about.low < icu.ATTRIBUTES[name].normal < about.high
+
+
+def test_no_item_is_read_twice():
+    for table in ("chart", "lab"):
+        pairs = {(rule.itemid, rule.attribute) for rule in items.item_rules(table)}
+        assert len({itemid for itemid, _ in pairs}) == len(pairs)
+
+
+@real
+def test_every_item_id_has_the_label_we_think():
+    charted = pd.read_csv(DEMO / "D_ITEMS.csv.gz").set_index("itemid")
+    tested = pd.read_csv(DEMO / "D_LABITEMS.csv.gz").set_index("itemid")
+    for about in items.ATTRIBUTES.values():
+        for itemid, label in about.chart.items():
+            row = charted.loc[itemid]
+            assert (row["label"], row["linksto"]) == (label, "chartevents")
+            assert row["dbsource"] == ("carevue" if itemid < 220000 else "metavision")
+        for itemid, label in about.lab.items():
+            assert (tested.loc[itemid, "label"], tested.loc[itemid, "fluid"]) == (label, "Blood")
+    for drugs, table in (
+        (items.VASOPRESSORS_CAREVUE, "inputevents_cv"),
+        (items.VASOPRESSORS_METAVISION, "inputevents_mv"),
+    ):
+        for itemid, label in drugs.items():
+            assert tuple(charted.loc[itemid, ["label", "linksto"]]) == (label, table)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    with mimic3.Folder(DEMO) as source:
+        return mimic3.build(source)
+
+
+@real
+def test_counts_of_the_demo(demo):
+    assert demo.counts.to_numpy().tolist() == [
+        ["ICU stays", 100, 129],
+        ["1 aged 16 or more", 100, 129],
+        ["2 sepsis: ICD-9 995.91 or 995.92", 23, 35],
+        ["3 and septic shock: ICD-9 785.52", 10, 16],
+        ["4 with an onset by Sepsis-3", 8, 12],
+        ["5 at least 6 h after ICU admission", 5, 6],
+        ["6 first such admission of the patient", 5, 5],
+        ["7 measured in the window: cases", 5, 5],
+        ["8 aged 16 or more, never 785.52", 90, 101],
+        ["9 at least 2 h of records", 87, 98],
+        ["10 one stay per patient, measured in its window", 83, 83],
+        ["11 as many as cases: controls", 5, 5],
+    ]
+
+
+@real
+def test_values_are_plausible_and_times_in_the_window(demo):
+    for name, about in items.ATTRIBUTES.items():
+        values = np.concatenate([frame[name].dropna() for frame in demo.frames])
+        assert ((values >= about.low) & (values <= about.high)).all()
+    for frame, hours in zip(demo.frames, demo.times, strict=True):
+        assert hours[0] == 0
+        assert (np.diff(hours) > 0).all()
+        assert hours[-1] < 2
+        assert frame.notna().any(axis=1).all()
+    cases = demo.patients[demo.patients["shock"] == 1]
+    assert np.allclose(cases["onset"] - cases["start"], 6)
+    assert (cases["start"] >= 0).all()
+
+
+@real
+def test_the_study_of_the_demo(demo):
+    study = mimic3.study(demo)
+    lengths = [len(frame) for frame in study.X]
+    print(f"{study.missing_rate:.1%} missing, {min(lengths)} to {max(lengths)} rows")
+    assert (len(study.X), study.y.sum()) == (10, 5)
+    assert 0.6 < study.missing_rate < 0.75  # the paper has 71.63 %
+    assert study.notes[1] == "Read from the folder mimic3_demo, the demo of 100 patients."
+    assert mimic3.study(demo, "fixed").X.shape == (10, 8, 14)
+    split = study.split()
+    assert (len(split.test), study.y[split.test].sum()) == (2, 1)

@@ -1,0 +1,301 @@
+"""Tables and series from CSV files: real tables with natural gaps by name, or a file of yours.
+
+The named tables are CSV files in a folder `tabular`; identifiers and columns that give the target
+away are left out. Most come from the UCI Machine Learning Repository. They have no public address
+in this form, so `imputefree data get` does not know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..._rules import check_value, choice, or_the_word
+from ...data import Splits
+from ...errors import InputError, ParameterError, counted, shorten
+from ...io import TASKS, need_columns, read_csv, read_label_column, words_as_gaps
+from ._data_files import Root, find
+from ._study import Study
+
+UCI = "UCI Machine Learning Repository, data set {}"
+NO_TARGET = "No target was named: y is constant."
+
+
+class Known(NamedTuple):
+    """What is known about a table beforehand."""
+
+    target: str
+    rows: tuple[int, ...]  # per file
+    source: str
+    drop: tuple[str, ...] = ()
+    task: str = "classification"
+    licence: str = "CC BY 4.0"
+    test: str = ""  # a second file, the test part
+    none: tuple[str, ...] = ()  # columns in which an empty cell means "none"
+    note: str = ""
+
+
+KNOWN = {
+    "horse_colic_uci": Known(
+        "surgical_lesion",
+        (300,),
+        UCI.format(47),
+        ("hospital_number", "outcome", "lesion_1", "lesion_2", "lesion_3", "cp_data"),
+    ),
+    "hepatitis": Known("Class", (155,), UCI.format(46)),
+    "mammographic_masses": Known("severity", (961,), UCI.format(161)),
+    "pima_zeros_as_missing": Known(
+        "class",
+        (768,),
+        "Smith et al. 1988, Pima Indians Diabetes (NIDDK)",
+        licence="see its source",
+        note="Zeros that cannot be measurements were turned into gaps.",
+    ),
+    "credit_approval": Known("class", (690,), UCI.format(27)),
+    "titanic3": Known(
+        "survived",
+        (1309,),
+        "Vanderbilt Biostatistics, titanic3",
+        ("name", "ticket", "cabin", "boat", "body", "home.dest"),
+        licence="see its source",
+    ),
+    "framingham_chd": Known(
+        "TenYearCHD",
+        (4240,),
+        "Framingham Heart Study, teaching data",
+        licence="see its source",
+    ),
+    "congress_vote": Known("Class", (435,), UCI.format(105)),
+    "chronic_kidney_disease": Known(
+        "class", (400,), UCI.format(336), note="It is nearly separable."
+    ),
+    "soybean": Known("class", (683,), UCI.format(90)),
+    "anneal": Known("class", (898,), UCI.format(3)),
+    "arrhythmia": Known("class", (452,), UCI.format(5)),
+    "labor": Known("class", (57,), UCI.format(57), note="It has only 57 rows."),
+    "adult": Known("income", (32561, 16281), UCI.format(2), test="adult_test"),
+    "communities_crime": Known(
+        "ViolentCrimesPerPop",
+        (1994,),
+        UCI.format(183),
+        ("state", "county", "community", "communityname", "fold"),
+        "regression",
+    ),
+    "ames_housing": Known(
+        "SalePrice",
+        (2930,),
+        "De Cock 2011, Ames, Iowa: Alternative to the Boston Housing Data",
+        ("Order", "PID"),
+        "regression",
+        "see its source",
+        none=(
+            *("Alley", "Bsmt Qual", "Bsmt Cond", "Bsmt Exposure", "BsmtFin Type 1"),
+            *("BsmtFin Type 2", "Fireplace Qu", "Garage Type", "Garage Finish", "Garage Qual"),
+            *("Garage Cond", "Pool QC", "Fence", "Misc Feature"),
+        ),
+        note="In 14 columns an empty cell means 'none' (no alley, no pool) and is not a gap.",
+    ),
+}
+
+
+def study(
+    name: str,
+    root: Root = None,
+    target: str | None = None,
+    drop: Sequence[str] = (),
+    task: str | None = None,
+) -> Study:
+    """A table as a study: X a frame (n, d) with gaps, y (n,) classes or numbers.
+
+    Parameters
+    ----------
+    name : one of `KNOWN`, or the path of a CSV file
+    root : the folder with the known tables, or its parent
+    target : the column to predict; known tables have one. A file without a target gets a constant
+    drop : columns to leave out: identifiers, and what would give the target away
+    task : "classification" or "regression"; by default strings and up to 20 integers are classes
+    """
+    check_value("task", task, or_the_word(None, choice(*TASKS)))
+    if isinstance(drop, str):
+        raise ParameterError(
+            f"drop is the string {drop!r}", "It must be a list of columns", f"Pass drop=[{drop!r}]"
+        )
+    if name in KNOWN:
+        return _known(name, root, target, tuple(drop), task)
+    path = Path(name)
+    if not path.is_file() and not path.suffix:
+        raise ParameterError(
+            f"there is no table {name!r}",
+            f"Known tables are {shorten(list(KNOWN), limit=20)}",
+            "Name one of them, or the path of a CSV file",
+        )
+    frame, words = words_as_gaps(read_csv(path))
+    frame, notes = _labelled(frame, target, tuple(drop), path)
+    y = _target(frame, target, task, path)
+    _need_inputs(frame, path)
+    return _from_file(f"table:{path.name}", path, frame.reset_index(drop=True), y, (*notes, *words))
+
+
+def _from_file(
+    name: str, path: Path, X: Any, y: np.ndarray, notes: Any, times: Any = None
+) -> Study:
+    return Study(
+        name,
+        X,
+        y,
+        citation=f"your file {path.name}",
+        licence="known to you",
+        simulated=False,
+        times=times,
+        notes=tuple(notes),
+    )
+
+
+def _known(
+    name: str, root: Root, target: str | None, drop: tuple[str, ...], task: str | None
+) -> Study:
+    about = KNOWN[name]
+    files = [f"{name}_train.csv", f"{about.test}.csv"] if about.test else [f"{name}.csv"]
+    home = find(
+        f"the table {name!r}",
+        "tabular",
+        [(file,) for file in files],
+        root=root,
+        remedy=f"Save it as CSV with its header, target {about.target!r}, from {about.source}",
+    )
+    frames = [read_csv(home / file) for file in files]
+    for file, frame, rows in zip(files, frames, about.rows, strict=True):
+        if len(frame) != rows:
+            raise InputError(
+                f"{home / file} has {len(frame):,} rows",
+                f"The table {name!r} has {rows:,}",
+                "Replace the file, or read another table as a file of yours, table:FILE.csv",
+            )
+    target, task = target or about.target, task or (None if target else about.task)
+    drop = (*(column for column in about.drop if column != target), *drop)
+    frame, notes = _labelled(pd.concat(frames, ignore_index=True), target, drop, home)
+    none = [column for column in about.none if column in frame]
+    frame[none] = frame[none].fillna("none")
+    if name == "adult" and target == about.target:  # the test file ends its labels with a full stop
+        frame[target] = frame[target].str.rstrip(".")
+    y = _target(frame, target, task, home / files[0])
+    test_rows = np.flatnonzero(frame.index >= len(frames[0])) if about.test else None
+    return Study(
+        f"table:{name}",
+        frame.reset_index(drop=True),
+        y,
+        citation=about.source,
+        licence=about.licence,
+        simulated=False,
+        splits=Splits(test_rows=test_rows),
+        notes=(*((about.note,) if about.note else ()), *notes),
+    )
+
+
+def _labelled(
+    frame: pd.DataFrame, target: str | None, drop: tuple[str, ...], path: Path
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The frame without dropped columns and rows without a label; and notes about that."""
+    need_columns(frame, [] if target is None else [target], path, drop)
+    frame = frame.drop(columns=list(drop))
+    if target is None:
+        return frame, (NO_TARGET,)
+    labelled = frame[target].notna()
+    if not labelled.any():
+        raise InputError(
+            f"the target {target!r} of {path} is empty in all rows",
+            "There must be something to predict",
+            "Name another column as target",
+        )
+    if labelled.all():
+        return frame, ()
+    lost = counted(int((~labelled).sum()), "row")
+    return frame[labelled], (f"{lost} without a label left out.",)
+
+
+def _target(frame: pd.DataFrame, target: str | None, task: str | None, path: Path) -> np.ndarray:
+    """The target, taken out of the frame; zeros if there is none."""
+    if target is None:
+        return np.zeros(len(frame), int)
+    return read_label_column(frame.pop(target), task, path)
+
+
+def _need_inputs(frame: pd.DataFrame, path: Path) -> None:
+    if frame.shape[1] == 0:
+        raise InputError(
+            f"{path} has no column besides the target",
+            "There must be at least one column to learn from",
+            "Name fewer columns to drop, or check the file's separator: it must be a comma",
+        )
+
+
+def series_study(
+    name: str,
+    id: str,
+    time: str | None = None,
+    target: str | None = None,
+    drop: Sequence[str] = (),
+) -> Study:
+    """Series from a CSV file with a row per step: a list of frames (T_i, d).
+
+    Series are in the order in which they first appear in the file.
+
+    name : the path of a CSV file
+    id : the column that identifies the series
+    time : the column with the time of a step; without it rows keep their order
+    target : a column with one label per series, the same in all its rows or missing in some of them
+    """
+    path = Path(name)
+    frame, words = words_as_gaps(read_csv(path))
+    named = [column for column in (id, time, target) if column]
+    need_columns(frame, named, path, drop)
+    frame = frame.drop(columns=list(drop))
+    if frame[id].isna().any():
+        raise InputError(
+            f"{path} has no {id!r} in line {int(np.flatnonzero(frame[id].isna())[0]) + 2}",
+            "Every row must name its series",
+            "Fill the column, or drop these rows",
+        )
+    numbers, ids = pd.factorize(frame[id])
+    if time:
+        if not pd.api.types.is_numeric_dtype(frame[time]) or frame[time].isna().any():
+            raise InputError(
+                f"the time {time!r} of {path} is not a number in every row",
+                "Times are numbers, such as hours since the first row of a series",
+                "Turn dates into hours, and fill or drop rows without a time",
+            )
+        frame = frame.sort_values(time, kind="stable")
+    series = numbers[frame.index]  # the index still numbers the lines of the file
+    y, notes = np.zeros(len(ids), int), [NO_TARGET]
+    if target:
+        y, notes = read_label_column(_labels(frame[target], series, path), None, path), []
+    inputs = frame.drop(columns=named)
+    _need_inputs(inputs, path)
+    parts = np.split(np.argsort(series, kind="stable"), np.cumsum(np.bincount(series))[:-1])
+    times = [frame[time].to_numpy(float)[rows] for rows in parts] if time else None
+    frames = [inputs.iloc[rows].reset_index(drop=True) for rows in parts]
+    return _from_file(path.name, path, frames, y, (*notes, *words), times)
+
+
+def _labels(values: pd.Series, series: np.ndarray, path: Path) -> pd.Series:
+    """The label of each series."""
+    seen = pd.DataFrame({"series": series, "label": values.to_numpy()}).dropna()
+    if seen.groupby("series")["label"].nunique().max() > 1:
+        raise InputError(
+            f"the target {values.name!r} of {path} changes within a series",
+            "A series has one label",
+            "Name a column with one label per series",
+        )
+    labels = seen.drop_duplicates("series").set_index("series")["label"].sort_index()
+    unlabelled = np.setdiff1d(series, labels.index)
+    if len(unlabelled):
+        raise InputError(
+            f"{len(unlabelled)} series of {path} have no {values.name!r}",
+            "Every series must have a label",
+            f"Label or drop them (the first are number {shorten(unlabelled, 3, str)})",
+        )
+    return labels.rename(str(values.name))

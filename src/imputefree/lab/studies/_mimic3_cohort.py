@@ -1,0 +1,359 @@
+"""The septic-shock cohort of the paper (Appendix D.1), step by step.
+
+Every step counts who is left (`Cohort.counts`).
+
+Cases
+
+1. All ICU stays (ICUSTAYS) of patients who were at least 16 years old at ICU admission. The paper
+   says "roughly 40,000 patients": MIMIC-III has 38,597 of 16 and older, and 7,870 newborns.
+2. Admissions with a diagnosis of sepsis, ICD-9 995.91 or 995.92.
+3. Of these, admissions with septic shock, ICD-9 785.52. The paper does not say whether both codes
+   must be of one admission; here they must.
+4. Admissions with an onset by Sepsis-3 in one of their ICU stays; the first counts (see below).
+5. Onset at least 6 hours after admission to that ICU stay. An admission whose first onset is
+   earlier is removed; a later worsening does not bring it back. The paper removes *patients* whose
+   onset was earlier; we read that of the admission: a patient may return with a later one.
+6. The first such admission of each patient: a patient is one series.
+7. Something was measured in the window, which is 2 hours and ends 4 hours before onset: from
+   6 hours before onset (included) to 4 hours before (not included).
+
+Controls
+
+8. ICU stays of at least 16-year-olds without any admission with 785.52: a patient who was ever in
+   septic shock is never a control, whether or not they are a case.
+9. At least 2 hours between the first and the last record of an attribute in the ICU stay.
+10. A window of 2 hours at random within these records, begun at a whole minute after the first, for
+    every stay; of each patient one stay at random; something was measured in its window.
+11. As many of these at random as there are cases; all of them if they are fewer.
+
+Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone decides.
+
+Series. A row is a time at which any attribute was charted in the window; columns not charted then
+are gaps. Several values of one attribute at one time (arterial line and cuff) become their mean.
+Values marked as errors (CHARTEVENTS.ERROR = 1), or outside the ranges of ATTRIBUTES, do not count.
+Charted values belong to the ICU stay named beside them, labs to the stay in which the blood was
+drawn; times outside of the stay do not count.
+
+`times` are hours since the first row, not since the beginning of the window. An onset is itself a
+charted time, often on the hour, so the hours since the beginning of a case's window would often be
+whole, and a control's would not: a clock that tells the label. For the same reason a window does
+not include its end: hourly charting gives two rows whether or not it begins on the hour.
+
+Onset of septic shock
+
+What Sepsis-3 says (Singer et al., JAMA 2016): septic shock is sepsis with persisting hypotension
+that needs vasopressors to keep the mean arterial pressure (MAP) at 65 mmHg or above, and with a
+serum lactate above 2 mmol/L, despite adequate volume resuscitation.
+
+What the paper leaves open: how far apart vasopressor, lactate and MAP may be, and which of them
+gives the time. What we chose: onset is the first time t in an ICU stay at which all three hold, as
+a person at the bedside could have known them at t:
+
+1. a vasopressor is running at t: norepinephrine, epinephrine, phenylephrine, vasopressin or
+   dopamine, given as an infusion (item ids in _mimic3_items.py);
+2. the latest lactate, drawn at most 12 hours before t, is above 2 mmol/L;
+3. a MAP below 65 mmHg was charted at most 6 hours before t. It may come from before the
+   vasopressor was started, because the drug is there to raise it.
+
+The three can only become true together when a vasopressor starts, a lactate is drawn or a MAP is
+charted, so these times are looked at, in order. Lactates count from 12 hours before ICU admission
+on; MAPs and vasopressors from ICU admission on. Volume resuscitation is not asked for: neither the
+paper nor the charts say what would have been adequate.
+
+When a vasopressor runs. MetaVision (INPUTEVENTS_MV) charts intervals: a row with a rate above 0
+runs from STARTTIME to ENDTIME, unless its order was rewritten (STATUSDESCRIPTION 'Rewritten').
+CareVue (INPUTEVENTS_CV) charts moments: a row with a rate above 0 runs until the next row of the
+same item that has a rate or says 'Stopped' or "D/C'd", at most 2 hours (rates are charted hourly),
+and not at all if the row itself says so. A row without a rate and without such a word (a volume)
+says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from ..._rules import check_rules, number, whole
+from . import _mimic3_items as items
+from ._mimic3_items import HOUR, LACTATE, LACTATE_AGE, NAMES, PRESSURE
+from ._mimic3_source import ID, NUMBER, Source
+
+WINDOW, AHEAD = 2 * HOUR, 4 * HOUR  # observed, and then predicted
+LACTATE_ABOVE = 2.0  # mmol/L
+PRESSURE_BELOW, PRESSURE_AGE = 65.0, 6 * HOUR  # mmHg, seconds
+CAREVUE_RUNS = 2 * HOUR  # at most, after a row with a rate
+NEVER = 2**60  # the end of a stay without an end
+DEMO = 100  # patients of the open demo
+Step = Callable[[str], None]
+RULES = {
+    "seed": whole(0),
+    "controls_per_case": number(0, 1e6, open_low=True),
+    "shortest": whole(1),
+}
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """What `build` returns: n series, in the order of subject_id.
+
+    frames : n frames (T_i, 14), NaN = gap
+    times : n arrays (T_i,), hours since the first row
+    patients : one row per series: subject_id, hadm_id, icustay_id, shock (1 = case), start (of the
+        window) and onset (NaN for controls), both in hours since ICU admission
+    counts : one row per step: step, patients, admissions
+    notes : what was read, and whether there were too few controls
+    """
+
+    frames: list[pd.DataFrame]
+    times: list[np.ndarray]
+    patients: pd.DataFrame
+    counts: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> str:
+        """The counts, to print."""
+        lines = [("step", "patients", "admissions"), *self.counts.itertuples(index=False)]
+        return "\n".join(f"{step:<48}{patients:>9}{stays:>12}" for step, patients, stays in lines)
+
+
+class _Counts:
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, int, int]] = []
+
+    def add(self, step: str, left: pd.DataFrame) -> pd.DataFrame:
+        self.lines.append((step, left["subject_id"].nunique(), left["hadm_id"].nunique()))
+        return left
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(self.lines, columns=["step", "patients", "admissions"])
+
+
+def build(
+    source: Source,
+    seed: int = 0,
+    controls_per_case: float = 1.0,
+    shortest: int = 1,
+    report: Step = lambda step: None,
+) -> Cohort:
+    """The cohort of a source.
+
+    seed : decides which controls, and their windows
+    controls_per_case : the paper has 1
+    shortest : rows a series must have; the paper's have 3 to 125, but it names no such rule
+    report : called with the name of each step as it begins
+    """
+    check(seed=seed, controls_per_case=controls_per_case, shortest=shortest)
+    counts = _Counts()
+    report("ICU stays and diagnoses")
+    stays = source.rows(items.STAYS)
+    stays["leaves"] = stays["leaves"].fillna(NEVER).astype(np.int64)
+    counts.add("ICU stays", stays)
+    adults = counts.add("1 aged 16 or more", stays[stays["adult"] == 1])
+    sepsis = counts.add("2 sepsis: ICD-9 995.91 or 995.92", adults[adults["sepsis"] == 1])
+    shock = counts.add("3 and septic shock: ICD-9 785.52", sepsis[sepsis["shock"] == 1])
+    ever = stays.loc[stays["shock"] == 1, "subject_id"]
+    others = adults[~adults["subject_id"].isin(ever)]
+
+    report("Chart and lab events (the long step)")
+    _keep_measurements(source, pd.concat([shock, others]))
+
+    report("Onset of shock")
+    onsets = counts.add("4 with an onset by Sepsis-3", _onsets(source, shock))
+    late = onsets[onsets["onset"] - onsets["entered"] >= WINDOW + AHEAD]
+    counts.add("5 at least 6 h after ICU admission", late)
+    cases = late.sort_values(["subject_id", "onset"]).drop_duplicates("subject_id")
+    counts.add("6 first such admission of the patient", cases)
+    cases = cases.assign(start=cases["onset"] - WINDOW - AHEAD)
+    cases = _measured(source, "case_windows", cases, shortest)
+    counts.add("7 measured in the window: cases", cases)
+
+    report("Controls")
+    counts.add("8 aged 16 or more, never 785.52", others)
+    controls = _controls(source, others, seed, counts, shortest)
+    wanted = round(controls_per_case * len(cases))
+    step, shortage = _drawn(wanted, len(controls), controls_per_case)
+    controls = counts.add(step, controls.iloc[:wanted])
+
+    report("Series")
+    chosen = pd.concat([cases, controls.assign(onset=np.nan)]).sort_values("subject_id")
+    frames, times = _series(source, chosen)
+    return Cohort(frames, times, _patients(chosen), counts.frame(), (_read(source), *shortage))
+
+
+def _keep_measurements(source: Source, stays: pd.DataFrame) -> None:
+    """One scan of CHARTEVENTS and LABEVENTS: the values of our items in these stays."""
+    columns = ["icustay_id", "subject_id", "entered", "leaves"]
+    source.put("stays", dict.fromkeys(columns, ID), stays[columns].itertuples(index=False))
+    kinds = dict(zip(items.ItemRule._fields, [ID, ID, *[NUMBER] * 4], strict=True))
+    source.put("chart_rules", kinds, items.item_rules("chart"))
+    source.put("lab_rules", kinds, items.item_rules("lab"))
+    source.keep("measurements", items.MEASUREMENTS)
+
+
+def _onsets(source: Source, shock: pd.DataFrame) -> pd.DataFrame:
+    """The stays with the first onset of their admission, and when it was."""
+    source.put("shock_stays", {"icustay_id": ID}, shock[["icustay_id"]].itertuples(index=False))
+    charted = _means(source.rows(items.SHOCK_MEASUREMENTS))
+    lactates, pressures = (
+        _by_stay(charted[charted["attribute"] == which], ["charted", "value"])
+        for which in (LACTATE, PRESSURE)
+    )
+    moments = source.rows(items.CAREVUE_DRUGS)
+    intervals = source.rows(items.METAVISION_DRUGS)
+    drugs = _by_stay(pd.concat([carevue_intervals(moments), intervals]), ["start", "stop"])
+    none = np.empty((0, 2))
+    onset = [
+        first_onset(drugs.get(k, none), lactates.get(k, none), pressures.get(k, none), entered)
+        for k, entered in zip(shock["icustay_id"], shock["entered"], strict=True)
+    ]
+    onsets = shock.assign(onset=np.array(onset, dtype=np.float64)).dropna(subset="onset")
+    return onsets.sort_values(["onset", "icustay_id"]).drop_duplicates("hadm_id")
+
+
+def _controls(
+    source: Source, others: pd.DataFrame, seed: int, counts: _Counts, shortest: int
+) -> pd.DataFrame:
+    """Eligible control windows in random order, one per patient."""
+    spans = source.rows(items.SPANS)
+    stays = others.merge(spans, on="icustay_id").sort_values("icustay_id", ignore_index=True)
+    stays = stays[stays["last"] - stays["first"] >= WINDOW]
+    counts.add("9 at least 2 h of records", stays)
+    rng = np.random.default_rng(seed)
+    minutes = (stays["last"] - WINDOW - stays["first"]) // 60 + 1
+    begun = 60 * np.floor(rng.random(len(stays)) * minutes).astype(np.int64)
+    stays = stays.assign(start=stays["first"] + begun)
+    drawn = stays.iloc[rng.permutation(len(stays))].drop_duplicates("subject_id")
+    measured = _measured(source, "control_windows", drawn, shortest)
+    return counts.add("10 one stay per patient, measured in its window", measured)
+
+
+def _measured(source: Source, name: str, windows: pd.DataFrame, shortest: int) -> pd.DataFrame:
+    """The windows with at least `shortest` rows, in the same order."""
+    _put_windows(source, name, windows)
+    count = source.rows(items.row_counts(name))
+    enough = count.loc[count["rows"] >= shortest, "icustay_id"]
+    return windows[windows["icustay_id"].isin(enough)]
+
+
+def _put_windows(source: Source, name: str, windows: pd.DataFrame) -> None:
+    start = windows["start"].astype(np.int64)
+    rows = zip(windows["icustay_id"], start, start + WINDOW, strict=True)
+    source.put(name, {"icustay_id": ID, "start": ID, "stop": ID}, rows)
+
+
+def _series(source: Source, chosen: pd.DataFrame) -> tuple[list[pd.DataFrame], list[np.ndarray]]:
+    """Values and times of the chosen windows, in their order."""
+    _put_windows(source, "chosen_windows", chosen)
+    charted = _means(source.rows(items.WINDOW_ROWS))
+    wide = charted.pivot(index=["icustay_id", "charted"], columns="attribute", values="value")
+    wide = wide.reindex(columns=range(len(NAMES))).set_axis(NAMES, axis=1).astype(np.float64)
+    values = _by_stay(wide.reset_index(), ["charted", *NAMES])
+    frames, times = [], []
+    for stay in chosen["icustay_id"]:
+        frames.append(pd.DataFrame(values[stay][:, 1:], columns=wide.columns))
+        times.append((values[stay][:, 0] - values[stay][0, 0]) / HOUR)
+    return frames, times
+
+
+def _by_stay(rows: pd.DataFrame, columns: list[str]) -> dict[int, np.ndarray]:
+    """These columns of each stay's rows, (rows of the stay, columns), in the order they come."""
+    rows = rows.sort_values("icustay_id", kind="stable")
+    stays, first = np.unique(rows["icustay_id"].to_numpy(np.int64), return_index=True)
+    parts = np.split(rows[columns].to_numpy(np.float64), first[1:])
+    return dict(zip(stays.tolist(), parts, strict=False))  # no rows: one part, no stays
+
+
+def _means(rows: pd.DataFrame) -> pd.DataFrame:
+    """One value for each stay, time and attribute; rows come sorted, so sums never differ."""
+    keys = ["icustay_id", "attribute", "charted"]
+    return rows.groupby(keys)["value"].mean().reset_index()
+
+
+def _patients(chosen: pd.DataFrame) -> pd.DataFrame:
+    ids = chosen[["subject_id", "hadm_id", "icustay_id"]].astype(np.int64)
+    return ids.assign(
+        shock=chosen["onset"].notna().astype(np.int64),
+        start=(chosen["start"] - chosen["entered"]) / HOUR,
+        onset=(chosen["onset"] - chosen["entered"]) / HOUR,
+    ).reset_index(drop=True)
+
+
+def _drawn(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
+    """The name of the last step, and a note if there are too few controls.
+
+    >>> _drawn(20, 16, 2.0)
+    ('11 all available: controls', ['Too few controls: 16 of 20, 2 per case.'])
+    """
+    if available < wanted:
+        note = f"Too few controls: {available:,} of {wanted:,}, {each:g} per case."
+        return "11 all available: controls", [note]
+    return f"11 {'as many as cases' if each == 1 else f'{each:g} per case'}: controls", []
+
+
+def _read(source: Source) -> str:
+    patients = int(source.rows(items.PATIENTS)["patients"].iloc[0])
+    demo = f", the demo of {DEMO} patients" if patients == DEMO else ""
+    return f"Read from {source.name}{demo}."
+
+
+def check(**options: object) -> None:
+    """Raise a ParameterError for the first option that is invalid."""
+    check_rules(SimpleNamespace(**options), RULES)
+
+
+def carevue_intervals(rows: pd.DataFrame) -> pd.DataFrame:
+    """From rows (icustay_id, itemid, charted, rate, stopped = 0 or 1) to icustay_id, start, stop.
+
+    >>> rows = pd.DataFrame({"icustay_id": 1, "itemid": 30120, "charted": [0, 3600, 9999, 99999],
+    ...                      "rate": [0.1, np.nan, 0.2, 0.0], "stopped": 0})
+    >>> carevue_intervals(rows)[["start", "stop"]].to_numpy().tolist()
+    [[0, 7200], [9999, 17199]]
+    """
+    # Rows of one moment become one: the drug runs if any has a rate, and not if any says stopped.
+    keys = ["icustay_id", "itemid", "charted"]
+    says = rows[rows["rate"].notna() | (rows["stopped"] == 1)]
+    moments = says.groupby(keys, as_index=False)[["rate", "stopped"]].max()
+    until = moments.groupby(keys[:2])["charted"].shift(-1)
+    longest = moments["charted"] + CAREVUE_RUNS
+    moments["start"] = moments["charted"]
+    moments["stop"] = until.fillna(np.inf).clip(upper=longest).astype(np.int64)
+    runs = (moments["rate"] > 0) & (moments["stopped"] == 0)
+    return moments.loc[runs, ["icustay_id", "start", "stop"]]
+
+
+def first_onset(
+    running: np.ndarray, lactates: np.ndarray, pressures: np.ndarray, entered: int
+) -> int | None:
+    """The first second at which all three hold, or None.
+
+    running : (n, 2), start and stop of vasopressors; stop is no longer running
+    lactates, pressures : (m, 2) and (k, 2), second and value, sorted by second
+    entered : ICU admission; onset is not before
+
+    >>> first_onset(np.array([[7200, 9000]]), np.array([[3600, 2.5]]), np.array([[1800, 60.0]]), 0)
+    7200
+    """
+    low = pressures[pressures[:, 1] < PRESSURE_BELOW, 0]
+    if not (len(running) and len(lactates) and len(low)):
+        return None
+    times = np.unique(np.concatenate([running[:, 0], lactates[:, 0], low]))
+    times = times[times >= entered]
+    drug = ((running[:, 0] <= times[:, None]) & (times[:, None] < running[:, 1])).any(axis=1)
+    age, value = _latest(lactates[:, 0], lactates[:, 1], times)
+    acid = (age <= LACTATE_AGE) & (value > LACTATE_ABOVE)
+    age, _ = _latest(low, low, times)
+    met = times[drug & acid & (age <= PRESSURE_AGE)]
+    return int(met[0]) if len(met) else None
+
+
+def _latest(
+    charted: np.ndarray, value: np.ndarray, times: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Age and value of the latest record at each time; an age of infinity where there is none."""
+    at = np.searchsorted(charted, times, side="right") - 1
+    age = np.where(at >= 0, times - charted[at], np.inf)
+    return age, value[at]

@@ -1,0 +1,161 @@
+"""MIMIC-III: does septic shock follow within 4 hours? The paper's study, from your copy of it.
+
+Real patients' data under an access agreement: this package contains none, and sends none anywhere.
+The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in and when shock
+began, `_mimic3_items.py` what is measured, `_mimic3_source.py` reads files and databases.
+
+`python -m imputefree.lab.studies.mimic3 FOLDER` prints how many patients are left after each step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+
+from ..._progress import step_progress
+from ..._rules import check_value, choice
+from ...data import Splits
+from ...errors import ImputefreeError, InputError, ParameterError
+from ._data_files import SOURCES, Root, find
+from ._mimic3_cohort import Cohort, build, check
+from ._mimic3_items import NAMES
+from ._mimic3_source import Folder, Postgres, Source
+from ._study import FORMS, Study, fixed_length
+
+__all__ = ["Cohort", "Folder", "Postgres", "build", "load", "open_source", "study"]
+
+STEPS = 5
+CITATION = (
+    "Johnson et al., MIMIC-III, a freely accessible critical care database, Scientific Data 2016;"
+    " cohort after Gao et al., Gradient Importance Learning for Incomplete Observations, ICLR 2022,"
+    " Appendix D.1"
+)
+LICENCE = (
+    "PhysioNet Credentialed Health Data License 1.5.0 (the demo: ODbL 1.0); no data in this package"
+)
+DEFINITION = (
+    "Onset: vasopressor running, latest lactate (at most 12 h old) above 2 mmol/L, MAP below 65"
+    " mmHg in the last 6 h; the paper names Sepsis-3 and leaves these distances open."
+)
+
+
+def load(
+    root: Root = None,
+    *,
+    dsn: str | None = None,
+    schema: str = "mimiciii",
+    form: str = "variable",
+    seed: int = 0,
+    controls_per_case: float = 1.0,
+    memory_limit: str = "2GB",
+    verbose: bool = False,
+) -> Study:
+    """The septic-shock study.
+
+    root : folder of MIMIC-III's csv or csv.gz files, or its parent. If None: `mimic3`, or
+        else `mimic3_demo`, in the folder named by IMPUTEFREE_DATA or in the user's cache
+    dsn, schema : a PostgreSQL database instead
+    form : "variable": a list of n frames (T_i, 14); "fixed": an array (n, 8, 14), as in the paper:
+        a shorter series repeats its last row, a longer one ends after 8 rows; no times
+    seed : decides which controls are drawn, and their windows
+    controls_per_case : the paper has 1; the study's notes say if there are fewer
+    memory_limit : what DuckDB may hold in memory when it reads files
+    verbose : show progress on a terminal
+
+    >>> load("nowhere")
+    Traceback (most recent call last):
+    imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
+    """
+    check_value("form", form, choice(*FORMS))
+    check(seed=seed, controls_per_case=controls_per_case)  # before files are looked for
+    with (
+        open_source(root, dsn=dsn, schema=schema, memory_limit=memory_limit) as source,
+        step_progress(verbose, STEPS, "MIMIC-III") as report,
+    ):
+        cohort = build(source, seed, controls_per_case, report=report)
+    return study(cohort, form)
+
+
+def open_source(
+    root: Root = None,
+    *,
+    dsn: str | None = None,
+    schema: str = "mimiciii",
+    memory_limit: str = "2GB",
+) -> Source:
+    """A folder of files (the whole data before the demo), or a database."""
+    if dsn is not None:
+        if root is not None:
+            raise ParameterError(
+                "root and dsn are both given",
+                "MIMIC-III is read from a folder or from a database",
+                "Leave one of them out",
+            )
+        return Postgres(dsn, schema)
+    tables = [file.name for file in SOURCES["mimic3"].files]
+    home = find(
+        "MIMIC-III",
+        ("mimic3", "mimic3_demo"),
+        [(name, f"{name}.gz", name.lower(), f"{name.lower()}.gz") for name in tables],
+        root=root,
+        remedy="Get access at physionet.org,"
+        " or run `imputefree data get mimic3` for the public demo",
+    )
+    return Folder(home, memory_limit)
+
+
+def study(cohort: Cohort, form: str = "variable") -> Study:
+    """A cohort as a study; see `load`."""
+    y = cohort.patients["shock"].to_numpy()
+    counts = zip(cohort.counts["step"], cohort.counts["patients"], strict=True)
+    steps = "; ".join(f"{step}, {patients:,}" for step, patients in counts)
+    if len(np.unique(y)) < 2:
+        raise InputError(
+            f"the cohort has {y.sum()} cases and {len(y) - y.sum()} controls;"
+            f" patients left by step: {steps}",
+            "A study needs both",
+            "Check that the tables are complete",
+        )
+    fixed = form == "fixed"
+    return Study(
+        "mimic3",
+        fixed_length(cohort.frames) if fixed else cohort.frames,
+        y,
+        citation=CITATION,
+        licence=LICENCE,
+        simulated=False,
+        times=None if fixed else cohort.times,  # repeated rows have no time
+        groups=cohort.patients["subject_id"].to_numpy(),
+        splits=Splits(test=0.2, validation=0.1, balanced_test=True),
+        notes=(f"Patients left by step: {steps}.", *cohort.notes, DEFINITION),
+        columns=tuple(NAMES) if fixed else None,
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print how many patients are left after each step."""
+    parser = argparse.ArgumentParser(prog="imputefree.lab.studies.mimic3", description=main.__doc__)
+    parser.add_argument("root", nargs="?", help="csv or csv.gz files of MIMIC-III")
+    parser.add_argument("--dsn", help="a PostgreSQL database instead")
+    parser.add_argument("--schema", default="mimiciii")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--memory-limit", default="2GB")
+    options = vars(parser.parse_args(arguments))
+    seed = options.pop("seed")
+    try:
+        with (
+            open_source(**options) as source,
+            step_progress(True, STEPS, "MIMIC-III") as report,
+        ):
+            cohort = build(source, seed, report=report)
+    except ImputefreeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(cohort.table())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

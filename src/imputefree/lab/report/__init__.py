@@ -1,5 +1,6 @@
 """From results files to tables, statistics and a page."""
 
+from ...errors import require_extra
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, results_table, what_was_cut
 from ._stats import compare, compare_over_studies, mean_ranks
@@ -22,6 +23,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """The page needs jinja2 and matplotlib, which the tables do not."""
     if name == "report":
+        require_extra("bench", "jinja2", "matplotlib")
         from ._results_page import report
 
         return report

@@ -52,10 +52,10 @@ def note(text: str) -> Block:
     return {"kind": "text", "text": text, "note": True}
 
 
-def drawn(what: str, make: Callable[[], Block]) -> Block:
+def drawn(what: str, make: Callable[..., Block], *arguments: Any) -> Block:
     """What `make` draws, or a sentence: one odd picture in a file must not cost the page."""
     try:
-        return make()
+        return make(*arguments)
     except ODD as error:
         return note(f"{what} cannot be drawn from this file ({error!r}).")
 
@@ -97,9 +97,7 @@ def training_curves(lines: Sequence[Record]) -> Block | None:
             place = f"{line['method']}, {line['place']}"
             name = f"{place}, mask {line['mask_seed']}, split {line['split_seed']}"
             curves = line["pictures"]["curves"]
-            panels.append(
-                (name, drawn(f"The curves of {name}", lambda c=curves, n=name: _curves(c, n)))
-            )  # type: ignore[misc]
+            panels.append((name, drawn(f"The curves of {name}", _curves, curves, name)))
     return _choice("Run", panels)
 
 
@@ -243,9 +241,9 @@ def importance_maps(lines: Sequence[Record]) -> Block | None:
     )
 
 
-def _map(line: Record, kind: str, make: Callable[[Any], Block]) -> Block:
+def _map(line: Record, kind: str, make: Callable[..., Block], *more: Any) -> Block:
     what = f"The {kind} of {line['method']}"
-    return {"title": line["method"], "block": drawn(what, lambda: make(line["pictures"][kind]))}
+    return {"title": line["method"], "block": drawn(what, make, line["pictures"][kind], *more)}
 
 
 def _importance(picture: Mapping[str, Any]) -> Block:
@@ -365,7 +363,7 @@ def imputed_digits(lines: Sequence[Record]) -> Block | None:
     return _choice(
         "Setting",
         (
-            (name, drawn("These digits", lambda group=group: _digits(group)))  # type: ignore[misc]
+            (name, drawn("These digits", _digits, group))
             for name, group in _by_place(lines, "digits")
         ),
     )
@@ -383,14 +381,13 @@ def _digits(lines: Sequence[Record]) -> Block:
         _strip("seen", masked, f"{digits} as methods see them, gaps in blue"),
     ]
     for line in lines:
-        method = line["method"]
-
-        def make(line: Record = line, method: str = method) -> Block:
-            filled = grey(_unpacked(line["pictures"]["digits"], "filled"))
-            return _strip(method, filled, f"{digits} with gaps filled by {method}")
-
-        rows.append(drawn(f"The row of {method}", make))
+        rows.append(drawn(f"The row of {line['method']}", _filled, line, digits))
     return {"kind": "digits", "labels": labels, "rows": rows}
+
+
+def _filled(line: Record, digits: str) -> Block:
+    pixels = grey(_unpacked(line["pictures"]["digits"], "filled"))
+    return _strip(line["method"], pixels, f"{digits} with gaps filled by {line['method']}")
 
 
 def _strip(name: str, pixels: np.ndarray, about: str) -> Block:
@@ -425,7 +422,7 @@ def _plots(lines: Sequence[Record]) -> Block:
         "kind": "maps",
         "title": "Classes to show",
         "switches": [{"name": name, "colour": at % N_CLASSES} for at, name in enumerate(classes)],
-        "maps": [_map(line, "features", _scatter) for line in lines],
+        "maps": [_map(line, "features", _scatter, line["method"]) for line in lines],
     }
 
 
@@ -435,7 +432,7 @@ def _in_order(labels: Iterable[Any]) -> list[str]:
     return sorted(names, key=lambda name: (not name.isdigit(), len(name) * name.isdigit(), name))
 
 
-def _scatter(features: Mapping[str, Any]) -> Block:
+def _scatter(features: Mapping[str, Any], method: str) -> Block:
     x, y = (np.array(features[axis], dtype=np.float64) for axis in "xy")
     labels = np.array([clean(label) for label in features["label"]])
     finite = np.isfinite(x) & np.isfinite(y)
@@ -458,7 +455,7 @@ def _scatter(features: Mapping[str, Any]) -> Block:
         }
         for name, (label_x, label_y) in zip(names, _pushed_apart(middles), strict=True)
     ]
-    about = f"Features in the plane, {len(x)} points of {len(names)} classes"
+    about = f"Features of {method} in the plane, {len(x)} points of {len(names)} classes"
     return {"kind": "scatter", "groups": groups, "size": PLANE, "about": about}
 
 

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...data import counted, shorten
-from ...errors import InputError, ParameterError
+from ...errors import InputError, ParameterError, counted, shorten
 from ..runs import Record
 
 # Options that a study has by default; these need no mention.

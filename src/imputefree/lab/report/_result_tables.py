@@ -27,8 +27,7 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from ...data import shorten
-from ...errors import InputError
+from ...errors import InputError, shorten
 from ...metrics import HIGHER_IS_BETTER
 from ..runs import PLANS
 from ..studies import takes

@@ -30,8 +30,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from scipy.stats import t as student
 
-from ...data import counted
-from ...errors import ImputefreeError
+from ...errors import ImputefreeError, counted
 from ...metrics import HIGHER_IS_BETTER
 from ..rivals._methods import OURS
 from ..runs import PLANS, Record
@@ -420,7 +419,10 @@ def _joint_table(runs: pd.DataFrame, metric: str) -> ResultTable:
     means["place"] = means["study"].str.removeprefix(TABLE) + settings
     places = list(dict.fromkeys(means["place"]))
     methods = list(method_styles(list(runs["method"].unique())))
-    wide = means.pivot(index="method", columns="place", values=["mean", "sd"]).reindex(methods)
+    wide = {
+        part: means.pivot(index="method", columns="place", values=part).reindex(methods)
+        for part in ("mean", "sd")
+    }
     ranks, about_ranks = _ranks(runs, metric, wide["mean"])
     columns = []
     best = set()

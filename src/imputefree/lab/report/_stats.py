@@ -28,8 +28,7 @@ import pandas as pd
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from ...data import shorten
-from ...errors import InputError, ParameterError
+from ...errors import InputError, ParameterError, shorten
 from ...metrics import HIGHER_IS_BETTER
 from ._result_lines import PLACE, RUN, check_methods, checked_runs
 
@@ -201,7 +200,7 @@ def imputation_correlation(
         method as independent, which they are not. "methods": one point per method, its means
 
     Returns one row per (study, setting): points, r, p. Runs with NaN in either column (methods
-    that do not impute) are left out. Fewer than three points, or no spread in a column: r and p NaN.
+    that do not impute) are left out. r and p are NaN with fewer than three points or no spread.
     """
     if over not in ("runs", "methods"):
         raise ParameterError(

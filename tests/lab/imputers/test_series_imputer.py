@@ -1,4 +1,4 @@
-"""Carry forward: the last observation, against a loop over every step."""
+"""Carry forward against a loop; table imputers on the table of all valid steps; forms of series."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
-from imputefree.lab.imputers import make_imputer
-from imputefree.lab.imputers._carry_forward import CarryForwardImputer, carried
+from imputefree.errors import ParameterError
+from imputefree.lab.imputers import CarryForwardImputer, StepByStep, make_imputer
+from tests.lab.imputers.made import hide, low_rank
 from tests.refusals import check_error
 
 
@@ -40,28 +42,6 @@ def test_equals_a_loop_over_the_steps(seed):
     expected = naive(unseen, unseen_lengths, np.nanmean(valid, 0))
     filled = fitted.transform(unseen, lengths=unseen_lengths)
     np.testing.assert_allclose(filled, expected, rtol=1e-12)
-
-
-def test_padding_and_observed_entries_are_untouched_and_the_input_too():
-    x, lengths = made()
-    before = x.copy()
-    filled = CarryForwardImputer().fit(x, lengths=lengths).transform(x, lengths=lengths)
-    assert np.array_equal(x, before, equal_nan=True)
-    beyond = np.arange(x.shape[1]) >= lengths[:, None]
-    assert np.array_equal(filled[beyond], x[beyond], equal_nan=True)
-    assert not np.isnan(filled[~beyond]).any()
-    observed = ~np.isnan(x)
-    assert np.array_equal(filled[observed], x[observed])
-
-
-def test_lists_equal_padded_arrays():
-    x, lengths = made()
-    members = [series[:t] for series, t in zip(x, lengths, strict=True)]
-    from_list = CarryForwardImputer().fit_transform(members)
-    from_array = CarryForwardImputer().fit_transform(x, lengths=lengths)
-    assert isinstance(from_list, list)
-    for one, padded, t in zip(from_list, from_array, lengths, strict=True):
-        assert np.array_equal(one, padded[:t])
 
 
 def test_frames_keep_index_columns_and_order():
@@ -98,15 +78,48 @@ def test_series_of_unequal_length_in_an_array_of_objects():
     assert [one[:, 0].tolist() for one in filled] == [[1.0, 1.0], [3.0]]
 
 
-def test_nothing_is_carried_from_one_series_into_the_next():
-    values = np.array([[1.0], [np.nan], [np.nan], [np.nan]])
-    assert np.array_equal(carried(values, np.array([2, 2]))[:, 0], [1, 1, np.nan, np.nan], True)
+def made_low_rank(seed=0, n=15, steps=6, d=4):
+    x, _ = hide(low_rank(seed, n * steps, d), 0.3, seed)
+    return x.reshape(n, steps, d), np.random.default_rng(seed).integers(1, steps + 1, size=n)
 
 
-def test_errors():
-    x, lengths = made()
-    fitted = CarryForwardImputer().fit(x, lengths=lengths)
-    check_error(lambda: fitted.transform(x[:, :, :2]), "X has 2 features", "expecting 3")
-    check_error(lambda: fitted.transform(x[0]), "2D array")
-    check_error(lambda: fitted.transform(x, lengths=lengths + 10), "lengths holds")
-    check_error(lambda: fitted.transform(pd.DataFrame(x[0])), "X is a DataFrame", "groupby")
+@pytest.mark.parametrize("name", ["mean", "em", "knn"])
+def test_equals_the_table_of_all_valid_steps(name):
+    x, lengths = made_low_rank()
+    unseen, unseen_lengths = made_low_rank(1)
+    valid = np.arange(6) < lengths[:, None]
+    valid_unseen = np.arange(6) < unseen_lengths[:, None]
+    table = make_imputer(name).fit(x[valid]).transform(unseen[valid_unseen])
+    fitted = StepByStep(make_imputer(name)).fit(x, lengths=lengths)
+    filled = fitted.transform(unseen, lengths=unseen_lengths)
+    assert np.array_equal(filled[valid_unseen], table)
+    assert np.array_equal(filled[~valid_unseen], unseen[~valid_unseen], equal_nan=True)
+
+
+def test_frames_are_matched_by_name():
+    x, _ = made_low_rank()
+    frames = [pd.DataFrame(series, columns=list("abcd")) for series in x]
+    fitted = StepByStep(make_imputer("mean")).fit(frames)
+    turned = fitted.transform([frames[0], frames[1][list("dcba")]])
+    assert list(turned[1].columns) == list("dcba")
+    assert np.array_equal(turned[1][list("abcd")], fitted.transform(frames)[1])
+    other = [frame.rename(columns={"a": "z"}) for frame in frames]
+    check_error(lambda: fitted.transform(other), "'z'", "'a'")
+
+
+def test_the_given_imputer_is_not_fitted_and_copies():
+    imputer = make_imputer("mean")
+    step = StepByStep(imputer)
+    step.fit(made_low_rank()[0])
+    assert not hasattr(imputer, "mean_")
+    assert clone(step).get_params()["imputer__random_state"] is None
+
+
+@pytest.mark.parametrize("imputer", ["em", make_imputer("carry_forward"), None])
+def test_only_imputers_of_tables(imputer):
+    check_error(
+        lambda: StepByStep(imputer).fit(made_low_rank()[0]),
+        "imputer is",
+        "tables",
+        kind=ParameterError,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import sys
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.cli import main
 from imputefree.errors import ParameterError
 from imputefree.io import header, need_columns, read_csv, read_frame, read_label_column
 from tests.refusals import check_error
@@ -55,9 +57,7 @@ def test_no_rows(write):
 
 def test_missing_files_and_folders(tmp_path):
     for name in ("d.csv", "d.parquet"):
-        check_error_without_rule = pytest.raises(ValueError, match=f"{name} does not exist")
-        with check_error_without_rule:
-            read_frame(tmp_path / name)
+        check_error(lambda name=name: read_frame(tmp_path / name), f"{name} does not exist")
         (tmp_path / name).mkdir()
         check_error(lambda name=name: read_frame(tmp_path / name), f"{name} is a folder")
         assert header(tmp_path / name) == []
@@ -117,3 +117,25 @@ def test_a_column_cannot_be_needed_and_dropped():
 def test_labels_that_do_not_fit_the_task(values, task, part):
     series = pd.Series(values, name="y")
     check_error(lambda: read_label_column(series, task, Path("a.csv")), part)
+
+
+def test_a_fit_opens_its_file_at_most_twice(tmp_path):
+    """Once for the column names and once for everything else; counted by Python itself."""
+    path, output = tmp_path / "d.csv", tmp_path / "m.imputefree"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=30), "y": rng.choice(["p", "q"], 30)})
+    frame.to_csv(path, index=False)
+    opened = []
+    counting = True
+
+    def count(event, arguments):
+        if counting and event == "open" and str(arguments[0]) == str(path):
+            opened.append(arguments[0])
+
+    sys.addaudithook(count)
+    with pytest.raises(SystemExit) as ended:
+        words = ["--target", "y", "-o", output, "--max-iter", 1, "--members", 1, "--no-estimate"]
+        main(list(map(str, ["fit", path, *words])))
+    counting = False
+    assert (ended.value.code, output.exists()) == (0, True)
+    assert len(opened) == 2

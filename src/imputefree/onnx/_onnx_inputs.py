@@ -28,9 +28,8 @@ from ..data import (
     TableEncoder,
     prediction_panel,
     read_columns,
-    shorten,
 )
-from ..errors import InputError, ModelFileError, UnseenCategoryWarning
+from ..errors import InputError, ModelFileError, UnseenCategoryWarning, shorten
 from ..io import _model_file as persist
 
 KEY = "imputefree"

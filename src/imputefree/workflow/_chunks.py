@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Levels, parse_numbers
+from ..data import Columns, Levels, parse_numbers
 from ..errors import InputError, counted, shorten
 from ..io import BadRows, RawRows, Reader
 from ._file_times import Clock
@@ -44,6 +44,18 @@ class Chunk:
     beside: pd.DataFrame
     lines: np.ndarray
     series: np.ndarray | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """The inputs of a table, whose cells need no second reading."""
+        names = self.inputs.columns
+        return Columns(
+            [str(name) for name in names],
+            all(isinstance(name, str) for name in names),  # else numbered by `select_inputs`
+            [self.inputs[name].to_numpy() for name in names],
+            [False] * len(names),
+            len(self.lines),
+        )
 
     def rows(self, rows: np.ndarray | slice) -> Chunk:
         """Only these rows; their series are no longer known."""

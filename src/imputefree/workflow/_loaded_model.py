@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..data import Category, Number, shorten
-from ..errors import InputError, ModelFileError
+from ..data import Category, Number
+from ..errors import InputError, ModelFileError, shorten
 from ..estimators import GILEstimator
 
 USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column

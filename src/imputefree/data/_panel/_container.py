@@ -201,7 +201,7 @@ class Panel:
         )
 
     def __repr__(self) -> str:
-        from .._wording import shorten
+        from ...errors import shorten
 
         spread = f"{self.lengths.min()} to {self.lengths.max()}" if len(self) else "0"
         static = f"; static: {shorten(self.statics.names)}" if self.statics else ""

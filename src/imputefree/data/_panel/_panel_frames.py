@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError, InputTypeError
-from .._wording import counted, shorten
+from ...errors import InputError, InputTypeError, counted, shorten
 
 
 def names_of(X: Any) -> list[str]:

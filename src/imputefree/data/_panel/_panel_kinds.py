@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...errors import InputError
-from .._wording import shorten
+from ...errors import InputError, shorten
 from ._panel_frames import names_of
 from ._panel_layout import PLAIN, Layout
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError
+from ...errors import InputError, shorten
 from .._target import as_array, as_labels
-from .._wording import shorten
 from ._container import Panel
 from ._panel_matching import (
     check_sorted,

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError, InputTypeError
+from ...errors import InputError, InputTypeError, listed, shorten
 from .._target import as_labels
-from .._wording import listed, shorten
 from ._container import Panel
 from ._panel_clock import clock, hours, stamp_text
 from ._panel_frames import match_ids

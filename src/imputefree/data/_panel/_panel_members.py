@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError, InputTypeError
+from ...errors import InputError, InputTypeError, listed
 from .._columns import as_values, is_polars
-from .._wording import listed
 from ._panel_frames import names_of, plain
 
 

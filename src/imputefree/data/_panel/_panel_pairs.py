@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError, InputTypeError
+from ...errors import InputError, InputTypeError, counted
 from .._columns import read_columns
-from .._wording import counted
 from ._panel_clock import clock, stamp_text
 from ._panel_frames import by_id, column, label_column, number_ids, plain
 from ._panel_layout import Layout

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, shorten
 from .._columns import Columns
-from .._wording import shorten
 from ._panel_clock import stamp_text
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...errors import InputError
+from ...errors import InputError, shorten
 from .._columns import Columns, read_columns
-from .._wording import shorten
 from ._container import Panel
 from ._panel_frames import column, match_ids, names_of, select
 from ._panel_layout import Layout

@@ -21,12 +21,13 @@ from ...errors import InputError
 from ...estimators import Examples
 from ..imputers._mixture import (
     MIXTURE_RULES,
+    Background,
+    Mixture,
     MixtureParameters,
     choose_components,
     choose_kind,
     prepare,
 )
-from ..imputers._mixture_model import Background, Mixture
 
 
 class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):

@@ -16,9 +16,9 @@ from ..._manners import private_generator
 from ..._rules import Rule, check_rules
 from ...data import Panel, assign_folds, is_polars, numbers, read_classes, read_panel, read_target
 from ...errors import InputError, InputTypeError
-from ...estimators import RULES, Examples
+from ...estimators import Examples
 from ..imputers._pypots_models import (
-    TRAINING,
+    NETWORK_RULES,
     NetworkParameters,
     Scale,
     check_longest,
@@ -75,7 +75,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         y : (N,) labels of any kind
         held_out : (N,) True for series to choose the epoch by, instead of a random share
         """
-        check_rules(self, {**TRAINING, "weight_decay": RULES["weight_decay"], **self.own_rules})
+        check_rules(self, {**NETWORK_RULES, **self.own_rules})
         panel, steps, fixed, levels = self._read(X)
         counts = panel.lengths
         target = read_target(y, panel.n_rows, type(self).__name__)

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..._rules import Rule, number
-from ..imputers._pypots_models import last_seen, two_ways
-from ..imputers._saits import RULES_OWN as ATTENTION
-from ..imputers._saits import attention_sizes
+from ..imputers._pypots_models import ATTENTION_RULES, attention_sizes, last_seen, two_ways
 from ._network_classifier import NetworkClassifier
 
 
@@ -166,7 +164,7 @@ class SAITSClassifier(NetworkClassifier):
     """
 
     model = "SAITS"
-    own_rules = ATTENTION
+    own_rules = ATTENTION_RULES
     fewest_steps = 2  # a step attends to others only
 
     n_layers: int = 2

@@ -161,7 +161,7 @@ BAD = [
     ("d.csv", "died", ("-o", "nowhere/m"), ["the folder nowhere does not exist"]),
     ("d.csv", "died", ("-o", "folder"), ["folder is a folder"]),
     ("d.csv", "died", ("-o", "d.csv"), ["would overwrite the data"]),
-    ("d.csv", "died", ("-o", "notes.x"), ["notes.md exists and is no model card"]),
+    ("d.csv", "died", ("-o", "notes.x"), ["notes.md exists and is not a model card"]),
     ("d.csv", "died", ("--test", "1.5"), ["--test is 1.5"]),
     ("d.csv", "died", ("--test", "absent.csv"), ["absent.csv does not exist"]),
     ("d.csv", "died", ("--test", "0.2", "--folds", "3"), ["--test and --folds were given"]),
@@ -249,7 +249,7 @@ def test_killed_and_resumed_is_undisturbed_byte_for_byte(run, tmp_path, monkeypa
     done = {path.name: path.stat().st_mtime_ns for path in partial.glob("*.npz")}
     code, _, err = run(*words)
     assert code == 1
-    assert "--resume goes on with it, --fresh removes it" in err
+    assert "Continue it with --resume" in err
     code, _, err = run(*words, "--resume", "--seed", 1)
     assert code == 1
     assert "--seed differ" in err
@@ -276,7 +276,7 @@ def test_fresh_begins_anew_but_removes_only_its_own(run, tmp_path):
     (tmp_path / "m.partial" / "diary.txt").write_text("dear diary")
     code, _, err = run(*words, "--fresh")
     assert code == 1
-    assert "is no folder of unfinished work" in err
+    assert "is not a folder of unfinished work" in err
     assert (tmp_path / "m.partial" / "diary.txt").exists()
     (tmp_path / "m.partial" / "diary.txt").rename("diary.txt")
     (tmp_path / "m.partial" / "asked.json").write_text("{}")

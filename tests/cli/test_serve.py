@@ -58,7 +58,7 @@ def test_a_port_in_use_is_said(serve, model):
 
 
 def test_a_host_that_is_none_is_said(serve, model):
-    one_sentence(serve(model, "--host", "no such host.invalid"), "no address of this machine")
+    one_sentence(serve(model, "--host", "no such host.invalid"), "not an address of this machine")
     one_sentence(serve(model, "--host", "192.0.2.1", "--open"), "192.0.2.1")
 
 

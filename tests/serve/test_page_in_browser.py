@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.serve.made import numbers, patients, stays
+from tests.serve.models import numbers, patients, stays
 
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
 PATIENCE = 30
@@ -19,8 +19,7 @@ PATIENCE = 30
 @contextmanager
 def serving(model, **options):
     """A server in a thread; the browser sees no difference."""
-    from imputefree.serve._http_app import build_app
-    from imputefree.serve._running import address_of, listen
+    from imputefree.serve import address_of, build_app, listen
 
     bound = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(build_app(model, **options), log_config=None))
@@ -183,13 +182,13 @@ def test_errors_and_notes_stand_beside_their_field(page):
     field = page.field("age")
     assert field.get_attribute("aria-invalid") == "true"
     words = field.get_attribute("aria-describedby").split()[-1]
-    assert page.find(f"#{words}").text == "This is no number."
+    assert page.find(f"#{words}").text == "This is not a number."
     assert "Correct the marked field" in page.find("#trouble").text
     assert page.all(".field.best") == []
     page.type("age", "31,5")
-    page.until(lambda: page.find(f"#{words}").text == "This is no number. Write 31.5.")
+    page.until(lambda: page.find(f"#{words}").text == "This is not a number. Write 31.5.")
     page.type("age", "500")  # a number, but none that training saw
-    page.until(lambda: "beyond what training saw" in page.find(f"#{words}").text)
+    page.until(lambda: "outside the range of training" in page.find(f"#{words}").text)
     assert field.get_attribute("aria-invalid") is None
     assert text(page.settled()) == probability(age=500)
     page.type("age", "31")
@@ -246,7 +245,7 @@ def test_csv_in_and_out(page, tmp_path):
     assert text(cells[0][3]) == probability(
         age=31, sex="f", lactate=1.5, **{"home.dest": "no, where"}
     )
-    assert "age holds “old”, which is no number." in cells[1]
+    assert "age holds “old”, which is not a number." in cells[1]
     found = list(csv.DictReader(io.StringIO(downloaded(page, tmp_path))))
     assert [row["who"] for row in found] == ["Ada, L.", "Bob", "Cy"]
     assert found[1]["prediction"] == ""
@@ -268,10 +267,10 @@ def downloaded(page, folder):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ("", "first"),
-        ("age,sex\n", "at least one more"),
+        ("", "First choose a file"),
+        ("age,sex\n", "at least one more line"),
         ("a,b\n1,2\n", "None of the model's columns"),
-        ("age,age\n1,2\n", "there twice"),
+        ("age,age\n1,2\n", "two columns named age"),
         ('age,sex\n1,"f\n', "never closed"),
     ],
 )
@@ -338,7 +337,7 @@ def test_csv_of_steps(page):
     ]
     assert [row[0] for row in cells] == ["7", "8", "9"]
     assert "two lines at hour 0" in cells[1][-1]
-    assert "is no time" in cells[2][-1]
+    assert "is not a time" in cells[2][-1]
 
 
 def test_the_token_is_asked_for(page):
@@ -348,7 +347,7 @@ def test_the_token_is_asked_for(page):
     page.until(lambda: page.find("#token-form").is_displayed())
     assert not page.find("#main").is_displayed()
     page.keys("wrong", Keys.ENTER)
-    page.until(lambda: page.find("#token-say").text == "This is not the token.")
+    page.until(lambda: page.find("#token-say").text == "This token is wrong.")
     page.find("#token").clear()
     page.find("#token").send_keys("s3cret", Keys.ENTER)
     page.until(lambda: page.find("#main").is_displayed())

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.workflow._card import describe
 from imputefree.workflow._file_times import Clock
-from imputefree.workflow._fitting import describe
 from imputefree.workflow._problem import read_problem
 from imputefree.workflow._request import Request
 from tests.refusals import check_error
@@ -32,7 +32,7 @@ def trained(frame, folder):
     request = Request(path, "y", folder / "m", id="who", time="hour", static=("age", "sex"))
     problem = read_problem(request)
     model = sequence_classifier(problem.frame.merge(frame[["who", "y"]].drop_duplicates()))
-    model.about_ = describe(problem, request, {"date": ""}, None, "")
+    model.about_ = describe(problem, request, "", None, "")
     return model
 
 

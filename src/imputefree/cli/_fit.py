@@ -132,15 +132,7 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
     """Read, show the columns and train; -> what the model knows about itself."""
     import torch
 
-    from ..workflow import (
-        fit,
-        open_partial,
-        plan,
-        read_other,
-        read_problem,
-        remove_partial,
-        steps,
-    )
+    from ..workflow import fit, identity, open_partial, plan, read_other, read_problem
 
     with step_progress(True, 1, request.data.name) as report:
         report("reading")
@@ -148,17 +140,17 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
         is_file = isinstance(request.test, Path)
         other = read_other(request.test, request, problem) if is_file else None
     show_columns(problem)
-    folds, split = plan(problem, other, request)
-    digests = problem.digest, other.digest if other else None
-    with open_partial(request, digests, resume, fresh, torch.get_num_threads()) as partial:
+    planned = plan(problem, other, request)
+    threads = torch.get_num_threads()
+    with open_partial(request, identity(problem, other), resume, fresh, threads) as partial:
         if resume and partial.begun:
             click.echo(f"Nothing to resume beside {request.output}: starting anew.", err=True)
         # As many as the fit began with: the last bits of sums depend on it.
-        if partial.state["threads"] != torch.get_num_threads():
+        if partial.state["threads"] != threads:
             torch.set_num_threads(partial.state["threads"])
-        with step_progress(True, steps(folds), "Training") as report:
-            model = fit(problem, other, folds, split, request, partial, report)
-        remove_partial(partial)
+        with step_progress(True, planned.steps, "Training") as report:
+            model = fit(problem, other, planned, request, partial, report)
+        partial.remove()
     return model.about_
 
 

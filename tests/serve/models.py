@@ -1,4 +1,4 @@
-"""Small models of every kind to serve, and servers that run them."""
+"""Small models of every kind to serve, clients of them, and a server process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
 
 SMALL = {"random_state": 0, "n_members": 2, "max_iter": 8, "batch_size": 16}
-CARD = "# Model card\n\nMade up, for a test.\n"
+CARD = "# Model card\n\nInvented for a test.\n"
 
 
 @cache
@@ -46,7 +46,7 @@ def patients() -> GILClassifier:
 
 @cache
 def numbers() -> GILRegressor:
-    """A bare array: no names, no card, a number to predict."""
+    """From a bare array: no names, no card, a number to predict."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 3))
     X[rng.random(X.shape) < 0.3] = np.nan
@@ -55,7 +55,7 @@ def numbers() -> GILRegressor:
 
 @cache
 def stays() -> GILSequenceClassifier:
-    """Series with times and static columns, out of a long frame."""
+    """Series with times and static columns, from a long frame."""
     rng = np.random.default_rng(2)
     lengths = rng.integers(2, 7, 40)
     who = np.repeat(np.arange(40), lengths)
@@ -78,30 +78,54 @@ def stays() -> GILSequenceClassifier:
 
 @cache
 def every_step() -> GILSequenceRegressor:
-    """Series out of arrays, a prediction a step."""
+    """Series from arrays, with one prediction per step."""
     rng = np.random.default_rng(3)
     series = [rng.normal(size=(steps, 2)) for steps in rng.integers(2, 6, 30)]
-    targets = [one[:, 0] for one in series]
+    targets = [steps[:, 0] for steps in series]
     return GILSequenceRegressor(per_step=True, **SMALL).fit(series, targets)
 
 
 ALL = {"table": patients, "array": numbers, "series": stays, "every step": every_step}
 
 
+@cache
+def client(kind, **options):
+    """A client of a model by name, without a socket."""
+    from starlette.testclient import TestClient
+
+    from imputefree.serve import build_app
+
+    return TestClient(build_app(ALL[kind](), **options))
+
+
+def refused(answer, status, field=None, *parts):
+    """Check the one shape of all errors: this status, about this field, with these words."""
+    assert answer.status_code == status, answer.text
+    assert set(answer.json()) == {"error"}
+    error = answer.json()["error"]
+    assert set(error) == {"field", "fact", "rule", "remedy"}
+    assert error["field"] == field
+    text = " ".join(filter(None, error.values()))
+    assert "Traceback" not in text
+    for part in parts:
+        assert part in text
+    return error
+
+
 @contextmanager
 def running(model, folder, *options, environment=None):
-    """`imputefree serve` in a process of its own; yields the process and its address."""
+    """`imputefree serve` in its own process; yields the process and its address."""
     path = folder / "model.imputefree"
     model.save(path)
-    words = [sys.executable, "-m", "imputefree", "serve", str(path), "--port", "0", *options]
+    command = [sys.executable, "-m", "imputefree", "serve", str(path), "--port", "0", *options]
     process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
     try:
         line = process.stdout.readline()
-        found = re.search(r"http://\S+", line)
-        assert found, line + process.stderr.read()
-        yield process, found.group()
+        address = re.search(r"http://\S+", line)
+        assert address, line + process.stderr.read()
+        yield process, address.group()
     finally:
         process.kill()
         process.communicate(timeout=30)

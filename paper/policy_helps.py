@@ -1,11 +1,11 @@
-"""The honest sentences: does importance that is learned beat importance that is not?"""
+"""Does learned importance beat importance that is not learned? Sentences from paired tests."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from imputefree.lab.report._stats import compare, compare_over_studies
+from imputefree.lab.report import compare, compare_over_studies
 from imputefree.lab.runs import AS_IT_COMES
 
 LEARNED = ("gil", "meta")
@@ -16,7 +16,7 @@ Found = dict[tuple[str, str], "pd.Series[float]"]
 
 
 def policy_helps(frames: dict[str, pd.DataFrame]) -> str:
-    """Sentences from paired tests; frames by study, as of `frame_of`."""
+    """Sentences from paired tests; frames by study, as of `runs_frame`."""
     runs = pd.concat([_alike(name, frame) for name, frame in frames.items()])
     simulated = sorted(runs.loc[runs["simulated"].eq(True), "study"].unique())
     found = _found(runs)
@@ -31,7 +31,7 @@ def policy_helps(frames: dict[str, pd.DataFrame]) -> str:
             f" {100 * line['difference']:+.2f} | {line['p']:.3f} |"
         )
     notes = [
-        "A study is one pair: the mean over its settings and seeds. Accuracy in per cent of MNIST,"
+        "A study is one pair: the mean over its settings and seeds. Accuracy in per cent for MNIST,"
         f" AUC × 100 elsewhere. p is two-sided and not corrected for {len(found)} tests.",
         f"SIMULATED among them: {', '.join(simulated)}." if simulated else "",
         f"On MNIST alone, accuracy in per cent, GIL minus ordinary training: {_mnist(frames)}.",
@@ -67,12 +67,12 @@ def sentence(found: Found) -> str:
         )
     return (
         "**GIL beats ordinary training here**, but it is not shown to beat random importance, so"
-        " not that what it has learned is what helps."
+        " it is not shown that learning is what helps."
     )
 
 
 def _found(runs: pd.DataFrame) -> Found:
-    """The test over studies of each pair that was run side by side."""
+    """The test over studies for each pair that was run side by side."""
     found: Found = {}
     for method in LEARNED:
         for control in CONTROLS:

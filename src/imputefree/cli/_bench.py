@@ -142,7 +142,7 @@ def report_command(results: tuple[Path, ...], output: Path | None, title: str | 
             "The page would replace it",
             "Name another file with --output",
         )
-    from ..lab.report import even, report
+    from ..lab.report import report, tidy_lines
     from ..lab.runs import read_results
 
     files = {path: read_results(path) for path in results}
@@ -154,7 +154,7 @@ def report_command(results: tuple[Path, ...], output: Path | None, title: str | 
                 "Run `imputefree bench` with --output of this name, or name another file",
             )
     records = [record for lines in files.values() for record in lines]
-    lines = even(records)
+    lines = tidy_lines(records)
     show_tables(lines)
     for line in failures(lines):
         click.echo(line)
@@ -224,10 +224,17 @@ def show_tables(
     """
     import numpy as np
 
-    from ..lab.report import SCORES, correlation_table, frame_of, has, results_table, what_was_cut
+    from ..lab.report import (
+        SCORES,
+        correlation_table,
+        has_figures,
+        results_table,
+        runs_frame,
+        what_was_cut,
+    )
 
     to, error = console(), "imputation_error"
-    runs = frame_of(records)
+    runs = runs_frame(records)
     for study in runs["study"].unique():
         rows = runs[runs["study"] == study]
         cut = what_was_cut([record for record in records if record["study"] == study])
@@ -236,8 +243,8 @@ def show_tables(
         there = set(rows["method"])
         order = None if methods is None else [name for name in methods if name in there]
         to.print(results_table(rows, study, shown, methods=order, cut=cut).rich())
-        score = next((name for name in SCORES if has(rows, name)), None)
-        if score is not None and has(rows, error):
+        score = next((name for name in SCORES if has_figures(rows, name)), None)
+        if score is not None and has_figures(rows, error):
             imputed = rows[rows[error].notna()]
             if imputed.groupby("setting").size().max() >= FEWEST_POINTS:
                 to.print(correlation_table(imputed, error=error, score=score, cut=cut).rich())
@@ -245,13 +252,13 @@ def show_tables(
 
 def _metrics(runs: pd.DataFrame, study: str, wanted: Sequence[str] | None) -> list[str]:
     """The wanted or planned metrics that some run has; tables of numbers have others."""
-    from ..lab.report import SCORES, has
+    from ..lab.report import SCORES, has_figures
     from ..lab.runs import PLANS
 
     name = "tables" if study.startswith("table:") else study
     wanted = wanted or (PLANS[name].metrics if name in PLANS else SCORES[:2])
-    known = [metric for metric in wanted if has(runs, metric)]
-    return known or [metric for metric in SCORES if has(runs, metric)] or list(wanted)
+    known = [metric for metric in wanted if has_figures(runs, metric)]
+    return known or [metric for metric in SCORES if has_figures(runs, metric)] or list(wanted)
 
 
 def failures(records: Sequence[Record]) -> list[str]:

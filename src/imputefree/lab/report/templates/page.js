@@ -36,63 +36,58 @@
     show();
   }
 
-  // Ticks of a legend: what bears the name in the same figure.
+  // Ticks of a legend show and hide what has their name in the same figure.
   for (const box of document.querySelectorAll("fieldset.legend")) {
     const figure = box.closest("figure");
     const inputs = [...box.querySelectorAll("input")];
+    const charts = [...figure.querySelectorAll("svg.chart")];
+    const drawn = charts.map((chart) => chart.innerHTML); // with all lines, by matplotlib
     const update = () => {
-      const on = new Set(inputs.filter((one) => one.checked).map((one) => one.value));
+      const on = new Set(inputs.filter((input) => input.checked).map((input) => input.value));
+      charts.forEach((chart, number) => { chart.innerHTML = drawn[number]; });
       for (const part of figure.querySelectorAll("svg [data-series]")) {
         part.toggleAttribute("hidden", !on.has(part.dataset.series));
       }
-      for (const chart of figure.querySelectorAll("svg.chart")) fit(chart);
+      if (on.size < inputs.length) charts.forEach(fit);
     };
     box.addEventListener("change", update);
-    if (inputs.some((one) => !one.checked)) update();
+    if (inputs.some((input) => !input.checked)) update();
     for (const all of box.querySelectorAll("button[data-all]")) {
       all.addEventListener("click", () => {
-        for (const one of inputs) one.checked = all.dataset.all === "on";
+        for (const input of inputs) input.checked = all.dataset.all === "on";
         update();
       });
     }
   }
 
-  // The upright axis of a chart for the lines that are shown; as svg.py draws it for all.
+  // Fit the y-axis of a chart to the lines that are shown: move their points, draw new ticks.
   function fit(chart) {
-    const ends = [];
-    for (const point of chart.querySelectorAll("[data-series]:not([hidden]) .point")) {
-      const y = Number(point.dataset.y), sd = Number(point.dataset.sd || 0);
-      ends.push(y - sd, y + sd);
+    const [low, high, top, bottom, left, right] =
+      ["low", "high", "top", "bottom", "left", "right"].map((name) => Number(chart.dataset[name]));
+    const shown = [...chart.querySelectorAll("[data-series]:not([hidden])")];
+    const paths = shown.flatMap((line) => [...line.querySelectorAll("path[d]:not(defs path)")]);
+    const marks = shown.flatMap((line) => [...line.querySelectorAll("use")]);
+    const pairs = /(-?[\d.]+) (-?[\d.]+)/g;
+    const ys = paths.flatMap((path) => [...path.getAttribute("d").matchAll(pairs)].map((pair) => Number(pair[2])));
+    if (!ys.length) return;
+    const value = (y) => low + ((bottom - y) * (high - low)) / (bottom - top);
+    let from = value(Math.max(...ys)), to = value(Math.min(...ys));
+    const pad = 0.05 * (to - from) || Math.abs(to) * 0.05 || 0.5;
+    from -= pad;
+    to += pad;
+    const place = (number) => (bottom - ((number - from) * (bottom - top)) / (to - from)).toFixed(1);
+    for (const path of paths) {
+      const moved = path.getAttribute("d").replace(pairs, (_, x, y) => `${x} ${place(value(Number(y)))}`);
+      path.setAttribute("d", moved);
     }
-    if (!ends.length) return;
-    let low = Math.min(...ends), high = Math.max(...ends);
-    const pad = 0.05 * (high - low) || Math.abs(high) * 0.05 || 0.5;
-    low -= pad;
-    high += pad;
-    const top = Number(chart.dataset.top), bottom = Number(chart.dataset.bottom);
-    const scale = (bottom - top) / (high - low);
-    const up = (y) => (bottom - (y - low) * scale).toFixed(1);
-    for (const line of chart.querySelectorAll("[data-series]:not([hidden])")) {
-      const places = [];
-      for (const point of line.querySelectorAll(".point")) {
-        const x = point.dataset.x, y = up(Number(point.dataset.y));
-        point.setAttribute("transform", `translate(${x} ${y})`);
-        places.push(`${x},${y}`);
-        const whisker = point.querySelector(".whisker");
-        if (whisker) {
-          const half = (Number(point.dataset.sd) * scale).toFixed(1);
-          whisker.setAttribute("d", `M-3 ${-half}h6m-3 0V${half}m-3 0h6`);
-        }
-      }
-      line.querySelector(".line").setAttribute("d", "M" + places.join(" "));
-    }
-    const marks = chart.querySelector(".ticks-y");
-    marks.replaceChildren();
-    for (const y of ticks(low, high)) {
-      const place = { left: Number(chart.dataset.left), right: chart.dataset.right, y: up(y) };
-      marks.append(
-        shape("path", { d: `M${place.left} ${place.y}H${place.right}`, class: "grid" }),
-        shape("text", { x: place.left - 6, y: (bottom - (y - low) * scale + 4).toFixed(1), class: "tick end" }, String(y)),
+    for (const mark of marks) mark.setAttribute("y", place(value(Number(mark.getAttribute("y")))));
+    const axis = chart.querySelector(".ticks-y");
+    axis.replaceChildren();
+    for (const number of ticks(from, to)) {
+      const y = place(number);
+      axis.append(
+        shape("path", { d: `M${left} ${y}H${right}`, class: "grid" }),
+        shape("text", { x: left - 6, y: Number(y) + 4, class: "tick end" }, String(number)),
       );
     }
   }

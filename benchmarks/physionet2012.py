@@ -34,7 +34,7 @@ from sklearn.preprocessing import StandardScaler
 
 from imputefree import GILClassifier, GILSequenceClassifier
 from imputefree.baselines._summaries import summarise, summarise_mask
-from imputefree.data._panel import Panel, read_panel
+from imputefree.data import Panel, read_panel
 from imputefree.lab.rivals._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
 from imputefree.lab.studies import load
 from imputefree.lab.studies._study import Study

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from imputefree._all_or_nothing import all_or_nothing
+from imputefree._estimator_tools import all_or_nothing
 
 
 class Model:

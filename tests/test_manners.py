@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from imputefree._manners import private_generator, remember_columns
+from imputefree._estimator_tools import private_generator, remember_columns
 from imputefree.data import read_columns
 
 

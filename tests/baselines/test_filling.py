@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from imputefree.baselines import Filler, ImputingEncoder
-from imputefree.data import read_columns
-from imputefree.data._panel import read_panel
+from imputefree.data import read_columns, read_panel
 from imputefree.data._panel_encoder import PanelEncoder
 from imputefree.data._table_encoder import TableEncoder
 from imputefree.errors import UnseenCategoryWarning

@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 
 from imputefree import GILClassifier, GILRegressor
 from imputefree.errors import ModelFileError, UnseenCategoryWarning
-from imputefree.estimators._base import GILEstimator
+from imputefree.estimators import GILEstimator
 from imputefree.gil._policies import GatePolicy, ObservedPolicy
 from imputefree.io import _model_file as persist
 

@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._manners import remember_columns
+from .._estimator_tools import remember_columns
 from ..data import Columns, read_columns
 from ._linear import LinearClassifier, LinearRegressor
 from ._plain_tables import PlainEncoder

@@ -33,9 +33,6 @@ class Input(NamedTuple):
 
 def load_model(path: str | os.PathLike[str]) -> GILEstimator:
     """Any fitted estimator from its file; a ModelFileError says in one sentence what is wrong."""
-    # Subclasses are known once they are imported: a file names one of the four.
-    from ..estimators import _table_estimators as estimators  # noqa: F401
-
     try:
         return GILEstimator.load(path)
     except (ValueError, TypeError, OverflowError) as error:

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 from ..errors import ParameterError
+from ..estimators import predicts_steps
 from ..io import BadRows
 from ._chunks import Chunk
 from ._loaded_model import is_of_series, roles_of
@@ -40,7 +41,7 @@ def predict_chunks(
 
 def by_step(model: Any) -> bool:
     """Whether a model of series predicts every row of a file."""
-    return bool(model._every_step)
+    return predicts_steps(model)
 
 
 def class_labels(model: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 
 IDS = ["c", "a", "b"]
 

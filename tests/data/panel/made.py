@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import torch
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from imputefree.errors import InputError
 from tests import refusals
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from imputefree.errors import InputTypeError
 from tests.data.panel.made import NAN, VALUES, check_error, made, matrix
 

@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data._panel import read_panel
-from imputefree.data._panel._panel_clock import clock, hours, stamp_text
+from imputefree.data import read_panel
+from imputefree.data._panel_rows import hours, stamp_text
+from imputefree.data._panel_rows import read_stamps as clock
 from imputefree.errors import InputError, InputTypeError
 from tests.data.panel.made import LONG, NAN, check_error
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.data._panel import Layout
+from imputefree.data import Layout
 from tests.data.panel.made import FORMATS, LONG, PAIRS, VALUES, as_polars, check_error, long_frame
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pandas as pd
 import pytest
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from imputefree.errors import InputTypeError
 from tests.data.panel.made import VALUES, check_error, long_frame
 

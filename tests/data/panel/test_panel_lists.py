@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from imputefree.errors import InputTypeError
 from tests.data.panel.made import NAN, check_error
 

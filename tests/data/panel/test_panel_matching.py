@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data._panel import Layout, read_panel, series_labels, step_labels
+from imputefree.data import Layout, read_panel, series_labels, step_labels
 from imputefree.errors import InputTypeError
 from tests.data.panel.labelled import STAGES, frame, keyed, plain
 from tests.refusals import check_error

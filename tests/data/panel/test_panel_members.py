@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data._panel import read_panel
+from imputefree.data import read_panel
 from imputefree.errors import InputTypeError
 from tests.data.panel.made import NAN, check_error
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from imputefree.errors import InputTypeError
 from tests.data.panel.made import (
     FORMATS,

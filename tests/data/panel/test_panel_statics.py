@@ -9,8 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data._panel import Layout, read_panel
-from imputefree.data._panel._panel_statics import first_known
+from imputefree.data import Layout, read_panel
+from imputefree.data._panel_frames import first_known
 from imputefree.errors import InputError
 from tests.data.panel.made import (
     LONG,

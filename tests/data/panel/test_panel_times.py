@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.data._panel import read_panel
+from imputefree.data import read_panel
 from tests.data.panel.made import FORMATS, NAN, VALUES, check_error
 
 

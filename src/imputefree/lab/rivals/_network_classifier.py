@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from ..._manners import private_generator
+from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules
 from ...data import Panel, assign_folds, is_polars, numbers, read_classes, read_panel, read_target
 from ...errors import InputError, InputTypeError

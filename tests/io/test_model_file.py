@@ -173,7 +173,7 @@ def test_another_process_predicts_the_same(tmp_path):
 import sys
 from pathlib import Path
 import numpy as np, pandas as pd
-from imputefree.base import GILEstimator
+from imputefree.estimators import GILEstimator
 import imputefree
 for path in Path(sys.argv[1]).glob("*.model"):
     model, table = GILEstimator.load(path), pd.read_pickle(path.with_suffix(".table"))

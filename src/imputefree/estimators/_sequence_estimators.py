@@ -209,18 +209,30 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         column of values.
     axes : {"ntd", "ndt"}, default="ntd"
         Whether 3D arrays are (series, time, columns) or (series, columns, time).
-    policy, reward, activation, placeholder, indicator, categorical_features, encoder
-        As for `GILClassifier`; `categorical_features` may name static columns too.
+    policy : {"none", "observed", "random", "ddpg", "gate", "meta"} or policy object, default="none"
+        Decides the importance, as for `GILClassifier`.
+    reward : {"loss", "contrastive"} or reward object, default="loss"
+        Reward of "ddpg"; "contrastive" needs one label per series.
     n_members : int, default=4
         Number of networks in the ensemble; 1 is the paper's setting.
     cell : {"lstm", "gru"}, default="lstm"
         The recurrent cell.
     hidden_layer_sizes : int or tuple of int, default=(64, 64)
         Width of the recurrent layer, then those of dense layers.
+    activation : {"relu", "gelu", "silu", "tanh"}, default="relu"
+        Activation of the dense hidden layers.
     dropout : float, default=0.5
         Share of hidden units switched off at each training step.
+    placeholder : float or "learned", default=0.0
+        Value of a missing entry, in scaled units, or one trained value per network input.
+    indicator : bool, default=True
+        Give the networks one input per column with gaps that says "missing here".
+    categorical_features : "auto" or list of names or positions, default="auto"
+        As for `GILClassifier`; may name static columns too.
     numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="plain"
         As for `GILClassifier`.
+    encoder : callable or None, default=None
+        Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
     time_since : bool, default=True
         Give the networks, per column with gaps, the time since it was last observed before this
         step and, if steps are not evenly spaced, the time since the last step.
@@ -232,14 +244,39 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Learn and predict a label for every step, not one per series.
     hide : float, default=0.0
         Probability that a training step hides an observed entry.
+    learning_rate_init : float, default=0.002
+        Initial learning rate of Adam.
+    learning_rate_decay : float, default=1.0
+        Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly.
+    learning_rate_decay_steps : int, default=1000
     weight_decay : float, default=1.0
         Decoupled weight decay (AdamW).
+    weight_averaging : float, default=0.95
+        Running mean of the weights over steps, as for `GILClassifier`.
+    batch_size : int, default=128
+        Series per step and member.
+    max_iter : int, default=200
+        Maximum number of epochs.
+    early_stopping : bool, default=True
+        Hold out series, keep each member's best weights on them and stop when none improves.
+    validation : {"rotating", "shared"}, default="rotating"
+        Whether each member holds out a different fold, or all hold out the same.
+    validation_fraction : float, default=0.125
+        Share of the series a member holds out, as for `GILClassifier`.
     n_iter_no_change : int, default=5
         Epochs (and at least 80 steps) without improvement before training stops.
-    learning_rate_init, learning_rate_decay, learning_rate_decay_steps, weight_averaging, \
-    batch_size, max_iter, early_stopping, validation, validation_fraction, tol, warm_start, \
-    random_state, device, verbose, class_weight
-        As for `GILClassifier`, with series in place of rows.
+    tol : float, default=0.0
+        How far the validation loss must fall to count as an improvement.
+    warm_start : bool, default=False
+        Continue from the weights of the last fit.
+    random_state : int, RandomState or None, default=None
+        Same seed and number of threads, same model, bit for bit.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda", …
+    verbose : bool, default=False
+        Show a progress bar on a terminal.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" makes all classes count the same.
 
     Attributes
     ----------

@@ -41,6 +41,7 @@ types: $(VENV)/.dev
 	$(VENV)/bin/mypy
 
 bench: $(VENV)/.dev
+	$(RUN) benchmarks/start_cost.py
 	$(RUN) benchmarks/step_cost.py
 	$(RUN) benchmarks/sequence_step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py

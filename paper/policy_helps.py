@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imputefree.lab.report._stats import compare, compare_over_studies
+from imputefree.lab.report import compare, compare_over_studies
 from imputefree.lab.runs import AS_IT_COMES
 
 LEARNED = ("gil", "meta")
@@ -16,7 +16,7 @@ Found = dict[tuple[str, str], "pd.Series[float]"]
 
 
 def policy_helps(frames: dict[str, pd.DataFrame]) -> str:
-    """Sentences from paired tests; frames by study, as of `frame_of`."""
+    """Sentences from paired tests; frames by study, as of `runs_frame`."""
     runs = pd.concat([_alike(name, frame) for name, frame in frames.items()])
     simulated = sorted(runs.loc[runs["simulated"].eq(True), "study"].unique())
     found = _found(runs)

@@ -13,10 +13,13 @@ import pandas as pd
 from policy_helps import policy_helps
 from run import runs_of
 
-from imputefree.lab.report._cuts import what_was_cut
-from imputefree.lab.report._result_tables import correlation_table, results_table
-from imputefree.lab.report._results_frame import frame_of
-from imputefree.lab.report._stats import mean_ranks
+from imputefree.lab.report import (
+    correlation_table,
+    mean_ranks,
+    results_table,
+    runs_frame,
+    what_was_cut,
+)
 from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
 
 HERE = Path(__file__).parent
@@ -64,7 +67,7 @@ def records_of(study: str) -> list[Record]:
 
 def study_section(study: str, records: list[Record]) -> str:
     """A study's table, its heading, and what made it."""
-    frame = frame_of(records)
+    frame = runs_frame(records)
     run = set(frame["method"])
     methods = [name for name in PLANS[study].methods if name in run]
     table = results_table(
@@ -76,7 +79,7 @@ def study_section(study: str, records: list[Record]) -> str:
 
 def tables_section(records: list[Record]) -> str:
     """The eight tables: mean AUC and mean rank of methods that finished everywhere."""
-    frame = frame_of(records)
+    frame = runs_frame(records)
     places = frame.groupby("method").agg(done=("auc", "count"), asked=("auc", "size"))
     whole = places.index[places["done"] == places["done"].max()]
     ranks = mean_ranks(frame[frame["method"].isin(whole)], "auc")
@@ -141,7 +144,7 @@ def made_by(records: list[Record]) -> str:
 
 def main() -> int:
     records = {study: records_of(study) for study in (*HEADINGS, "tables")}
-    frames = {study: frame_of(lines) for study, lines in records.items() if lines}
+    frames = {study: runs_frame(lines) for study, lines in records.items() if lines}
     sections = [study_section(s, records[s]) for s in HEADINGS if records[s]]
     sections.append(correlation_section([f for s, f in frames.items() if s != "tables"]))
     if records["tables"]:

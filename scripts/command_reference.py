@@ -5,30 +5,35 @@ python scripts/command_reference.py [--check]
 
 from __future__ import annotations
 
-import html
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import click
+
+from imputefree.cli._app import app
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 TITLE = """# Commands
 
 Made from the code by `make docs`; `imputefree COMMAND --help` says the same. Results go to stdout,
 notes, progress and errors to stderr. Exit codes: 0 done; 1 it could not be done, one sentence says
-why; 2 wrongly called; 130 interrupted.
+why; 2 wrong usage; 130 interrupted.
 """
+
+
+def sections(command: click.Command, context: click.Context) -> Iterator[str]:
+    """The help of a command, and of all commands in it."""
+    yield f"\n## `{context.command_path}`\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from sections(inner, click.Context(inner, parent=context, info_name=name))
 
 
 def reference() -> str:
     """The page as it should be."""
-    command = [sys.executable, "-m", "typer", "imputefree.cli._app", "utils", "docs"]
-    done = subprocess.run(
-        [*command, "--name", "imputefree"], capture_output=True, text=True, check=True
-    )
-    text = html.unescape(done.stdout.replace("&lt;", "&amp;lt;"))  # a "<" outside code is HTML
-    head, _, rest = text.partition("\n")
-    assert head == "# `imputefree`", head
-    return f"{TITLE}{rest.rstrip()}\n"
+    context = click.Context(app, info_name="imputefree", terminal_width=98)
+    context.show_default = True
+    return TITLE + "".join(sections(app, context))
 
 
 def main(arguments: list[str]) -> int:

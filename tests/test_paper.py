@@ -10,10 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from imputefree.lab.report._results_frame import frame_of
-from imputefree.lab.runs._plans import plan
-from imputefree.lab.runs._protocol import Run
-from imputefree.lab.runs._results import read_results
+from imputefree.lab.report import runs_frame
+from imputefree.lab.runs import Run, plan, read_results
 
 PAPER = Path(__file__).parent.parent / "paper"
 COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))
@@ -125,7 +123,7 @@ def test_policies_are_compared_over_studies(scripts):
         for method, auc in {"imputefree": 0.7, "gil": 0.8, "random": 0.8}.items()
     ]
     mnist = [line("mnist", m, 0.5) | {"scores": {"accuracy": 0.5}} for m in ("gil", "network")]
-    frames = {"tables": frame_of(lines), "mnist": frame_of(mnist)}
+    frames = {"tables": runs_frame(lines), "mnist": runs_frame(mnist)}
     text = scripts["policy_helps"].policy_helps(frames)
     assert (
         "| gil | network (ordinary training, and GIL-H) | 7 | 6 / 1 / 0 | +8.57 | 0.031 |" in text

@@ -1,32 +1,37 @@
-"""Progress bars: nothing heavy is imported for them."""
+"""Progress bars: shown on a terminal, silent elsewhere."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
+import pytest
 
 from imputefree import _progress as progress
 
 
-def test_training_code_is_imported_for_its_type_only():
-    """It brings torch, which takes seconds; `imputefree data list` has no need of it."""
-    body = ast.parse(Path(progress.__file__).read_text(encoding="utf-8")).body
-    imported = [one.module for one in body if isinstance(one, ast.ImportFrom) and one.level]
-    assert imported == []
-
-
-def test_a_grid_shows_how_much_is_done_and_how_long_it_takes(capsys, monkeypatch):
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
-    with progress.grid_progress(True, runs=5, done=2) as report:
+def use(wanted):
+    """Draw every kind of bar; what they report in the end."""
+    with progress.grid_progress(wanted, runs=5, done=2) as report:
         report("mnist gil")
+    with progress.step_progress(wanted, 2, "study") as report:
+        report("reading")
+    with progress.training_progress(wanted, 3, "GIL") as report:
+        if report is not None:
+            report(1, {"loss": 0.25})
+    with progress.byte_progress(wanted, "file") as report:
+        if report is not None:
+            report(10, 20)
+
+
+def test_bars_show_what_is_done(capsys, monkeypatch):
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    use(True)
     shown = capsys.readouterr().err
-    assert "3/5" in shown
-    assert "left:" in shown
-    assert "mnist gil" in shown
+    for part in ("3/5", "left:", "mnist gil", "study: reading", "2/3", "loss 0.2500", "10/20"):
+        assert part in shown
 
 
-def test_a_grid_is_silent_where_nobody_looks(capsys):
-    for wanted in (True, False):
-        with progress.grid_progress(wanted, runs=5, done=2) as report:
-            report("mnist gil")
+@pytest.mark.parametrize("wanted", [True, False])
+def test_nothing_is_shown_without_a_terminal(capsys, wanted):
+    use(wanted)
     assert capsys.readouterr().err == ""

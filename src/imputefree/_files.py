@@ -1,4 +1,4 @@
-"""A file is written whole or not at all."""
+"""Files are written whole or not at all, and one error says that a file cannot be written."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .errors import ImputefreeError, ResultsError
+
+RULE = "Files are written into an existing, writable folder with room for them"
+REMEDY = "Choose another path, or free some space"
+Kind = type[ImputefreeError]
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new place beside `path` to write to, moved there if the block ends well.
+    """A new path beside `path` to write to, moved there if the block succeeds.
 
-    If it does not, an older file at `path` stays as it was and nothing else is left behind. The
-    place is a plain new file's, which gets the permissions of any other (mkstemp's is private).
+    If it fails, an older file at `path` stays as it was and nothing else is left behind. The new
+    file gets the usual permissions (mkstemp's would be private).
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -31,3 +37,52 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             place.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_errors(
+    path: Path | str, kind: Kind = ResultsError, rule: str = RULE, remedy: str = REMEDY
+) -> Iterator[None]:
+    """Whatever the system refuses in the block becomes one error: `path` cannot be written.
+
+    A BrokenPipeError passes: if nobody reads on, nothing has failed.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as error:
+        if isinstance(error, ImputefreeError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise kind(f"{path} cannot be written ({reason})", rule, remedy) from None
+
+
+@contextmanager
+def saving(
+    path: Path, kind: Kind = ResultsError, rule: str = RULE, remedy: str = REMEDY
+) -> Iterator[Path]:
+    """`replacing`, with one error for whatever the system refuses.
+
+    >>> with saving(Path("no/such/folder.txt")) as place:
+    ...     _ = place.write_text("")
+    Traceback (most recent call last):
+    imputefree.errors.ResultsError: no/such/folder.txt cannot be written (No such file or \
+directory). Files are ...
+    """
+    with write_errors(path, kind, rule, remedy), replacing(path) as place:
+        yield place
+
+
+def write_file(
+    path: Path,
+    content: bytes | str,
+    kind: Kind = ResultsError,
+    rule: str = RULE,
+    remedy: str = REMEDY,
+) -> None:
+    """Write all of a file or nothing; it is on the disk when this returns."""
+    with saving(path, kind, rule, remedy) as place, place.open("xb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,107 +1,87 @@
-"""A progress bar for people, silence for everything else."""
+"""Progress bars on a terminal, and nothing where stderr is a file or a pipe.
+
+rich is imported only when a bar is drawn, so that importing this module costs nothing.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
+EpochReport = Callable[[int, dict[str, float]], None]  # called with an epoch and its figures
+DESCRIPTION = "{task.description}"
 
-Report = Callable[[int, dict[str, float]], None]  # called with an epoch and its figures
+
+def _visible(wanted: bool) -> bool:
+    return wanted and sys.stderr.isatty()
+
+
+def _bar(*columns: str, **options: Any) -> Any:
+    """A progress bar; a column is a class of rich.progress by name, or a text."""
+    from rich import progress
+    from rich.console import Console
+
+    parts = [
+        getattr(progress, column)() if hasattr(progress, column) else progress.TextColumn(column)
+        for column in columns
+    ]
+    return progress.Progress(*parts, console=Console(stderr=True), **options)
 
 
 @contextmanager
-def training_progress(wanted: bool, epochs: int, what: str) -> Iterator[Report | None]:
-    """Gives a function to call after each epoch, or None when nobody is looking."""
-    if not wanted or not sys.stderr.isatty():
+def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport | None]:
+    """Gives a function to call after each epoch, or None if there is no terminal."""
+    if not _visible(wanted):
         yield None
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[figures]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task(what, total=epochs, figures="")
+    columns = (DESCRIPTION, "BarColumn", "MofNCompleteColumn", "TimeElapsedColumn")
+    with _bar(*columns, "{task.fields[figures]}", transient=True) as bar:
+        task = bar.add_task(title, total=epochs, figures="")
 
         def report(epoch: int, figures: dict[str, float]) -> None:
-            shown = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
-            bar.update(job, completed=epoch + 1, figures=shown)
+            text = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
+            bar.update(task, completed=epoch + 1, figures=text)
 
         yield report
 
 
 @contextmanager
-def step_progress(wanted: bool, steps: int, what: str) -> Iterator[Callable[[str], None]]:
+def step_progress(wanted: bool, steps: int, title: str) -> Iterator[Callable[[str], None]]:
     """Gives a function to call with the name of each step as it begins."""
-    if not wanted or not sys.stderr.isatty():
+    if not _visible(wanted):
         yield lambda step: None
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task(what, total=steps)
-        begun = 0
-
-        def report(step: str) -> None:
-            nonlocal begun
-            bar.update(job, completed=begun, description=f"{what}: {step}")
-            begun += 1
-
-        yield report
+    columns = ("SpinnerColumn", DESCRIPTION, "MofNCompleteColumn", "TimeElapsedColumn")
+    with _bar(*columns, transient=True) as bar:
+        task = bar.add_task(title, total=steps)
+        begun = iter(range(steps + 1))
+        yield lambda step: bar.update(
+            task, completed=next(begun, steps), description=f"{title}: {step}"
+        )
 
 
 @contextmanager
-def byte_progress(wanted: bool, what: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Gives a function to call with the bytes so far and in all, or None when nobody is looking."""
-    if not wanted or not sys.stderr.isatty():
+def byte_progress(wanted: bool, title: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Gives a function to call with the bytes done and in all, or None without a terminal."""
+    if not _visible(wanted):
         yield None
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(job, completed=done, total=total)
+    columns = (DESCRIPTION, "BarColumn", "DownloadColumn", "TransferSpeedColumn")
+    with _bar(*columns, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
 def grid_progress(wanted: bool, runs: int, done: int) -> Iterator[Callable[[str], None]]:
-    """Gives a function to call with what has just been finished; `done` runs were so before."""
-    if not wanted or not sys.stderr.isatty():
+    """Gives a function to call with the name of each finished run; `done` runs are done already."""
+    if not _visible(wanted):
         yield lambda finished: None
         return
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    console = Console(stderr=True)
-    # Runs take minutes: rich's usual 30 seconds would forget all of them but the last.
-    with Progress(*columns, console=console, speed_estimate_period=1e9) as bar:
-        job = bar.add_task("", total=runs, completed=done)
-        yield lambda finished: bar.update(job, advance=1, description=finished)
+    columns = ("BarColumn", "MofNCompleteColumn", "TimeElapsedColumn", "left:")
+    # Runs take minutes: with rich's usual 30 seconds the estimate would use the last run only.
+    with _bar(*columns, "TimeRemainingColumn", DESCRIPTION, speed_estimate_period=1e9) as bar:
+        task = bar.add_task("", total=runs, completed=done)
+        yield lambda finished: bar.update(task, advance=1, description=finished)

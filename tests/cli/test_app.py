@@ -33,3 +33,43 @@ def test_a_closed_stdout_is_one_sentence():
     assert done.returncode == 1
     assert done.stderr.startswith("imputefree: standard output is closed")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([], 2),
+        (["--help"], 0),
+        (["--version"], 0),
+        (["bench", "--help"], 0),
+        (["fit", "nowhere.csv", "--target", "y", "-o", "m"], 1),
+        (["predict", "nowhere.imputefree", "x.csv"], 1),
+        (["report", "nowhere.jsonl"], 1),
+        (["data", "describe", "nowhere.csv"], 1),
+    ],
+)
+def test_help_and_wrong_paths_load_nothing_slow(words, code):
+    script = """
+import sys
+from imputefree.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as left:
+    slow = {"torch", "sklearn", "pandas", "numpy", "scipy", "imputefree.lab"} & set(sys.modules)
+    sys.exit(f"loaded: {slow}" if slow else left.code)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False
+    )
+    assert "loaded" not in done.stderr
+    assert done.returncode == code, done.stderr
+    if code == 1:
+        assert "nowhere" in done.stderr
+        assert done.stderr.endswith(" does not exist. Correct the path.\n")
+
+
+def test_importing_the_package_loads_nothing_slow():
+    script = (
+        "import sys, imputefree; sys.exit(bool({'torch', 'sklearn', 'pandas'} & {*sys.modules}))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -18,6 +18,7 @@ import pytest
 
 from imputefree.cli import _bench as bench
 from imputefree.cli._app import main
+from imputefree.lab import runs
 from imputefree.lab.runs._results import read_results
 from imputefree.lab.runs._run import run_grid
 from imputefree.lab.runs._workers import in_this_process
@@ -55,7 +56,7 @@ def root(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """Processes start slowly."""
-    monkeypatch.setattr(bench, "run_grid", IN_THIS_PROCESS)
+    monkeypatch.setattr(runs, "run_grid", IN_THIS_PROCESS)
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def said_by(*words):
     """stdout of a command that is carried out in this process."""
     out, err = StringIO(), StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(bench, "run_grid", IN_THIS_PROCESS)
+        patch.setattr(runs, "run_grid", IN_THIS_PROCESS)
         with pytest.raises(SystemExit) as left:
             main(list(map(str, words)))
     assert (left.value.code, err.getvalue()) == (0, "")
@@ -97,7 +98,7 @@ def test_a_table_and_what_to_do_next(run, hepatitis, tmp_path):
     assert out.startswith("table:hepatitis: 4 runs, written to results/table-hepatitis.jsonl\n")
     assert "mask_only" in out
     assert "±" in out
-    assert out.endswith("A page of them: imputefree report results/table-hepatitis.jsonl\n")
+    assert out.endswith("Page: imputefree report results/table-hepatitis.jsonl\n")
     path = tmp_path / "results" / "table-hepatitis.jsonl"
     lines = path.read_bytes()
     assert lines.count(b"\n") == 4
@@ -234,7 +235,7 @@ def test_killed_or_interrupted_it_goes_on_as_if_nothing_had_been(
         assert started.returncode == 130
         assert err.decode() == (
             f"imputefree: interrupted. The runs that were done are in {path}; the same command"
-            " goes on from there.\n"
+            " continues from there.\n"
         )
     while any(map(alive, workers)):
         assert time.monotonic() < deadline
@@ -242,6 +243,10 @@ def test_killed_or_interrupted_it_goes_on_as_if_nothing_had_been(
     kept = path.read_bytes()
     assert len(read_results(path)) == 2
     check_goes_on(words, path, kept, undisturbed)
+
+
+def test_help_names_the_planned_studies():
+    assert bench.STUDIES.split(", ") == list(runs.STUDIES)
 
 
 def test_names_of_files():

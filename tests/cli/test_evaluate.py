@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.io import _csv_chunks as csv_chunks
+from imputefree.io import _csv_rows as csv_rows
 from imputefree.metrics import _intervals as intervals
-from imputefree.metrics._scores import of_classes, of_numbers
+from imputefree.metrics._scores import classification_scores, regression_scores
 from tests.workflow.made import classifier, long_table, regressor, sequence_classifier, table
 
 
@@ -51,7 +51,7 @@ def run(run, home, monkeypatch):
 
 @pytest.fixture(params=[300, 10**6])
 def pieces(request, monkeypatch):
-    monkeypatch.setattr(csv_chunks, "BLOCK", request.param)
+    monkeypatch.setattr(csv_rows, "BLOCK", request.param)
 
 
 def test_figures_of_a_classifier_are_those_of_one_call(run, home, tmp_path, pieces):
@@ -63,7 +63,7 @@ def test_figures_of_a_classifier_are_those_of_one_call(run, home, tmp_path, piec
     found = json.loads(out)
     rest = frame.iloc[10:]
     probability = classifier(table()).predict_proba(rest.drop(columns="y"))
-    expected = of_classes((rest["y"] == "well").to_numpy(int), probability)
+    expected = classification_scores((rest["y"] == "well").to_numpy(int), probability)
     for name, value in expected.items():
         assert found["figures"][name]["value"] == pytest.approx(value, abs=1e-6)
         assert found["figures"][name]["low"] <= found["figures"][name]["high"]
@@ -89,7 +89,7 @@ def test_a_regressor_needs_to_be_told_the_target(run, home):
     code, out, _ = run("numbers.imputefree", "numbers.csv", "--target", "y", "--json")
     assert code == 0
     frame = pd.read_csv(home / "numbers.csv")
-    expected = of_numbers(
+    expected = regression_scores(
         frame["y"].to_numpy(), regressor(table()).predict(table().drop(columns="y"))
     )
     found = {name: one["value"] for name, one in json.loads(out)["figures"].items()}
@@ -112,7 +112,7 @@ def test_series(run, home, tmp_path, pieces):
     assert found["missing"]["pulse"] == pytest.approx(frame["pulse"].isna().mean())
     probability = sequence_classifier(long_table()).predict_proba(frame)
     kept = first.index != "p003"
-    expected = of_classes(first["y"].to_numpy()[kept], probability[kept])
+    expected = classification_scores(first["y"].to_numpy()[kept], probability[kept])
     assert found["figures"]["auc"]["value"] == pytest.approx(expected["auc"], abs=1e-6)
 
 
@@ -124,7 +124,7 @@ def test_every_step(run, home, tmp_path, pieces):
     frame.to_csv(tmp_path / "new.csv", index=False)
     code, out, _ = run("steps.imputefree", tmp_path / "new.csv", "--target", "y", "--json")
     assert code == 0
-    expected = of_classes(frame["y"].to_numpy(), model.predict_proba(frame))
+    expected = classification_scores(frame["y"].to_numpy(), model.predict_proba(frame))
     found = json.loads(out)
     assert (found["unit"], found["count"]) == ("step", len(frame))
     assert found["figures"]["auc"]["value"] == pytest.approx(expected["auc"], abs=1e-6)
@@ -165,7 +165,7 @@ def test_other_gaps_than_in_training_are_told(run, tmp_path):
     frame.loc[5:, "age"] = np.nan
     frame.to_csv(tmp_path / "new.csv", index=False)
     _, _, err = run("table.imputefree", tmp_path / "new.csv")
-    assert "Other shares are missing than in training: 'age'" in err
+    assert "Shares of missing values differ from training: 'age'" in err
     assert "'smokes'" not in err
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier
-from imputefree.cli import _explain as explain
+from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, errors
 from imputefree.inspection import explain_rows
 from imputefree.inspection._show_explanation import draw_next
 
@@ -155,7 +154,7 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
         (["series", "long.csv", "--id", "99"], "there is no series '99'"),
         (["classes", "table.csv", "-o", "why.gif"], "--output is 'why.gif'"),
         (["classes", "table.csv", "-o", "no/why.png"], "the folder of no/why.png does not exist"),
-        (["classes", "table.csv", "--csv", "table.csv"], "table.csv is what is read"),
+        (["classes", "table.csv", "--csv", "table.csv"], "table.csv is an input"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, told):
@@ -166,7 +165,7 @@ def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, told):
 
 
 def test_without_matplotlib_nothing_is_begun(run, monkeypatch):
-    monkeypatch.setattr(explain, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
     code, out, err = run("classes", "table.csv", "-o", "why.png")
     assert (code, out) == (1, "")
     assert "pip install 'imputefree[bench]'" in err

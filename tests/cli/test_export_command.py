@@ -42,14 +42,14 @@ def test_a_name_of_ones_choice(run, tmp_path):
     table_model("numbers").save("model.imputefree")
     code, out, _ = run("model.imputefree", "-o", "other.onnx")
     assert code == 0
-    assert "of the target's spread" in out
+    assert "of the target's standard deviation" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.imputefree", "other.onnx"]
 
 
 def test_what_cannot_be_done(run, tmp_path):
     code, out, err = run("model.imputefree")
     assert (code, out) == (1, "")
-    assert err == "imputefree: model.imputefree does not exist. Check the path.\n"
+    assert err == "imputefree: model.imputefree does not exist. Correct the path.\n"
     table_model().save("model.onnx")
     before = (tmp_path / "model.onnx").read_bytes()
     code, out, err = run("model.onnx")

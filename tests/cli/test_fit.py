@@ -17,7 +17,7 @@ import torch
 
 import imputefree
 from imputefree.estimators import GILEstimator
-from imputefree.workflow._names import header
+from imputefree.io import header
 
 TINY = ("--max-iter", 2, "--members", 1)
 
@@ -61,7 +61,7 @@ def test_a_table_from_file_to_model(run, tmp_path):
     table().to_csv("d.csv", index=False)
     code, out, err = run("fit", "d.csv", "--target", "died", "--folds", 2, *TINY, "-o", "m.model")
     assert code == 0
-    assert "target 'died' taken for 2 classes" in err
+    assert "target 'died' read as 2 classes" in err
     assert "constant: always 1" in err
     for word in ("this model", "mask only", "mean + indicator", "gradient boosting", "AUC"):
         assert word in out
@@ -161,8 +161,7 @@ BAD = [
     ("d.csv", "died", ("-o", "nowhere/m"), ["the folder nowhere does not exist"]),
     ("d.csv", "died", ("-o", "folder"), ["folder is a folder"]),
     ("d.csv", "died", ("-o", "d.csv"), ["would overwrite the data"]),
-    ("d.csv", "died", ("-o", "notes.x"), ["notes.md exists and is no model card"]),
-    ("d.csv", "died", ("--task", "sorting"), ["--task is 'sorting'"]),
+    ("d.csv", "died", ("-o", "notes.x"), ["notes.md exists and is not a model card"]),
     ("d.csv", "died", ("--test", "1.5"), ["--test is 1.5"]),
     ("d.csv", "died", ("--test", "absent.csv"), ["absent.csv does not exist"]),
     ("d.csv", "died", ("--test", "0.2", "--folds", "3"), ["--test and --folds were given"]),
@@ -206,7 +205,9 @@ def test_an_unwritable_folder(run, tmp_path):
 
 
 def test_wrongly_called(run):
+    table().to_csv("d.csv", index=False)
     assert run("fit", "d.csv", "-o", "m")[0] == 2
+    assert run("fit", "d.csv", "--target", "y", "-o", "m", "--task", "sorting")[0] == 2
     assert run("fit", "d.csv", "--target", "y", "-o", "m", "--folds", "1")[0] == 2
 
 
@@ -248,7 +249,7 @@ def test_killed_and_resumed_is_undisturbed_byte_for_byte(run, tmp_path, monkeypa
     done = {path.name: path.stat().st_mtime_ns for path in partial.glob("*.npz")}
     code, _, err = run(*words)
     assert code == 1
-    assert "--resume goes on with it, --fresh removes it" in err
+    assert "Continue it with --resume" in err
     code, _, err = run(*words, "--resume", "--seed", 1)
     assert code == 1
     assert "--seed differ" in err
@@ -275,7 +276,7 @@ def test_fresh_begins_anew_but_removes_only_its_own(run, tmp_path):
     (tmp_path / "m.partial" / "diary.txt").write_text("dear diary")
     code, _, err = run(*words, "--fresh")
     assert code == 1
-    assert "is no folder of unfinished work" in err
+    assert "is not a folder of unfinished work" in err
     assert (tmp_path / "m.partial" / "diary.txt").exists()
     (tmp_path / "m.partial" / "diary.txt").rename("diary.txt")
     (tmp_path / "m.partial" / "asked.json").write_text("{}")
@@ -290,7 +291,7 @@ def test_resume_without_anything_to_resume_says_so(run):
     words = ("fit", "d.csv", "--target", "died", "--no-estimate", *TINY, "-o", "m")
     code, _, err = run(*words, "--resume")
     assert code == 0
-    assert "Nothing to resume beside m: the fit begins anew." in err
+    assert "Nothing to resume beside m: starting anew." in err
     assert "Nothing to resume" not in run(*words)[2]
 
 

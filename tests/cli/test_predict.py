@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.io import _csv_chunks as csv_chunks
+from imputefree.io import _csv_rows as csv_rows
 from tests.workflow.made import classifier, long_table, sequence_classifier, table
 
 
@@ -81,7 +81,7 @@ def test_the_first_bad_line_stops_and_leaves_the_older_output(run, with_bad_line
     (tmp_path / "out.csv").write_text("older")
     code, out, err = run("table.imputefree", with_bad_lines, "-o", "out.csv")
     assert (code, out) == (1, "")
-    assert "bad.csv, line 2: column 'age' holds 'old', which is no finite number." in err
+    assert "bad.csv, line 2: column 'age' holds 'old', which is not a finite number." in err
     assert "--on-error skip" in err
     assert err.count("\n") == 1
     assert (tmp_path / "out.csv").read_text() == "older"
@@ -89,7 +89,7 @@ def test_the_first_bad_line_stops_and_leaves_the_older_output(run, with_bad_line
 
 
 def test_bad_lines_are_left_out_counted_and_ten_listed(run, with_bad_lines, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_chunks, "BLOCK", 500)
+    monkeypatch.setattr(csv_rows, "BLOCK", 500)
     words = ["-o", "out.csv", "--on-error", "skip"]
     code, out, err = run("table.imputefree", with_bad_lines, *words)
     assert (code, out) == (0, "45 predictions: out.csv\n")
@@ -117,7 +117,7 @@ def test_a_file_of_bad_lines_alone_gives_an_empty_table(run, home, tmp_path):
 
 
 def test_unseen_categories_are_one_note(run, home, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_chunks, "BLOCK", 500)
+    monkeypatch.setattr(csv_rows, "BLOCK", 500)
     pd.read_csv(home / "table.csv").assign(ward="Q").to_csv(tmp_path / "new.csv", index=False)
     code, _, err = run("table.imputefree", tmp_path / "new.csv", "-o", "out.csv")
     assert code == 0
@@ -152,7 +152,7 @@ def test_series_that_come_back(run, home, tmp_path):
             gzip.compress(b"age,beds\n" + bytes(range(256)) * 40, mtime=0)[:-9],
             "truncated",
         ),
-        ("a.parquet", b"PAR1 no", "is no Parquet file"),
+        ("a.parquet", b"PAR1 no", "is not a Parquet file"),
     ],
 )
 def test_data_that_cannot_be_read_is_one_sentence(run, tmp_path, name, content, part):

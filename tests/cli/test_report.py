@@ -78,16 +78,16 @@ def test_odd_lines_are_shown_as_they_are(run, path, tmp_path, odd, part):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["none.jsonl"], "none.jsonl cannot be read: no such file"),
+        (["none.jsonl"], "none.jsonl does not exist"),
         (["folder"], "folder cannot be read: is a directory"),
         (["empty.jsonl"], "empty.jsonl holds no results"),
         (["thesis.txt"], "line 1 of thesis.txt is not a result"),
         (["icu.jsonl", "-o", "thesis.txt/page.html"], "thesis.txt/page.html cannot be written"),
         (["icu.jsonl", "-o", "/proc/none/page.html"], "/proc/none/page.html cannot be written"),
         (["icu.jsonl", "-o", "folder"], "folder cannot be written"),
-        (["icu.jsonl", "-o", "icu.jsonl"], "icu.jsonl is a file of results"),
-        (["icu.jsonl", "-o", ""], ". cannot be written: it is a folder"),
-        (["icu.jsonl", "-o", "/"], "/ cannot be written: it is a folder"),
+        (["icu.jsonl", "-o", "icu.jsonl"], "icu.jsonl is a results file"),
+        (["icu.jsonl", "-o", ""], ". cannot be written"),
+        (["icu.jsonl", "-o", "/"], "/ cannot be written"),
         (["deep.jsonl"], "line 1 of deep.jsonl is not a result"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_port_in_use_is_said(serve, model):
 
 
 def test_a_host_that_is_none_is_said(serve, model):
-    one_sentence(serve(model, "--host", "no such host.invalid"), "no address of this machine")
+    one_sentence(serve(model, "--host", "no such host.invalid"), "not an address of this machine")
     one_sentence(serve(model, "--host", "192.0.2.1", "--open"), "192.0.2.1")
 
 
@@ -70,7 +70,7 @@ def test_only_model_files_are_loaded(serve, tmp_path):
 
 
 def test_the_extra_is_named_where_it_is_missing(serve, model, monkeypatch):
-    monkeypatch.setattr("imputefree.cli._serve.find_spec", lambda _: None)
+    monkeypatch.setattr("imputefree.errors.find_spec", lambda _: None)
     one_sentence(serve(model), "fastapi and uvicorn", "pip install 'imputefree[serve]'")
 
 
@@ -104,5 +104,5 @@ def test_a_token_file_that_cannot_be_read(tmp_path):
     with pytest.raises(ParameterError, match="cannot be read"):
         read_token(tmp_path / "none")
     (tmp_path / "odd").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ParameterError, match="it is no text"):
+    with pytest.raises(ParameterError, match="it is not text"):
         read_token(tmp_path / "odd")

@@ -1,4 +1,4 @@
-"""One column at a time: what a number and what a category tells the networks."""
+"""Columns as inputs: scaled from observed entries, robust to outliers, finite for any float64."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from imputefree.data._encoding import (
     FEW_VALUES,
     MAX_LEVELS,
+    SOFT_LIMIT,
     Category,
     Number,
     as_strings,
     from_state,
+    location,
+    normal_score_knots,
+    scale,
     to_state,
 )
-from imputefree.errors import InputError
 
 NAN = np.nan
 rng = np.random.default_rng(0)
@@ -26,7 +31,7 @@ FEW = np.tile(np.arange(FEW_VALUES), 5).astype(float)
 EXTREMES = np.array([1.7e308, -1.7e308, 1e200, 1e-200, 1e-300, 2.2e-308, 1e-310, 1e-313, 5e-324])
 
 
-def texts(*values):
+def strings(*values):
     return np.array(values, dtype=object)
 
 
@@ -51,22 +56,7 @@ def test_a_number_is_finite_and_zero_where_missing(array, rich):
     assert new == []
 
 
-def test_an_unscaled_number_stays_itself():
-    array = np.array([0.0, 250.0, np.nan, -3.5])
-    number = Number.learn("pixel", array, rich=False, scaled=False)
-    out = np.full((4, 1), 7.0)
-    seen, _ = number.encode(array, out, "pixel")
-    assert number.inputs == ["pixel"]
-    np.testing.assert_array_equal(out[seen, 0], array[seen])
-    assert from_state(to_state(number)) == number
-
-
-def test_a_plain_number_is_one_input():
-    for array in (MANY, FEW):
-        assert Number.learn("x", array, rich=False).inputs == ["x"]
-
-
-def test_a_rich_number_of_few_values_has_an_input_a_value():
+def test_a_rich_number_of_few_values_has_an_input_per_value():
     plan = Number.learn("x", FEW, rich=True)
     out, _, _ = encode(plan, np.array([0.0, 9.0, 4.5, NAN]))
     own = out[:, 1:]
@@ -88,30 +78,16 @@ def test_two_values_or_fewer_need_no_more_than_one_input(array):
     assert Number.learn("x", array, rich=True).inputs == ["x"]
 
 
-def test_text_in_a_number_is_refused_under_its_label():
-    plan = Number.learn("x", MANY, rich=True)
-    with pytest.raises(InputError) as caught:
-        encode(plan, texts(None, "much", "more"))
-    assert str(caught.value).startswith(
-        "column 'x' holds text such as 'much' in 2 rows (first: row 1), but none in training."
-        " A column must keep its kind. Convert it with pd.to_numeric"
-    )
-
-
-def test_texts_without_an_entry_are_a_missing_number():
-    assert encode(Number.learn("x", MANY, rich=True), texts(None, None))[1] == [False, False]
-
-
 def test_a_category_is_one_at_its_level_and_nothing_where_missing():
-    plan = Category.learn("x", texts("b", "a", "b", "a", None))
+    plan = Category.learn("x", strings("b", "a", "b", "a", None))
     assert plan.inputs == ["x=a", "x=b"]
-    out, seen, new = encode(plan, texts("a", None, "b", "c"))
+    out, seen, new = encode(plan, strings("a", None, "b", "c"))
     assert out.tolist() == [[1, 0], [0, 0], [0, 1], [0, 0]]
     assert (seen, new) == ([True, False, True, False], ["c"])
 
 
 def test_rare_levels_share_one_input_and_are_observed():
-    array = texts(*"aaaaabbbbcd")
+    array = strings(*"aaaaabbbbcd")
     plan = Category.learn("x", array)
     assert len(plan.inputs) == 3  # a, b and the rare
     out, seen, new = encode(plan, array)
@@ -124,7 +100,7 @@ def test_rare_levels_share_one_input_and_are_observed():
 
 def test_only_the_most_frequent_of_many_levels_have_inputs_of_their_own():
     counts = {f"d{i}": MAX_LEVELS + 5 - i for i in range(MAX_LEVELS + 3)}
-    array = texts(*(level for level, count in counts.items() for _ in range(count)))
+    array = strings(*(level for level, count in counts.items() for _ in range(count)))
     plan = Category.learn("x", array)
     assert set(plan.levels) == {f"d{i}" for i in range(MAX_LEVELS)}
     assert len(plan.inputs) == MAX_LEVELS + 1
@@ -132,18 +108,13 @@ def test_only_the_most_frequent_of_many_levels_have_inputs_of_their_own():
 
 
 def test_a_rare_level_of_two_keeps_its_input():
-    assert Category.learn("x", texts(*["no"] * 9, "yes")).inputs == ["x=no", "x=yes"]
+    assert Category.learn("x", strings(*["no"] * 9, "yes")).inputs == ["x=no", "x=yes"]
 
 
-def test_levels_do_not_depend_on_the_order_of_rows():
-    array = texts(*"aabbccd")
-    assert Category.learn("x", array) == Category.learn("x", array[::-1])
-
-
-def test_numbers_become_texts_by_their_shortest_form():
+def test_numbers_become_strings_by_their_shortest_form():
     array = np.array([1.0, -0.0, 2.5, NAN, 1e20])
     assert as_strings(array).tolist() == ["1", "0", "2.5", None, "100000000000000000000"]
-    assert as_strings(texts("a", None)).tolist() == ["a", None]
+    assert as_strings(strings("a", None)).tolist() == ["a", None]
 
 
 @pytest.mark.parametrize(
@@ -152,18 +123,12 @@ def test_numbers_become_texts_by_their_shortest_form():
         Number.learn("x", MANY, rich=True),
         Number.learn("x", np.r_[FEW, NAN], rich=True),
         Number.learn("x", np.array([1e308, -1e308, 5e-324]), rich=False),
-        Category.learn("x", texts("a", "b", "b", "c", "c", None)),
-        Category.learn("x", texts(None)),
+        Category.learn("x", strings("a", "b", "b", "c", "c", None)),
+        Category.learn("x", strings(None)),
     ],
 )
 def test_a_plan_comes_back_from_json(plan):
     assert from_state(json.loads(json.dumps(to_state(plan)))) == plan
-
-
-def test_a_number_of_few_values_is_all_of_them_with_their_shares():
-    values, shares = Number.learn("x", np.array([2.0, 1.0, 2.0, NAN, 2.0]), rich=False).plausible()
-    assert values.tolist() == [1, 2]
-    assert shares.tolist() == [0.25, 0.75]
 
 
 def test_a_number_of_many_values_is_its_quantiles():
@@ -176,7 +141,7 @@ def test_a_number_of_many_values_is_its_quantiles():
 
 
 def test_a_category_is_its_levels_and_one_of_the_rare():
-    plan = Category.learn("x", texts(*"aaaaabbbbcd", None))
+    plan = Category.learn("x", strings(*"aaaaabbbbcd", None))
     values, shares = plan.plausible()
     assert values.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(shares, np.array([5, 4, 2]) / 11)
@@ -185,7 +150,7 @@ def test_a_category_is_its_levels_and_one_of_the_rare():
 
 @pytest.mark.parametrize("array", [[NAN] * 3, [NAN]])
 def test_nothing_observed_leaves_nothing_plausible(array):
-    for plan in (Number.learn("x", np.array(array), rich=True), Category.learn("x", texts(None))):
+    for plan in (Number.learn("x", np.array(array), rich=True), Category.learn("x", strings(None))):
         values, shares = plan.plausible()
         assert len(values) == len(shares) == 0
 
@@ -209,3 +174,136 @@ def test_a_category_of_an_older_file_takes_its_levels_for_equal():
     plan = Category("x", True, ["a", "b"], ["c", "d"])
     assert plan.plausible()[0].tolist() == ["a", "b", "c"]
     assert plan.plausible()[1].tolist() == [1 / 3] * 3
+
+
+NORMAL = rng.normal(5.0, 2.0, size=999)
+
+
+def with_gaps(values):
+    """The same entries with a NaN after each."""
+    return np.column_stack([values, np.full(len(values), np.nan)]).ravel()
+
+
+def test_statistics_come_from_observed_entries_only():
+    center, spread = location(NORMAL)
+    assert location(with_gaps(NORMAL)) == (center, spread)
+    np.testing.assert_allclose([center, spread], [5.0, 2.0], atol=0.2)
+    for gaps, whole in zip(
+        normal_score_knots(with_gaps(NORMAL)), normal_score_knots(NORMAL), strict=True
+    ):
+        np.testing.assert_array_equal(gaps, whole)
+
+
+@pytest.mark.parametrize("outlier", [1e12, -1e12, 1e200, -1.7e308])
+def test_the_size_of_an_outlier_does_not_matter(outlier):
+    spoiled, mild = NORMAL.copy(), NORMAL.copy()
+    spoiled[:9], mild[:9] = outlier, np.sign(outlier) * 1e3
+    np.testing.assert_allclose(location(spoiled), location(mild), rtol=1e-9)
+
+
+def test_outliers_hardly_move_the_scale():
+    center, spread = location(NORMAL)
+    spoiled = np.r_[NORMAL, np.full(20, 1e12)]
+    assert abs(location(spoiled)[0] - center) < 0.2 * spread
+    assert location(spoiled)[1] < 1.5 * spread
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 7.0, -1e300, 1e308, 1e-300])
+def test_a_constant_column_becomes_zero(value):
+    for n in (1, 3, 5, 11):  # means of equal values are not always that value
+        center, spread = location(np.full(n, value))
+        assert (center, spread) == (value, 1.0)
+    assert scale(np.full(3, value), center, spread).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("values", [np.array([]), np.full(4, np.nan)])
+def test_an_unknown_column_keeps_its_numbers_near_zero(values):
+    assert location(values) == (0.0, 1.0)
+
+
+def test_a_half_constant_column_still_tells_its_other_values_apart():
+    values = np.array([0.0] * 90 + [1.0, 2.0, 3.0, 4.0, 5.0] * 2)
+    center, spread = location(values)
+    scaled = scale(np.arange(6.0), center, spread)
+    assert (np.diff(scaled) > 0.05).all()
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-9, 1e9, 1e200])
+def test_columns_of_any_size_come_to_the_same_scale(unit):
+    small = scale(NORMAL, *location(NORMAL))
+    np.testing.assert_allclose(scale(NORMAL * unit, *location(NORMAL * unit)), small, atol=1e-9)
+
+
+def test_nothing_leaves_the_limit_and_small_values_pass():
+    z = np.array([-1e300, -10.0, -0.1, 0.0, 0.1, 10.0, 1e300])
+    scaled = scale(z, 0.0, 1.0)
+    assert (np.abs(scaled) <= SOFT_LIMIT).all()
+    np.testing.assert_allclose(scaled[2:5], z[2:5], atol=1e-3)
+
+
+EXTREME = np.finfo(np.float64).max
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1e308, -1e308],
+        [EXTREME, -EXTREME, 0.0],
+        [EXTREME] * 3 + [-EXTREME] * 3,
+        [1e308, 1e308, 1.7e308],
+        [5e-324, 0.0, 1e-323],
+        [5e-324, 1e308],
+    ],
+)
+def test_extreme_values_stay_finite(values):
+    values = np.array(values)
+    center, spread = location(values)
+    assert np.isfinite([center, spread]).all()
+    assert spread > 0
+    scaled = scale(np.r_[values, EXTREME, -EXTREME, 0.0], center, spread)
+    assert np.isfinite(scaled).all()
+
+
+floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.lists(floats, min_size=1, max_size=20), st.lists(floats, min_size=2, max_size=20))
+def test_scaling_keeps_the_order_of_any_numbers(training, values):
+    center, spread = location(np.array(training))
+    scaled = scale(np.sort(np.array(values)), center, spread)
+    assert np.isfinite(scaled).all()
+    assert (np.diff(scaled) >= 0).all()
+
+
+def score(training, values):
+    return np.interp(values, *normal_score_knots(training))
+
+
+def test_normal_scores_see_the_order_only():
+    some = NORMAL[:100]  # few enough for a knot each
+    np.testing.assert_allclose(score(np.exp(some), np.exp(some)), score(some, some))
+
+
+def test_normal_scores_are_normal():
+    scores = score(np.exp(NORMAL), np.exp(NORMAL))
+    assert abs(scores.mean()) < 0.02
+    assert abs(scores.std() - 1) < 0.05
+
+
+SUBNORMAL = [5e-324, 1e-310, -1e-310, 1e-300, 2.2e-308, 0.0, 1e308, -1e308]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    st.lists(floats | st.sampled_from(SUBNORMAL), min_size=1, max_size=300).map(np.array),
+    st.lists(floats | st.sampled_from(SUBNORMAL), min_size=1, max_size=30).map(np.array),
+)
+def test_normal_scores_are_finite_and_rise_for_any_numbers(training, values):
+    knots, scores = normal_score_knots(training)
+    assert (knots[1:] > knots[:-1]).all()
+    assert (np.diff(scores) > 0).all()
+    for x in (np.sort(training), np.sort(values)):
+        scored = score(training, x)
+        assert np.isfinite(scored).all()
+        assert (np.diff(scored) > -1e-12).all()  # up to rounding

@@ -1,4 +1,4 @@
-"""Targets and weights: every way to be wrong has its own sentence."""
+"""Targets and weights of every kind, and those that are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.exceptions import DataConversionWarning
 
 from imputefree.data._target import (
     LARGEST_TARGET,
-    as_array,
     read_classes,
     read_numbers,
     read_target,
@@ -65,14 +64,8 @@ def test_whole_numbers_of_every_kind_are_the_same_target(y):
         pl.Series(["b", "a"], dtype=pl.Categorical),
     ],
 )
-def test_texts_of_every_kind_are_the_same_classes(y):
+def test_strings_of_every_kind_are_the_same_classes(y):
     assert classes(y).tolist() == ["a", "b"]
-
-
-def test_booleans_are_classes_and_numbers():
-    for y in ([True, False], pd.Series([True, False], dtype="boolean"), pl.Series([True, False])):
-        assert classes(y).tolist() == [False, True]
-        assert numbers(y).tolist() == [1.0, 0.0]
 
 
 def test_no_target_is_refused_in_the_name_of_the_estimator():
@@ -94,17 +87,9 @@ def test_only_one_dimension_is_a_target(y):
     )
 
 
-def test_ragged_targets_are_refused():
-    check_error(lambda: target([[1], [2, 3]]), "y cannot be read", "one value per row", "Check")
-
-
 def test_target_and_table_have_as_many_rows():
     check_error(
-        lambda: read_target([1, 2, 3], 2, "E"),
-        "X has 2 rows",
-        "y has 3",
-        "one target per row",
-        "Che",
+        lambda: read_target([1, 2, 3], 2, "E"), "X has 2 rows", "y has 3", "one target per row"
     )
 
 
@@ -122,7 +107,7 @@ def test_target_and_table_have_as_many_rows():
     ],
 )
 def test_gaps_in_the_target_are_refused_with_count_and_row(y):
-    # A list of None beside texts must be an object array, or NumPy writes "None".
+    # A list of None beside strings must be an object array, or NumPy writes "None".
     y = np.array(y, dtype=object) if isinstance(y, list) else y
     check_error(lambda: target(y), "in 2 rows (first: row 1)", "must be known", "Drop these rows")
 
@@ -132,7 +117,7 @@ def test_infinite_targets_are_refused_with_count_and_row():
     check_error(lambda: target(y), "infinity in 2 rows (first: row 2)", "finite", "Drop these")
 
 
-def test_measurements_are_no_classes():
+def test_measurements_are_not_classes():
     check_error(lambda: classes([0.5, 1.5]), "Unknown label type: continuous", "a regressor")
 
 
@@ -148,12 +133,8 @@ def test_measurements_are_no_classes():
         np.array([1, 2], dtype=object),
     ],
 )
-def test_what_is_no_label_is_no_class(y):
+def test_values_that_cannot_be_labels(y):
     check_error(lambda: classes(y), "whole numbers or booleans", "y.astype(str)")
-
-
-def test_no_classes_at_all_are_refused():
-    check_error(lambda: read_classes(np.array(None)), "whole numbers or booleans", "y.astype(str)")
 
 
 def test_labels_of_different_kinds_are_named():
@@ -187,11 +168,7 @@ def test_targets_whose_square_overflows_are_refused(huge):
     check_error(lambda: numbers(y), "y holds values up to", "below 1e+150", "Divide y")
 
 
-def test_the_largest_target_is_allowed():
-    assert numbers([-LARGEST_TARGET, LARGEST_TARGET]).tolist() == [-LARGEST_TARGET, LARGEST_TARGET]
-
-
-def test_weights_are_one_number_a_row():
+def test_weights_are_one_number_per_row():
     assert read_weights(None, 3).tolist() == [1.0, 1.0, 1.0]
     assert read_weights(2, 3).tolist() == [2.0, 2.0, 2.0]
     assert read_weights(pd.Series([0, 1, 2]), 3).tolist() == [0.0, 1.0, 2.0]
@@ -200,10 +177,7 @@ def test_weights_are_one_number_a_row():
 @pytest.mark.parametrize("shape", [(2,), (3, 1), (1, 3)])
 def test_weights_of_another_shape_are_refused(shape):
     check_error(
-        lambda: read_weights(np.ones(shape), 3),
-        f"shape {shape}",
-        "one number per row: (3,)",
-        "Check",
+        lambda: read_weights(np.ones(shape), 3), f"shape {shape}", "one number per row: (3,)"
     )
 
 
@@ -218,19 +192,12 @@ def test_weights_are_finite_and_not_negative(bad):
 
 
 @pytest.mark.parametrize("weight", [["a", "b"], [[1], [2, 3]], [1j, 2], [pd.NA, 1], "x"])
-def test_weights_that_are_no_numbers_are_refused(weight):
+def test_weights_that_are_not_numbers_are_refused(weight):
     check_error(
-        lambda: read_weights(weight, 2),
-        "sample_weight cannot be read",
-        "one number per row",
-        "Check",
+        lambda: read_weights(weight, 2), "sample_weight cannot be read", "one number per row"
     )
 
 
 @pytest.mark.parametrize("weight", [0, [0.0, 0.0]])
 def test_some_row_has_to_count(weight):
     check_error(lambda: read_weights(weight, 2), "all sample weights are zero", "non-zero")
-
-
-def test_an_array_keeps_its_shape():
-    assert as_array([[1, 2]], "groups").shape == (1, 2)

@@ -13,7 +13,8 @@ from sklearn.metrics import (
 
 from imputefree.metrics import _intervals as module
 from imputefree.metrics._intervals import intervals, resamples
-from imputefree.metrics._weighted_scores import figures, weighted
+from imputefree.metrics._scores import scores as figures
+from imputefree.metrics._scores import weighted_scores
 
 RNG = np.random.default_rng(0)
 
@@ -34,7 +35,7 @@ CASES = [("classification", 2), ("classification", 4), ("regression", 0)]
 def test_weights_are_repeated_rows(task, classes):
     truth, prediction = case(task, classes=classes)
     weights = RNG.integers(0, 4, (20, len(truth))).astype(float)
-    found = weighted(task, truth, prediction, weights)
+    found = weighted_scores(task, truth, prediction, weights)
     for i, times in enumerate(weights.astype(int)):
         rows = np.repeat(np.arange(len(truth)), times)
         expected = figures(task, truth[rows], prediction[rows])
@@ -45,7 +46,7 @@ def test_weights_are_repeated_rows(task, classes):
 
 def test_a_class_that_is_not_drawn_leaves_figures_undefined():
     truth, probability = np.array([0, 0, 1]), np.array([[0.8, 0.2], [0.6, 0.4], [0.1, 0.9]])
-    found = weighted("classification", truth, probability, np.array([[1.0, 2.0, 0.0]]))
+    found = weighted_scores("classification", truth, probability, np.array([[1.0, 2.0, 0.0]]))
     assert np.isnan(found["auc"][0])
     assert np.isnan(found["average_precision"][0])
     assert found["accuracy"][0] == 1

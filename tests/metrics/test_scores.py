@@ -7,7 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from imputefree.metrics._scores import calibration_error, of_classes, of_imputation, of_numbers
+from imputefree.metrics._scores import (
+    calibration_error,
+    classification_scores,
+    imputation_scores,
+    regression_scores,
+)
 
 
 def drawn(n=60, classes=2, seed=0, ties=True):
@@ -54,7 +59,7 @@ def calibration(truth, probability, bins=15):
 @pytest.mark.parametrize("seed", range(3))
 def test_classes(classes, seed):
     truth, probability = drawn(classes=classes, seed=seed)
-    found = of_classes(truth, probability)
+    found = classification_scores(truth, probability)
     rows = list(zip(truth, probability, strict=True))
     kinds = [1] if classes == 2 else range(classes)
     expected = {
@@ -74,33 +79,36 @@ def test_calibration(classes):
     truth, probability = drawn(300, classes, ties=False)
     found = calibration_error(truth, probability)
     assert found == pytest.approx(calibration(truth, probability), abs=1e-12)
-    assert found == of_classes(truth, probability)["calibration_error"]
+    assert found == classification_scores(truth, probability)["calibration_error"]
 
 
 def test_two_classes_are_told_apart_at_one_half():
     probability = np.array([[0.51, 0.49], [0.5, 0.5], [0.49, 0.51]])
-    assert of_classes(np.array([0, 0, 1]), probability)["accuracy"] == 1.0
+    assert classification_scores(np.array([0, 0, 1]), probability)["accuracy"] == 1.0
 
 
 def test_sure_errors_count_but_do_not_decide_everything():
     probability = np.array([[1.0, 0.0], [1.0, 0.0]])
-    loss = of_classes(np.array([0, 1]), probability)["log_loss"]
+    loss = classification_scores(np.array([0, 1]), probability)["log_loss"]
     assert loss == pytest.approx(-math.log(1e-7) / 2)
 
 
 def test_what_is_not_defined_is_none():
-    found = of_classes(np.array([1, 1]), np.array([[0.2, 0.8], [0.4, 0.6]]))
+    found = classification_scores(np.array([1, 1]), np.array([[0.2, 0.8], [0.4, 0.6]]))
     assert found["auc"] is None
     assert found["average_precision"] is None
     assert found["accuracy"] == 1.0
-    assert of_numbers(np.array([2.0, 2.0]), np.array([1.0, 3.0])) == {"r2": None, "rmse": 1.0}
+    assert regression_scores(np.array([2.0, 2.0]), np.array([1.0, 3.0])) == {
+        "r2": None,
+        "rmse": 1.0,
+    }
 
 
 def test_a_class_that_nobody_has_is_left_out_of_the_mean():
     truth, probability = drawn(classes=3)
     truth = np.minimum(truth, 1)
     expected = np.mean([auc(truth == k, probability[:, k]) for k in (0, 1)])
-    assert of_classes(truth, probability)["auc"] == pytest.approx(expected, abs=1e-12)
+    assert classification_scores(truth, probability)["auc"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_numbers():
@@ -109,7 +117,7 @@ def test_numbers():
     guess = truth + rng.normal(0, 0.1, 50)
     error = math.fsum((t - g) ** 2 for t, g in zip(truth, guess, strict=True))
     centre = math.fsum(truth) / 50
-    found = of_numbers(truth, guess)
+    found = regression_scores(truth, guess)
     expected = 1 - error / math.fsum((t - centre) ** 2 for t in truth)
     assert found["r2"] == pytest.approx(expected, abs=1e-9)
     assert found["rmse"] == pytest.approx(math.sqrt(error / 50), abs=1e-12)
@@ -127,9 +135,9 @@ def test_imputation():
             plain.append((truth[i, j] - filled[i, j]) ** 2)
             if spread[j]:
                 scaled.append(plain[-1] / spread[j] ** 2)
-    found = of_imputation(filled, truth, hidden, spread)
+    found = imputation_scores(filled, truth, hidden, spread)
     assert found["imputation_mse"] == pytest.approx(math.fsum(plain) / len(plain), abs=1e-12)
     expected = math.fsum(scaled) / len(scaled)
     assert found["imputation_mse_scaled"] == pytest.approx(expected, abs=1e-12)
-    nothing = of_imputation(filled, truth, np.zeros_like(hidden), spread)
+    nothing = imputation_scores(filled, truth, np.zeros_like(hidden), spread)
     assert nothing == {"imputation_mse": None, "imputation_mse_scaled": None}

@@ -17,12 +17,12 @@ def series(n=100, steps=40, d=4):
 
 
 def runs(lost):
-    """Lengths of runs of True along the rows of (series, steps) that no end of a series cuts."""
-    found = []
-    for one in lost:
-        edges = np.flatnonzero(np.diff(np.r_[0, one, 0]))
-        found += [b - a for a, b in edges.reshape(-1, 2) if a > 0 and b < len(one)]
-    return np.array(found)
+    """Lengths of runs of True along the rows of (series, steps), cut by no end of a series."""
+    lengths = []
+    for row in lost:
+        edges = np.flatnonzero(np.diff(np.r_[0, row, 0]))
+        lengths += [b - a for a, b in edges.reshape(-1, 2) if a > 0 and b < len(row)]
+    return np.array(lengths)
 
 
 @pytest.mark.parametrize("spacing", ["regular", "random"])
@@ -67,7 +67,7 @@ def test_drawn_rates_differ_between_channels_and_meet_the_rate(rate):
 
 
 @pytest.mark.parametrize(("name", "options"), [("series_rates", {}), ("bursts", {"length": 3})])
-def test_values_have_no_say(name, options):
+def test_values_do_not_matter(name, options):
     truth = np.random.default_rng(0).normal(size=(100, 40, 4))
     missing = make_missing(name, truth, 0.4, **options)
     zeros = make_missing(name, np.zeros_like(truth), 0.4, **options)
@@ -108,7 +108,7 @@ def test_channels_can_go_together():
     assert (apart.all(axis=2) != apart.any(axis=2)).any()
 
 
-def test_runs_go_on_behind_steps_that_are_missing_already():
+def test_runs_continue_after_steps_that_are_missing_already():
     X = series(50, 200, 2)
     X[:, ::2, 0] = np.nan
     missing = make_missing("bursts", X, 0.5, length=6)
@@ -128,7 +128,7 @@ def test_runs_longer_than_the_data(length, together):
 
 
 @pytest.mark.parametrize("rate", [0.45, 0.6, 0.75])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_together_meets_the_rate_in_data_with_gaps(rate, seed):
     rng = np.random.default_rng(seed)
     X = table(200, 4)
@@ -151,37 +151,31 @@ def test_together_keeps_runs_as_long_as_asked_in_data_with_gaps():
     assert runs(~missing.observed[:, :, 0]).mean() == pytest.approx(5, rel=0.15)
 
 
-def test_a_table_is_one_series_and_the_highest_rate_can_be_had():
+def test_a_table_is_one_series_and_the_highest_rate_is_possible():
     for rate in (0.0, 0.5, 0.75):
         missing = make_missing("bursts", table(80, 2), rate, length=3)
         assert abs(missing.rate - rate) < 0.01
     assert make_missing("series_rates", table(80, 2), 1.0).rate == 1
 
 
-def refused(name, words, rate=0.3, **options):
-    check_error(
-        lambda: make_missing(name, series(3, 5), rate, **options), words, kind=ParameterError
-    )
+NOT_A_COLUMN = "rates holds 'x', which is not a column"
 
 
-def test_refusals():
-    refused("series_rates", "both rate and rates are given.", rates=[1, 1, 1, 1])
-    refused(
-        "series_rates",
-        "rates is [1, 1]. It must be a dict, or a list of 4 numbers, one a channel.",
-        rate=None,
-        rates=[1, 1],
-    )
-    refused("series_rates", "rates is 2. It must be a number", rate=None, rates=[1, 1, 1, 2])
-    refused("series_rates", "rates holds 'x', which is no column", rate=None, rates={"x": 1})
-    refused("series_rates", "spacing is 'x'. It must be one of", spacing="x")
-    refused("series_rates", "spread is -1. It must be a number in [0, 100].", spread=-1)
-    for length in (0.5, np.inf, np.nan, 10**400):
-        words = f"length is {length!r}. It must be a number at least 1, and finite."
-        refused("bursts", words, length=length)
-    refused(
-        "bursts",
-        "rate 0.9 cannot be reached: runs of mean length 3 need seen steps between. At most 0.75",
-        rate=0.9,
-        length=3,
-    )
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("series_rates", {"rate": 0.3, "rates": [1, 1, 1, 1]}, "both rate and rates are given."),
+        ("series_rates", {"rates": [1, 1]}, "rates is [1, 1]. It must be a dict, or a list of 4"),
+        ("series_rates", {"rates": [1, 1, 1, 2]}, "rates is 2. It must be a number"),
+        ("series_rates", {"rates": {"x": 1}}, NOT_A_COLUMN),
+        ("series_rates", {"spacing": "x"}, "spacing is 'x'. It must be one of"),
+        ("series_rates", {"spread": -1}, "spread is -1. It must be a number in [0, 100]."),
+        *(
+            ("bursts", {"length": bad}, f"length is {bad!r}. It must be a number in [1, inf).")
+            for bad in (0.5, np.inf, np.nan, 10**400)
+        ),
+        ("bursts", {"rate": 0.9, "length": 3}, "rate 0.9 cannot be reached: runs of mean length 3"),
+    ],
+)
+def test_bad_options(name, options, words):
+    check_error(lambda: make_missing(name, series(3, 5), **options), words, kind=ParameterError)

@@ -1,4 +1,4 @@
-"""How much may be asked for: bytes, rows, steps, seconds, and requests at a time."""
+"""Limits on bytes, rows, steps, seconds, and requests at a time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import time
 
 import pytest
 
-from tests.serve.made import numbers, stays
-from tests.serve.test_http_app import client
-from tests.serve.test_refusals import JSON, refused
+from tests.serve.models import client, refused
 
+JSON = {"Content-Type": "application/json"}
 limits = pytest.importorskip("imputefree.serve._limits", reason="needs the extra serve")
 
 
 def test_a_large_body_is_refused_with_or_without_its_length():
-    served = client(numbers(), limits=limits.Limits(bytes=1000))
+    served = client("array", limits=limits.Limits(bytes=1000))
     assert served.post("/predict", json={"rows": [{}] * 100}).status_code == 200
     text = b'{"rows": [' + b" " * 1000 + b"{}]}"
     refused(served.post("/predict", content=text, headers=JSON), 413, None, "1,000 bytes")
@@ -28,20 +27,20 @@ def test_a_large_body_is_refused_with_or_without_its_length():
 
 
 def test_rows_are_counted():
-    served = client(numbers(), limits=limits.Limits(rows=3))
+    served = client("array", limits=limits.Limits(rows=3))
     assert served.post("/predict", json={"rows": [{}] * 3}).status_code == 200
     refused(served.post("/predict", json={"rows": [{}] * 4}), 413, "rows", "4 rows", "--max-rows")
 
 
 def test_steps_of_all_series_are_counted():
-    served = client(stays(), limits=limits.Limits(rows=5))
+    served = client("series", limits=limits.Limits(rows=5))
     series = {"steps": [{"hour": i} for i in range(3)]}
     assert served.post("/predict", json={"rows": [series]}).status_code == 200
     refused(served.post("/predict", json={"rows": [series] * 2}), 413, "rows", "6 steps")
 
 
 class Slow:
-    """Work that ends when it is told to."""
+    """Work that ends when told to."""
 
     def __init__(self):
         self.end, self.count = threading.Event(), 0
@@ -52,26 +51,23 @@ class Slow:
         return "done"
 
 
-def test_a_slow_answer_is_given_up_but_keeps_its_place():
+def test_a_slow_request_keeps_its_place_until_its_thread_is_free():
     async def run():
         gate = limits.Gate(limits.Limits(seconds=0.1, waiting=1), workers=1)
         slow = Slow()
-        begun = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(limits.RequestError) as late:
             async with gate.enter():
                 await gate.run(slow)
         assert late.value.status == 504
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - start < 5
         with pytest.raises(limits.RequestError) as full:  # its thread is not free yet
             async with gate.enter():
                 pass
         assert full.value.status == 503
         assert full.value.headers == {"Retry-After": "1"}
         slow.end.set()
-        for _ in range(100):
-            if gate.inside == 0:
-                break
-            await asyncio.sleep(0.02)
+        await until_empty(gate)
         async with gate.enter():
             assert await gate.run(lambda: "quick") == "quick"
         gate.close()
@@ -79,26 +75,22 @@ def test_a_slow_answer_is_given_up_but_keeps_its_place():
     asyncio.run(run())
 
 
-def test_what_waits_too_long_is_never_begun():
+def test_work_that_waits_too_long_is_never_started():
     async def run():
         gate = limits.Gate(limits.Limits(seconds=0.2, waiting=5), workers=1)
         first, second = Slow(), Slow()
-        found = await asyncio.gather(gate.run(first), gate.run(second), return_exceptions=True)
-        assert [error.status for error in found] == [504, 504]
+        errors = await asyncio.gather(gate.run(first), gate.run(second), return_exceptions=True)
+        assert [error.status for error in errors] == [504, 504]
         first.end.set()
         second.end.set()
         gate.close()
         assert (first.count, second.count) == (1, 0)
-        for _ in range(100):
-            if gate.inside == 0:
-                break
-            await asyncio.sleep(0.02)
-        assert gate.inside == 0
+        await until_empty(gate)
 
     asyncio.run(run())
 
 
-def test_too_many_at_a_time_are_turned_away():
+def test_too_many_requests_at_a_time_are_refused():
     async def run():
         gate = limits.Gate(limits.Limits(waiting=2))
         async with gate.enter(), gate.enter():
@@ -110,3 +102,11 @@ def test_too_many_at_a_time_are_turned_away():
         gate.close()
 
     asyncio.run(run())
+
+
+async def until_empty(gate):
+    for _ in range(100):
+        if gate.inside == 0:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError

@@ -1,4 +1,4 @@
-"""The server as a process: it says where it is, answers many, and stops when asked."""
+"""The server as a process: it prints its address, answers many clients, and shuts down cleanly."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.serve.made import numbers, patients, running
+from tests.serve.models import numbers, patients, running
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
+pytestmark = pytest.mark.slow  # each server imports PyTorch
 TOKEN = "s3cret"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 LOAD = Path(__file__).parents[2] / "benchmarks" / "serve_load.py"
@@ -30,9 +31,9 @@ def wait(process):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("wish", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_it_after_its_answers(tmp_path, wish):
-    """A request whose body is still on its way when the signal comes is answered."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_shuts_it_down_after_its_answers(tmp_path, number):
+    """A request whose body is still arriving when the signal comes is answered."""
     with running(numbers(), tmp_path) as (process, address):
         place = urlsplit(address)
         assert place.hostname == "127.0.0.1"
@@ -43,7 +44,7 @@ def test_a_signal_stops_it_after_its_answers(tmp_path, wish):
         slow.putheader("Content-Length", str(len(body)))
         slow.endheaders(body[:20])
         time.sleep(0.3)
-        process.send_signal(wish)
+        process.send_signal(number)
         time.sleep(0.3)
         slow.send(body[20:])
         answer = slow.getresponse()
@@ -89,8 +90,7 @@ def test_huge_bodies_are_refused_without_being_read(guarded):
     assert httpx.get(f"{guarded}/health", timeout=30).json() == {"status": "ok"}
 
 
-def test_many_at_a_time_get_their_own_answers(guarded):
-    """Threads share the model: answers must not mix."""
+def test_answers_of_many_clients_do_not_mix(guarded):
     expected, wrong = {}, []
 
     def ask(client, age):
@@ -99,8 +99,8 @@ def test_many_at_a_time_get_their_own_answers(guarded):
     def ask_often(age):
         with httpx.Client(base_url=guarded, headers=BEARER, timeout=30) as client:
             for _ in range(15):
-                if (found := ask(client, age)) != expected[age]:
-                    wrong.append((age, found))
+                if (predictions := ask(client, age)) != expected[age]:
+                    wrong.append((age, predictions))
 
     with httpx.Client(base_url=guarded, headers=BEARER, timeout=30) as client:
         for age in (25, 40, 55, 70):
@@ -111,7 +111,7 @@ def test_many_at_a_time_get_their_own_answers(guarded):
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len({str(found) for found in expected.values()}) == len(expected)
+    assert len(set(map(str, expected.values()))) == len(expected)
 
 
 def test_the_token_of_the_environment_is_asked_for(guarded):
@@ -121,8 +121,8 @@ def test_the_token_of_the_environment_is_asked_for(guarded):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_load(tmp_path):
-    """The benchmark with a tenth of its requests; it judges time and memory itself."""
-    options = ["--requests", "200", "--json", str(tmp_path / "out.json")]
+    """The benchmark with few requests; it judges time and memory itself."""
+    options = ["--requests", "100", "--json", str(tmp_path / "out.json")]
     done = subprocess.run(
         [sys.executable, str(LOAD), *options],
         capture_output=True,
@@ -132,7 +132,7 @@ def test_load(tmp_path):
     )
     figures = json.loads((tmp_path / "out.json").read_text())
     assert figures["failures"] == 0, done.stdout
-    assert figures["requests"] == 200
+    assert figures["requests"] == 100
     assert figures["growth_mb"] < 20
     assert f"p99 {figures['p99_ms']:.1f} ms" in done.stdout
     assert done.returncode == int("OVER" in done.stdout)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.workflow._card import describe
 from imputefree.workflow._file_times import Clock
-from imputefree.workflow._fitting import describe
 from imputefree.workflow._problem import read_problem
 from imputefree.workflow._request import Request
 from tests.refusals import check_error
@@ -32,7 +32,7 @@ def trained(frame, folder):
     request = Request(path, "y", folder / "m", id="who", time="hour", static=("age", "sex"))
     problem = read_problem(request)
     model = sequence_classifier(problem.frame.merge(frame[["who", "y"]].drop_duplicates()))
-    model.about_ = describe(problem, request, {"date": ""}, None, "")
+    model.about_ = describe(problem, request, "", None, "")
     return model
 
 
@@ -47,7 +47,7 @@ def test_days_stand_where_they_stood_in_training(tmp_path):
     real = frame.assign(hour=february + pd.to_timedelta(frame["hour"] // 1.5, "D"))
     np.testing.assert_allclose(found["p_1"], model.predict_proba(real)[:, 1], atol=1e-6)
     dated(frame, "%m/%d/%Y").to_csv(path, index=False)
-    check_error(lambda: streamed(model, path), "no time as training had them, such as 31/12/2024")
+    check_error(lambda: streamed(model, path), "not a time as in training, such as 31/12/2024")
 
 
 def test_numbers_are_no_dates(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from imputefree.errors import ModelFileError
 from imputefree.workflow import _partial as module
-from imputefree.workflow._partial import folder_of, open_partial, remove_partial
+from imputefree.workflow._partial import folder_of, open_partial
 from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
@@ -21,7 +21,8 @@ def request_(tmp_path):
 
 
 def opened(request, resume=False, fresh=False):
-    return open_partial(request, resume, fresh, threads=1)
+    inputs = {"data": request.data.read_text(), "test": None, "methods": ["imputefree", "mask"]}
+    return open_partial(request, inputs, resume, fresh, threads=1)
 
 
 def enter(request, **how):
@@ -40,7 +41,7 @@ def test_fresh_takes_nothing_from_a_fit_under_way(request_):
 def test_it_is_removed_while_it_is_locked(request_):
     with opened(request_) as partial:
         partial.keep("one", prediction=[1.0])
-        remove_partial(partial)
+        partial.remove()
         assert not folder_of(request_.output).exists()
         with opened(request_) as other:  # a new folder with a lock of its own
             assert other.begun
@@ -51,16 +52,16 @@ def test_a_lock_whose_folder_was_removed_is_taken_anew(request_, monkeypatch):
     """Between another fit's open and its lock, this one ends and removes the file."""
     first = opened(request_)
     partial = first.__enter__()
-    lock, calls = module._lock, []
+    lock, calls = module._is_ours, []
 
     def late(file, folder):
         calls.append(file)
         if len(calls) == 1:
-            remove_partial(partial)
+            partial.remove()
             first.__exit__(None, None, None)
-        lock(file, folder)
+        return lock(file, folder)
 
-    monkeypatch.setattr(module, "_lock", late)
+    monkeypatch.setattr(module, "_is_ours", late)
     with opened(request_):
         assert len(calls) == 2
         assert (folder_of(request_.output) / "lock").exists()
@@ -71,7 +72,7 @@ def test_a_folder_of_somebody_else_is_left_alone(request_, fresh):
     folder = folder_of(request_.output)
     folder.mkdir()
     (folder / "diary.txt").write_text("dear diary")
-    check_error(lambda: enter(request_, fresh=fresh), "is no folder of unfinished work")
+    check_error(lambda: enter(request_, fresh=fresh), "is not a folder of unfinished work")
     assert [path.name for path in folder.iterdir()] == ["diary.txt"]
 
 
@@ -98,11 +99,11 @@ def test_a_damaged_piece(request_, change):
 
 
 def test_a_full_disk(request_, monkeypatch):
-    def full(path, content):
+    def full(file):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with opened(request_) as partial:
-        monkeypatch.setattr(module, "write_file", full)
+        monkeypatch.setattr(module.os, "fsync", full)
         check_error(
             lambda: partial.keep("one", prediction=[1.0]),
             "one.npz cannot be written (No space left",

@@ -8,11 +8,10 @@ import pytest
 
 from imputefree import GILClassifier, GILSequenceRegressor
 from imputefree.errors import InputError, ParameterError
-from imputefree.io import _csv_chunks as csv_chunks
-from imputefree.io import _parquet_chunks as parquet_chunks
-from imputefree.io._bad_rows import BadRows
-from imputefree.io._read_files import read_frame
-from imputefree.workflow._chunks import Chunks, open_rows
+from imputefree.io import BadRows, open_rows, read_frame
+from imputefree.io import _csv_rows as csv_rows
+from imputefree.io import _parquet_rows as parquet_rows
+from imputefree.workflow._chunks import Chunks
 from imputefree.workflow._loaded_model import select_inputs
 from imputefree.workflow._predicting import columns_to_keep, output_frame, predict_chunks
 from tests.workflow.made import SMALL, classifier, long_table, regressor, sequence_classifier, table
@@ -34,8 +33,8 @@ def streamed(model, path, keep=(), skip=False, in_memory=False):
 @pytest.fixture(params=[150, 10**6])
 def pieces(request, monkeypatch):
     """Small pieces and one piece."""
-    monkeypatch.setattr(csv_chunks, "BLOCK", request.param)
-    monkeypatch.setattr(parquet_chunks, "MOST_ROWS", max(request.param // 40, 1))
+    monkeypatch.setattr(csv_rows, "BLOCK", request.param)
+    monkeypatch.setattr(parquet_rows, "MOST_ROWS", max(request.param // 40, 1))
     return request.param
 
 
@@ -146,7 +145,7 @@ def test_bad_cells_are_told_by_line_and_left_out(tmp_path, model, pieces, suffix
     first = 2 if suffix == ".csv" else 1
     word = "line" if suffix == ".csv" else "row"
     with pytest.raises(
-        InputError, match=f"{word} {3 + first}: column 'age' holds 'old', which is no"
+        InputError, match=f"{word} {3 + first}: column 'age' holds 'old', which is not"
     ):
         streamed(model, path)
     found, _, notes = streamed(model, path, skip=True)
@@ -213,9 +212,9 @@ def test_steps_without_id_or_time_and_times_twice(tmp_path, of_series, pieces):
     found, _, notes = streamed(of_series, path, skip=True)
     clean = write(frame.drop(index=[2, 5]), tmp_path / "b.csv")
     pd.testing.assert_frame_equal(found, streamed(of_series, clean)[0])
-    assert "line 4: column 'who' is empty, but every row must say whose it is" in notes[1]
-    assert "line 7: column 'hour' holds 'noon', which is no time" in notes[2]
-    assert f"line {len(frame) + 2}: the series 'p009' has a row at time" in notes[3]
+    assert "line 4: column 'who' is empty, but every row must belong to a series" in notes[1]
+    assert "line 7: column 'hour' holds 'noon', which is not a time" in notes[2]
+    assert f"line {len(frame) + 2}: the series 'p009' already has a row at time" in notes[3]
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._problem import read_other, read_problem
+from imputefree.workflow._problem import need_names, read_other, read_problem, split_names
 from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
@@ -213,7 +215,7 @@ def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
         ({"y": [f"t{i}" for i in range(24)]}, {}, ("24 classes in 24 rows", "most of them once")),
         ({"a": None, "b": "p"}, {}, ("no column to learn from",)),
         ({}, {"drop": ("y",)}, ("column 'y' is named by --target and --drop",)),
-        ({}, {"task": "regression"}, ("holds texts", "Regression needs numbers")),
+        ({}, {"task": "regression"}, ("holds strings", "Regression needs numbers")),
         ({"a": [np.inf, 1.0] * 12}, {}, ("column 'a' holds +inf",)),
         ({"g": [None, 1.0] * 12}, {"group": "g"}, ("the group 'g'", "missing in 12 places")),
         ({"g": [None, 1.0] * 12}, {"id": "g"}, ("has no 'g' in 12 rows (first: row 1)",)),
@@ -236,3 +238,21 @@ def test_a_label_that_changes_within_a_series_is_refused(ask):
 def test_series_need_an_id(ask, option):
     with pytest.raises(ValueError, match="without --id"):
         ask(table(), **option)
+
+
+def test_column_names_on_the_command_line():
+    assert split_names(["a", "a , b,"]) == ("a", "b")
+    assert split_names(None) == ()
+    assert split_names(["pH, arterial", "x,y"], ["pH, arterial", "x"]) == ("pH, arterial", "x", "y")
+
+
+@pytest.mark.parametrize("wrong", ["Lactat", "LACTATE", "lactate "])
+def test_a_near_miss_is_suggested(wrong):
+    columns = ["age", "lactate", "outcome"]
+    check_error(
+        lambda: need_names(columns, {"--drop": [wrong]}, Path("d.csv")),
+        f"d.csv has no column {wrong!r} (--drop)",
+        "Perhaps you mean 'lactate'",
+    )
+    with pytest.raises(ValueError, match="Correct the name"):
+        need_names(columns, {"--id": ["zzzzzzz"]}, Path("d.csv"))

@@ -1,71 +1,94 @@
-"""The command line, also as `python -m imputefree`; each command is a file of `commands`.
+"""The command line, also as `python -m imputefree`.
 
-Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 wrongly called;
-130 a fit or a bench was interrupted.
+Commands import what takes long to load (PyTorch, pandas, the lab) only when they run, so that help
+and a wrong path are answered at once.
+
+Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 wrong usage;
+130 interrupted.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
-import typer
+import click
 
+from .. import __version__
 from ..errors import ImputefreeError
-from . import _data as data
-from ._bench import EPILOG as BENCH_EPILOG
-from ._bench import bench_command
+from ._bench import bench_command, report_command
+from ._data import data_group
 from ._evaluate import evaluate_command
 from ._explain import explain_command
 from ._export_command import export_command
-from ._fit import EPILOG as FIT_EPILOG
 from ._fit import fit_command
+from ._options import INTERRUPTED
 from ._predict import predict_command
-from ._report import report_command
 from ._serve import serve_command
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Train neural networks directly on incomplete tables and series.",
+YOUR_DATA = [
+    fit_command,
+    predict_command,
+    evaluate_command,
+    explain_command,
+    export_command,
+    serve_command,
+]
+STUDIES = [data_group, bench_command, report_command]
+SECTIONS: dict[str, Sequence[click.Command]] = {"Your own data": YOUR_DATA, "Studies": STUDIES}
+
+
+class Commands(click.Group):
+    """The commands, listed in two sections."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(str(cmd.name), cmd.get_short_help_str(90)) for cmd in commands]
+                )
+
+
+@click.group(
+    cls=Commands,
+    commands=[*YOUR_DATA, *STUDIES],
+    context_settings={"show_default": True, "max_content_width": 100},
 )
-OWN, STUDIES = "Your own data", "Studies"
-app.command("fit", epilog=FIT_EPILOG, rich_help_panel=OWN)(fit_command)
-app.command("predict", rich_help_panel=OWN)(predict_command)
-app.command("evaluate", rich_help_panel=OWN)(evaluate_command)
-app.command("explain", rich_help_panel=OWN)(explain_command)
-app.command("export", rich_help_panel=OWN)(export_command)
-app.command("serve", rich_help_panel=OWN)(serve_command)
-app.add_typer(data.app, name="data", rich_help_panel=STUDIES)
-app.command("bench", epilog=BENCH_EPILOG, rich_help_panel=STUDIES)(bench_command)
-app.command("report", rich_help_panel=STUDIES)(report_command)
+@click.version_option(__version__, message="imputefree %(version)s")
+def app() -> None:
+    """Train neural networks directly on incomplete tables and series."""
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run a command and leave with its exit code."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command and exit with its code."""
     words = sys.argv[1:] if arguments is None else arguments
     if sys.stdout is None:
         _fail("standard output is closed. Results are printed there. Leave it open.")
     try:
-        try:
-            app(args=words, prog_name="imputefree", obj=words)  # obj: for the record of a bench
+        try:  # obj: bench records the command
+            code = app.main(words, "imputefree", standalone_mode=False, obj=words)
         finally:
-            sys.stdout.flush()  # here, where a full disk can still be told
+            sys.stdout.flush()  # here, where a full disk can still be reported
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(INTERRUPTED)
     except ImputefreeError as error:
         _fail(str(error))
     except OSError as error:
-        if sys.stdout is sys.__stdout__:  # or Python would try to write the rest when it leaves
+        if sys.stdout is sys.__stdout__:  # or Python would try to write the rest at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(error, BrokenPipeError):  # `| head` has seen enough
+        if isinstance(error, BrokenPipeError):  # `| head` has read enough
             sys.exit(1)
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{error.strerror or error}.")
+    sys.exit(code or 0)
 
 
 def _fail(sentence: str) -> NoReturn:
-    # Rich would wrap it and colour it; a log wants one plain line.
     print(f"imputefree: {sentence}", file=sys.stderr)
     sys.exit(1)
 

@@ -1,165 +1,173 @@
-"""`imputefree bench STUDY`: run methods on a study, resumably, and print the paper's table."""
+"""`imputefree bench STUDY` runs methods on a study; `imputefree report RESULTS…` shows results."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import joblib
-import typer
+import click
 
-from ..data import counted
-from ..errors import ParameterError
-from ..lab.runs import STUDIES, Record, connect, plan, run_grid
-from ._show_results import console, failures, show_tables
+from .._files import saving
+from ..errors import ParameterError, ResultsError, counted
+from ._options import (
+    FILE,
+    Command,
+    ExistingPath,
+    console,
+    interruptible,
+    option,
+    output_option,
+    split_words,
+)
 
-INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
-MACHINE, WISHES, FILES = "Where it runs", "What is run", "What is written"
-EPILOG = """A first look: imputefree bench icu --quick
+if TYPE_CHECKING:
+    import pandas as pd
 
-In part: imputefree bench mnist --methods gil,gil-h,zero+network --rates 0.5,0.9 --seeds 2
+    from ..lab.runs import Record
 
-On a cluster: `dask scheduler` on one machine, `dask worker tcp://HOST:8786 --nthreads 1` on each,
-then imputefree bench mnist --dask tcp://HOST:8786
+EPILOG = """\b
+First look: imputefree bench icu --quick
+In part:    imputefree bench mnist --methods gil,gil-h,zero+network --rates 0.5,0.9 --seeds 2
+Cluster:    `dask scheduler` on one machine, `dask worker tcp://HOST:8786 --nthreads 1` on each,
+            then imputefree bench mnist --dask tcp://HOST:8786
 """
+STUDIES = "mnist, ophthalmic, ophthalmic-simulated, mimic3, icu, physionet2012, tables"
+FEWEST_POINTS = 3  # of a correlation
+MAX_FAILURES = 10  # lines
+POSITIVE = click.IntRange(1)
+place_option = partial(option, section="Where it runs")
+file_option = partial(option, section="What is written")
 
 
+@click.command("bench", cls=Command, epilog=EPILOG)
+@click.argument("study", help=f"{STUDIES}, or table:NAME.")
+@option(
+    "--methods",
+    multiple=True,
+    metavar="NAMES",
+    help="By commas or repeated, such as gil,lightgbm,em+network; default: all of the study. A"
+    " wrong name lists the known ones.",
+)
+@option("--rates", multiple=True, metavar="NUMBERS", help="Shares to hide, such as 0.5,0.9.")
+@option("--seeds", type=POSITIVE, help="Number of masks; or of splits, if nothing is hidden.")
+@option("--steps", type=POSITIVE, help="Maximum number of training steps.")
+@option("--width", type=POSITIVE, help="Units of a hidden layer.")
+@option(
+    "--search",
+    is_flag=True,
+    help="Choose learning rates and the like from the paper's grids on validation rows: 84 fits"
+    " per run, 1,008 for gil.",
+)
+@option("--quick", is_flag=True, help="Little of everything, for a first look.")
+@place_option("--jobs", type=POSITIVE, help="Runs at a time, one thread each; default: all cores.")
+@place_option("--dask", metavar="ADDRESS", help="Use a Dask scheduler's workers: tcp://HOST:PORT.")
+@place_option(
+    "--root",
+    type=FILE,
+    help="Folder with the study's files, or the one above it; else IMPUTEFREE_DATA. With --dask:"
+    " on the workers.",
+)
+@file_option(
+    "--output",
+    "-o",
+    type=FILE,
+    help="Results file; default results/STUDY.jsonl, with --quick results/STUDY-quick.jsonl. Runs"
+    " that it holds are not repeated.",
+)
+@file_option("--retry-failed", is_flag=True, help="Repeat runs that failed before.")
+@file_option("--pictures/--no-pictures", default=True, help="Keep what the report draws.")
+@click.pass_obj
 def bench_command(
-    context: typer.Context,
-    study: Annotated[
-        str, typer.Argument(metavar="STUDY", help=f"{', '.join(STUDIES)}, or table:NAME.")
-    ],
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Methods by name, by commas or repeated, such as gil,lightgbm,em+network; else"
-            " all of the study. A wrong name lists those there are.",
-            rich_help_panel=WISHES,
-        ),
-    ] = None,
-    rates: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBERS",
-            help="Shares to hide, such as 0.5,0.9, of studies that hide on purpose.",
-            rich_help_panel=WISHES,
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="How many masks; or splits, where nothing is hidden on purpose.",
-            rich_help_panel=WISHES,
-        ),
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=1, help="Steps of training at most.", rich_help_panel=WISHES),
-    ] = None,
-    width: Annotated[
-        int | None,
-        typer.Option(min=1, help="Units of a hidden layer.", rich_help_panel=WISHES),
-    ] = None,
-    search: Annotated[
-        bool,
-        typer.Option(
-            "--search",
-            help="Choose learning rates and the like from the paper's grids on validation rows: 84"
-            " fits a run, 1,008 of gil.",
-            rich_help_panel=WISHES,
-        ),
-    ] = False,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", help="Little of everything, for a first look.", rich_help_panel=WISHES
-        ),
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Runs at a time on this machine, a thread each; else one for each core.",
-            rich_help_panel=MACHINE,
-        ),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Of a Dask scheduler, whose workers are used instead: tcp://HOST:PORT.",
-            rich_help_panel=MACHINE,
-        ),
-    ] = None,
-    root: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with the study's files, or the one above; else IMPUTEFREE_DATA, the"
-            " cache. With --dask: on the workers.",
-            rich_help_panel=MACHINE,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="The file of results; else results/STUDY.jsonl, of --quick"
-            " results/STUDY-quick.jsonl. Runs that it holds are not done again.",
-            rich_help_panel=FILES,
-        ),
-    ] = None,
-    retry_failed: Annotated[
-        bool,
-        typer.Option("--retry-failed", help="Do again what failed before.", rich_help_panel=FILES),
-    ] = False,
-    pictures: Annotated[
-        bool,
-        typer.Option(
-            help="Keep of the first seeds what the report draws: curves, importance, features.",
-            rich_help_panel=FILES,
-        ),
-    ] = True,
+    words: list[str] | None,
+    study: str,
+    methods: tuple[str, ...],
+    rates: tuple[str, ...],
+    jobs: int | None,
+    dask: str | None,
+    root: Path | None,
+    output: Path | None,
+    retry_failed: bool,
+    pictures: bool,
+    **choices: Any,
 ) -> None:
     """Run methods on a study and print their table, the paper's figures beside ours.
 
-    Every run is written to the file of results as soon as it is done. Whatever ends a bench
-    (Ctrl-C, a crash, a full disk), the same command goes on where it ended.
+    Every run is written to the results file as soon as it is done. Whatever ends a bench (Ctrl-C,
+    a crash, a full disk), the same command continues where it ended.
     """
-    made = plan(
-        study,
-        methods=_words(methods, "--methods"),
-        rates=_numbers(rates),
-        seeds=seeds,
-        steps=steps,
-        width=width,
-        quick=quick,
-        search=search,
-    )
-    path = output or default_file(study, quick)
-    with _interrupted(path), _workers(jobs, dask) as workers:
-        typer.echo(f"{study}: {counted(len(made.runs), 'run')}, written to {path}")
+    from ..lab.runs import plan, run_grid
+
+    planned = plan(study, methods=split_words(methods, "--methods"), rates=_rates(rates), **choices)
+    path = output or default_file(study, choices["quick"])
+    advice = f"The runs that were done are in {path}; the same command continues from there."
+    with interruptible(advice), _workers(jobs, dask) as workers:
+        click.echo(f"{study}: {counted(len(planned.runs), 'run')}, written to {path}")
         records = run_grid(
-            made.runs,
+            planned.runs,
             path,
-            root=_absolute(root),
+            root=None if root is None else root.absolute(),  # a worker may be elsewhere
             retry_failed=retry_failed,
             pictures=pictures,
-            command=_command(context),
+            command=shlex.join(["imputefree", *(words or [])]),
             **workers,
         )
-    show_tables(records, console(), made.metrics, made.methods)
-    _say(records, path)
+    show_tables(records, planned.metrics, planned.methods)
+    failed = failures(records)
+    for line in failed:
+        click.echo(line)
+    if failed:
+        click.echo("The same command with --retry-failed repeats them.")
+    click.echo(f"Results: {path}")
+    click.echo(f"Page: {shlex.join(['imputefree', 'report', str(path)])}")
+    if all(record["status"] != "done" for record in records):
+        raise click.exceptions.Exit(1)
+
+
+@click.command("report", cls=Command)
+@click.argument("results", nargs=-1, required=True, type=ExistingPath(), help="Files of `bench`.")
+@output_option("Page; default: the first file, as .html.")
+@option("--title", help="Title of the page; default: the studies.")
+def report_command(results: tuple[Path, ...], output: Path | None, title: str | None) -> None:
+    """Print the tables of results, and write one page of HTML that needs no other file."""
+    page = output or results[0].with_suffix(".html")
+    if page.resolve() in [path.resolve() for path in results]:
+        raise ResultsError(
+            f"{page} is a results file",
+            "The page would replace it",
+            "Name another file with --output",
+        )
+    from ..lab.report import report, tidy_lines
+    from ..lab.runs import read_results
+
+    files = {path: read_results(path) for path in results}
+    for path, lines in files.items():
+        if not lines:
+            raise ResultsError(
+                f"{path} holds no results",
+                "A report needs at least one run",
+                "Run `imputefree bench` with --output of this name, or name another file",
+            )
+    records = [record for lines in files.values() for record in lines]
+    lines = tidy_lines(records)
+    show_tables(lines)
+    for line in failures(lines):
+        click.echo(line)
+    studies = dict.fromkeys(line["study"] for line in lines)
+    text = report(records, title=title or f"imputefree: {', '.join(studies)}")
+    with saving(page, ResultsError) as place:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    click.echo(f"Page of {counted(len(lines), 'run')}: {page}")
 
 
 def default_file(study: str, quick: bool) -> Path:
-    """Where results are put if nobody says where.
+    """The results file if none is named.
 
     >>> [default_file(name, True).as_posix() for name in ("mnist", "table:hepatitis")]
     ['results/mnist-quick.jsonl', 'results/table-hepatitis-quick.jsonl']
@@ -168,80 +176,106 @@ def default_file(study: str, quick: bool) -> Path:
     return Path("results", f"{name}{'-quick' * quick}.jsonl")
 
 
-def _say(records: list[Record], path: Path) -> None:
-    lost = failures(records)
-    for line in lost:
-        typer.echo(line)
-    if lost:
-        typer.echo("The same command with --retry-failed does them again.")
-    typer.echo(f"Results: {path}")
-    typer.echo(f"A page of them: {shlex.join(['imputefree', 'report', str(path)])}")
-    if all(record["status"] != "done" for record in records):
-        raise typer.Exit(1)
-
-
-@contextmanager
-def _interrupted(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        done = f"The runs that were done are in {path}; the same command goes on from there."
-        typer.echo(f"imputefree: interrupted. {done}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-
-
 @contextmanager
 def _workers(jobs: int | None, dask: str | None) -> Iterator[dict[str, Any]]:
-    """What `run_grid` is to be told of where runs are carried out."""
+    """Options of `run_grid` that say where runs are carried out."""
     if dask is None:
+        import joblib
+
         yield {"n_jobs": jobs or joblib.cpu_count()}
         return
     if jobs is not None:
         raise ParameterError(
             "--jobs and --dask are given",
-            "--jobs is for this machine; of a cluster every worker is used",
+            "--jobs is for this machine; on a cluster every worker is used",
             "Leave one of them out",
         )
+    from ..lab.runs import connect
+
     with connect(dask) as cluster:
         yield {"workers": cluster}
 
 
-def _command(context: typer.Context) -> str:
-    words = context.obj or []
-    return shlex.join(["imputefree", *words])
-
-
-def _absolute(root: Path | None) -> Path | None:
-    return None if root is None else root.absolute()  # a worker may be elsewhere
-
-
-def _words(given: list[str] | None, option: str) -> list[str] | None:
-    """Words separated by commas, in one option or several."""
-    if not given:
-        return None
-    words = [word.strip() for one in given for word in one.split(",")]
-    found = [word for word in words if word]
-    if not found:
-        raise ParameterError(
-            f"{option} is {','.join(given)!r}",
-            "It must hold at least one word, and commas between several",
-            "Leave it out for all there are",
-        )
-    return found
-
-
-def _numbers(given: list[str] | None) -> list[float] | None:
-    words = _words(given, "--rates")
+def _rates(values: tuple[str, ...]) -> list[float] | None:
+    words = split_words(values, "--rates")
     if words is None:
         return None
     try:
-        numbers = [float(word) for word in words]
+        rates = [float(word) for word in words]
     except ValueError:
-        numbers = [0.0]
-    if not all(0 < number < 1 for number in numbers):
+        rates = [0.0]
+    if not all(0 < rate < 1 for rate in rates):
         raise ParameterError(
             f"--rates is {','.join(words)!r}",
             "It must be numbers between 0 and 1, separated by commas",
             "Write them such as 0.5,0.9",
         )
-    return numbers
+    return rates
+
+
+def show_tables(
+    records: Sequence[Record],
+    metrics: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+) -> None:
+    """Print a table for each study, and one of imputation errors where the truth is known.
+
+    metrics, methods : columns and rows, in this order; None: those of the study's plan, and all
+    """
+    import numpy as np
+
+    from ..lab.report import (
+        SCORES,
+        correlation_table,
+        has_figures,
+        results_table,
+        runs_frame,
+        what_was_cut,
+    )
+
+    to, error = console(), "imputation_error"
+    runs = runs_frame(records)
+    for study in runs["study"].unique():
+        rows = runs[runs["study"] == study]
+        cut = what_was_cut([record for record in records if record["study"] == study])
+        shown = _metrics(rows, study, metrics)
+        rows = rows.assign(**{name: np.nan for name in shown if name not in rows})  # all failed
+        there = set(rows["method"])
+        order = None if methods is None else [name for name in methods if name in there]
+        to.print(results_table(rows, study, shown, methods=order, cut=cut).rich())
+        score = next((name for name in SCORES if has_figures(rows, name)), None)
+        if score is not None and has_figures(rows, error):
+            imputed = rows[rows[error].notna()]
+            if imputed.groupby("setting").size().max() >= FEWEST_POINTS:
+                to.print(correlation_table(imputed, error=error, score=score, cut=cut).rich())
+
+
+def _metrics(runs: pd.DataFrame, study: str, wanted: Sequence[str] | None) -> list[str]:
+    """The wanted or planned metrics that some run has; tables of numbers have others."""
+    from ..lab.report import SCORES, has_figures
+    from ..lab.runs import PLANS
+
+    name = "tables" if study.startswith("table:") else study
+    wanted = wanted or (PLANS[name].metrics if name in PLANS else SCORES[:2])
+    known = [metric for metric in wanted if has_figures(runs, metric)]
+    return known or [metric for metric in SCORES if has_figures(runs, metric)] or list(wanted)
+
+
+def failures(records: Sequence[Record]) -> list[str]:
+    """Lines that say how many runs failed, and why; none if none did.
+
+    >>> failed = {"study": "icu", "method": "gil", "status": "failed", "error": "no memory"}
+    >>> failures([failed, failed, {"status": "done"}])
+    ['2 of 3 runs failed:', '  icu gil, 2 times: no memory']
+    """
+    failed = [record for record in records if record["status"] != "done"]
+    if not failed:
+        return []
+    reasons = Counter((run["study"], run["method"], run.get("error", "unknown")) for run in failed)
+    lines = [
+        f"  {study} {method}{f', {times} times' if times > 1 else ''}: {error}"
+        for (study, method, error), times in reasons.most_common()
+    ]
+    if len(lines) > MAX_FAILURES:
+        lines[MAX_FAILURES:] = [f"  and {counted(len(lines) - MAX_FAILURES, 'other failure')}"]
+    return [f"{len(failed)} of {counted(len(records), 'run')} failed:", *lines]

@@ -1,114 +1,101 @@
-"""`imputefree data …`: fetch public studies, list, describe and write them."""
+"""`imputefree data …`: download public studies; list, describe and write studies."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import click
 
 from .._progress import byte_progress, step_progress
 from ..errors import ParameterError
-from ..io import check_format, write_frame
-from ..lab.studies import (
-    KNOWN,
-    SOURCES,
-    File,
-    Report,
-    Study,
-    describe,
-    draw,
-    get,
-    home_of,
-    load,
-    long_form,
-    show,
-)
+from ._options import Command, ExistingPath, console, option, output_option, root_option
 
-app = typer.Typer(no_args_is_help=True, help="Fetch, list, describe and write studies.")
+if TYPE_CHECKING:
+    from ..lab.studies import Study
 
-Root = Annotated[
-    Path | None,
-    typer.Option(help="Folder with the files, or the one above; else IMPUTEFREE_DATA, the cache."),
-]
-ABOUT = {
+STUDIES = {
     "mnist": "handwritten digits, pixels hidden on purpose",
     "physionet2012": "12,000 stays in intensive care, who died?",
-    "mimic3": "septic shock in intensive care; the public demo, or the whole with an agreement",
+    "mimic3": "septic shock in intensive care; the public demo, or all of it with an agreement",
     "ophthalmic": "diabetic retinopathy; not public, four matrices of its authors",
     "ophthalmic-simulated": "SIMULATED, in the shape of the above",
     "icu": "SIMULATED, septic shock in intensive care",
 }
+study_option = option(
+    "--option",
+    "options",
+    multiple=True,
+    help="An option of the study, such as rate=0.9; repeatable.",
+)
 
 
-@app.command("get")
-def get_command(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(SOURCES)}.")], root: Root = None
-) -> None:
-    """Download a public study, resumed where it broke off and checked by SHA-256."""
-
-    def begin(file: File) -> AbstractContextManager[Report | None]:
-        return byte_progress(True, file.name)
-
-    home = get(name, root, begin)
-    typer.echo(f"{name}: {len(SOURCES[name].files)} files, checked, in {home}")
-    typer.echo(f"Terms: {SOURCES[name].terms}.")
+@click.group("data")
+def data_group() -> None:
+    """Download, list, describe and write studies."""
 
 
-@app.command("list")
+@data_group.command("get", cls=Command)
+@click.argument("name", help="mnist, physionet2012 or mimic3.")
+@root_option
+def get_command(name: str, root: Path | None) -> None:
+    """Download a public study; continues a broken download and checks SHA-256."""
+    from ..lab.studies import SOURCES, get
+
+    folder = get(name, root, lambda file: byte_progress(True, file.name))
+    click.echo(f"{name}: {len(SOURCES[name].files)} files, checked, in {folder}")
+    click.echo(f"Terms: {SOURCES[name].terms}.")
+
+
+@data_group.command("list", cls=Command)
 def list_command() -> None:
-    """The studies by name, and where each comes from."""
-    table = Table()
-    for title in ("name", "what", "files"):
-        table.add_column(title, overflow="fold")
-    for name, about in ABOUT.items():
-        files = "none needed" if "SIMULATED" in about else "your own"
-        if name in SOURCES:
-            files = f"imputefree data get {name}"
-        table.add_row(name, about, files)
+    """List the studies by name, and where each comes from."""
+    from rich.table import Table
+
+    from ..lab.studies import KNOWN, SOURCES, home_of
+
+    table = Table("name", "contents", "files")
+    for column in table.columns:
+        column.overflow = "fold"
+    for name, contents in STUDIES.items():
+        files = "none needed" if "SIMULATED" in contents else "your own"
+        table.add_row(name, contents, f"imputefree data get {name}" if name in SOURCES else files)
     table.add_row("table:NAME", f"real tables: {', '.join(KNOWN)}", "tabular/NAME.csv")
     table.add_row("FILE.csv", "any table; or series, with --id and --time", "your own")
-    Console().print(table)
-    typer.echo(f"Files are put into, and looked for in, {home_of('mnist').parent}")
+    console().print(table)
+    click.echo(f"Files are put into, and looked for in, {home_of('mnist').parent}")
 
 
-@app.command("describe")
+@data_group.command("describe", cls=Command)
+@click.argument("name", help="A study's name, table:NAME, or a CSV file.")
+@root_option
+@output_option("Picture; default NAME-missing.png.")
+@option("--picture/--no-picture", default=True, help="Write the picture.")
+@option("--target", help="For a CSV file: the column to predict.")
+@option("--drop", multiple=True, help="For a CSV file: a column to leave out; repeatable.")
+@option("--id", help="For a CSV file of series: the column that identifies them.")
+@option("--time", help="For a CSV file of series: the column with times.")
+@study_option
 def describe_command(
-    name: Annotated[str, typer.Argument(help="A study's name, table:NAME, or a CSV file.")],
-    root: Root = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The picture's file; else NAME-missing.png here."),
-    ] = None,
-    picture: Annotated[bool, typer.Option(help="Write the picture.")] = True,
-    target: Annotated[str | None, typer.Option(help="Of a CSV file: what to predict.")] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Of a CSV file: a column to leave out; repeatable.")
-    ] = None,
-    id: Annotated[str | None, typer.Option(help="Of a CSV file of series: whose a row is.")] = None,
-    time: Annotated[str | None, typer.Option(help="Of a CSV file of series: when.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", help="An option of the study, such as rate=0.9; repeatable."),
-    ] = None,
+    name: str, root: Path | None, output: Path | None, picture: bool, **choices: Any
 ) -> None:
-    """Print what is missing in a study or a file, and write a picture of it."""
+    """Print what is missing in a study or a file, and draw a picture of it."""
+    if Path(name).suffix in (".csv", ".gz"):
+        ExistingPath().convert(name, None, None)
+    from ..lab.studies import describe, draw, show
+
     with step_progress(True, 6, name) as report:
         report("reading")
-        study = _study(name, root, target, drop or [], id, time, _options(option or []))
-        found = describe(study, report)
-    show(found, Console())
+        study = _study(name, root, **choices)
+        description = describe(study, report)
+    show(description, console())
     if not picture:
         return
     if find_spec("matplotlib") is None:
-        typer.echo("The picture needs matplotlib: pip install 'imputefree[bench]'.", err=True)
+        click.echo("The picture needs matplotlib: pip install 'imputefree[bench]'.", err=True)
         return
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
     if not path.name:
@@ -118,84 +105,84 @@ def describe_command(
     path = path if path.suffix else path.with_suffix(".png")
     with step_progress(True, 1, name) as report:
         report("drawing")
-        draw(found, path)
-    typer.echo(f"Picture: {path}")
+        draw(description, path)
+    click.echo(f"Picture: {path}")
 
 
-@app.command("write")
-def write_command(
-    name: Annotated[str, typer.Argument(help="A study's name, or table:NAME.")],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="A .csv, .csv.gz or .parquet file."),
-    ],
-    root: Root = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", help="An option of the study, such as rate=0.9; repeatable."),
-    ] = None,
-) -> None:
-    """Write a study as one file, a row a step, the target in it: to try `imputefree fit` on."""
+@data_group.command("write", cls=Command)
+@click.argument("name", help="A study's name, or table:NAME.")
+@output_option("A .csv, .csv.gz or .parquet file.", required=True)
+@root_option
+@study_option
+def write_command(name: str, output: Path, root: Path | None, options: tuple[str, ...]) -> None:
+    """Write a study as one file, one row per step with the target, to try `imputefree fit` on."""
+    from ..io import check_format, write_frame
+    from ..lab.studies import load, long_form
+
     check_format(output)
     with step_progress(True, 2, name) as report:
         report("reading")
-        study = load(name, root, **_options(option or []))
+        study = load(name, root, **_options(options))
         report("writing")
         written = long_form(study)
         write_frame(written.frame, output)
-    typer.echo(f"{output}: {len(written.frame):,} rows, {len(written.frame.columns)} columns")
-    typer.echo(f"Data: {study.citation}. Terms: {study.licence}.")
+    click.echo(f"{output}: {len(written.frame):,} rows, {len(written.frame.columns)} columns")
+    click.echo(f"Data: {study.citation}. Terms: {study.licence}.")
     for note in study.notes:
-        typer.echo(note)
-    typer.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *written.options])}")
+        click.echo(note)
+    click.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *written.options])}")
 
 
 def _study(
     name: str,
     root: Path | None,
     target: str | None,
-    drop: list[str],
+    drop: tuple[str, ...],
     id: str | None,
     time: str | None,
-    options: dict[str, Any],
+    options: tuple[str, ...],
 ) -> Study:
-    """A study by its name, or a file as one."""
-    file = Path(name).suffix in (".csv", ".gz") or Path(name).is_file()
+    """A study by its name, or a file as a study."""
+    from ..lab.studies import load
+
+    choices = _options(options)
+    is_file = Path(name).suffix in (".csv", ".gz") or Path(name).is_file()
     if id or time:
-        if not file or not id:
+        if not is_file or not id:
             raise ParameterError(
-                "--id and --time were given for something that is no file of series"
-                if not file
-                else "--time was given without --id",
-                "A file of series has a column that says whose a row is, and may have one for when",
+                "--time was given without --id"
+                if is_file
+                else "--id and --time were given for something that is not a file of series",
+                "A file of series has a column that identifies them, and may have one with times",
                 "Pass --id COLUMN with a CSV file",
             )
-        options |= {"id": id} | ({"time": time} if time else {})
+        choices |= {"id": id} | ({"time": time} if time else {})
         name = f"series:{name}"
-    elif file:
+    elif is_file:
         name = f"table:{name}"
     if name.startswith(("table:", "series:")):
-        options |= ({"target": target} if target else {}) | ({"drop": drop} if drop else {})
+        choices |= {"target": target} if target else {}
+        choices |= {"drop": list(drop)} if drop else {}
     elif target or drop:
         raise ParameterError(
-            f"--target and --drop were given for {escape(name)!r}",
+            f"--target and --drop were given for {name!r}",
             "They are for tables and CSV files; other studies know theirs",
             "Leave them out",
         )
-    return load(name, root, **options)
+    return load(name, root, **choices)
 
 
-def _options(given: list[str]) -> dict[str, Any]:
-    """key=value as Python reads it: a number where it is one, else a text."""
-    found: dict[str, Any] = {}
-    for one in given:
-        key, equals, value = one.partition("=")
+def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """KEY=VALUE; a value is a number where it looks like one, else a string."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
         if not (key and equals):
             raise ParameterError(
-                f"--option is {one!r}", "It must be KEY=VALUE, such as rate=0.9", "Write it so"
+                f"--option is {pair!r}", "It must be KEY=VALUE, such as rate=0.9", "Write it so"
             )
         try:
-            found[key] = float(value) if "." in value or "e" in value else int(value)
+            options[key] = float(value) if "." in value or "e" in value else int(value)
         except ValueError:
-            found[key] = value
-    return found
+            options[key] = value
+    return options

@@ -1,52 +1,50 @@
-"""`imputefree export MODEL`: a trained model as an ONNX file, checked against the model."""
+"""`imputefree export MODEL`: write a trained model as an ONNX file, checked against the model."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from ..errors import ModelFileError, require_extra
+from ._options import Command, model_argument, output_option
 
 
-def export_command(
-    model: Annotated[Path, typer.Argument(help="A model that `imputefree fit` or `save` wrote.")],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The ONNX file; else beside the model, as .onnx."),
-    ] = None,
-) -> None:
+@click.command("export", cls=Command)
+@model_argument
+@output_option("ONNX file; default: beside the model.")
+def export_command(model: Path, output: Path | None) -> None:
     """Write a model as ONNX: NaN goes straight in, and onnxruntime is all it needs.
 
-    Scaling, categories, gaps and all networks are in the file; its metadata say what goes in. It is
-    written only if it predicts what the model predicts, to 1e-5, on random rows with random gaps.
+    Scaling, categories, gaps and all networks are in the file; its metadata describe the inputs.
+    The file is written only if it predicts what the model predicts, to 1e-5, on random rows with
+    random gaps.
     """
-    require_extra("onnx", "onnx", "onnxruntime")
-    from ..onnx import export
-    from ..workflow import load_model  # PyTorch takes seconds to load
-
     path = output or model.with_suffix(".onnx")
     if path.resolve() == model.resolve():
         raise ModelFileError(
-            f"{path} is the model itself", "The export would take its place", "Name another file"
+            f"{path} is the model itself", "The export would replace it", "Name another file"
         )
+    require_extra("onnx", "onnx", "onnxruntime")
+    from ..onnx import export
+    from ..workflow import load_model
+
     done = export(load_model(model), path, timed=True)
-    for line in report(done, model.stat().st_size):
-        typer.echo(line)
+    for line in report_lines(done, model.stat().st_size):
+        click.echo(line)
 
 
-def report(done: Any, model_bytes: int) -> list[str]:
-    """What was written, what it takes, how near it is and how fast, in lines."""
+def report_lines(done: Any, model_bytes: int) -> list[str]:
+    """What was written, how close it is to the model, and how fast, line by line."""
     about = done.metadata
-    unit = "series" if about["layout"] is not None else "row"
-    units = "series" if about["layout"] is not None else "rows"
+    unit, units = ("row", "rows") if about["layout"] is None else ("series", "series")
     columns = f"{len(about['columns'])} columns"
     if about["static"]:
         columns += f" and {len(about['static'])} static ones"
-    limit = "1e-5" if about["classes"] else "1e-5 of the target's spread"
+    limit = "1e-5" if about["classes"] else "1e-5 of the target's standard deviation"
     lines = [
-        f"{done.path}: {about['estimator']} of {columns}, NaN for missing",
+        f"{done.path}: {about['estimator']} with {columns}, NaN for missing",
         f"Differs from the model by at most {done.difference:.1e} (limit {limit}) on"
         f" {done.compared} random {units} with gaps",
         "",

@@ -1,257 +1,249 @@
-"""`imputefree fit FILE --target COLUMN -o MODEL`: a model of one's own data, and how good it is."""
+"""`imputefree fit FILE --target COLUMN -o MODEL`: train a model and say how good it is."""
 
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from .._progress import step_progress
 from ..errors import ParameterError
+from ._options import Command, ExistingPath, interruptible, option, output_option
 
-INTERRUPTED = 130  # what a shell reports of a program that Ctrl-C ended
-SERIES, ESTIMATE, MODEL = "Of series", "The estimate", "The model"
-EPILOG = """A table: imputefree fit patients.csv --target died -o died.imputefree
+if TYPE_CHECKING:
+    from ..workflow import Problem
 
-Series: imputefree fit stays.csv --target died --id stay --time hour --static age,sex
--o died.imputefree
+EPILOG = """\b
+Table:  imputefree fit patients.csv --target died -o died.imputefree
+Series: imputefree fit stays.csv --target died --id stay --time hour --static age,sex -o m.model
 """
+MAX_COLUMNS = 25  # shown one per line; of more, only those with a note
+CELL_WIDTH = len("0.768–0.930")
+POSITIVE = click.IntRange(1)
+series_option = partial(option, section="Series")
+estimate_option = partial(option, section="Estimate")
+model_option = partial(option, section="Model")
 
 
+class ShareOrFile(click.ParamType):
+    """A share between 0 and 1, or an existing file; a file named 0.2 can be written ./0.2."""
+
+    name = "share|file"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | Path:
+        try:
+            share = float(value)
+        except ValueError:
+            return ExistingPath().convert(value, param, ctx)
+        if not 0 < share < 1:
+            raise ParameterError(
+                f"--test is {value}",
+                "It must be a share between 0 and 1, or a file",
+                "Write --test 0.2, or --test FILE",
+            )
+        return share
+
+
+@click.command("fit", cls=Command, epilog=EPILOG)
+@click.argument(
+    "data", type=ExistingPath(), help="A CSV, CSV.gz or Parquet file; empty cells are gaps."
+)
+@option("--target", required=True, metavar="COLUMN", help="Column to predict.")
+@output_option("Model file; its card is written beside it.", required=True)
+@option(
+    "--task",
+    type=click.Choice(["classification", "regression"]),
+    help="By default strings, and whole numbers with up to 20 different values, are classes.",
+)
+@option("--drop", multiple=True, metavar="COLUMNS", help="Leave out; by commas or repeated.")
+@option("--category", multiple=True, metavar="COLUMNS", help="Columns of numbers that are codes.")
+@option("--resume", is_flag=True, help="Continue an interrupted fit.")
+@option("--fresh", is_flag=True, help="Remove what an interrupted fit left, and start again.")
+@series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
+@series_option("--time", metavar="COLUMN", help="Number or date; else rows are in order.")
+@series_option("--static", multiple=True, metavar="COLUMNS", help="Constant within a series.")
+@estimate_option(
+    "--folds",
+    type=click.IntRange(2),
+    help="Folds of cross-validation; default 5, or a fifth held out above 20,000 rows.",
+)
+@estimate_option("--test", type=ShareOrFile(), help="Hold out a share, or score on another file.")
+@estimate_option("--group", metavar="COLUMN", help="Rows with the same value are never split.")
+@estimate_option(
+    "--estimate/--no-estimate", default=True, help="Estimate scores, beside simpler models."
+)
+@model_option(
+    "--policy",
+    default="none",
+    help="How much each entry teaches: none, observed, ddpg, meta, gate or random.",
+)
+@model_option("--max-iter", type=POSITIVE, help="Maximum number of epochs.")
+@model_option("--members", type=POSITIVE, help="Networks in the ensemble.")
+@model_option("--quick", is_flag=True, help="Few epochs and one split, for a first look.")
+@model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
 def fit_command(
-    data: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A CSV, CSV.gz or Parquet file, gaps empty.")
-    ],
-    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="MODEL", help="The model's file; its card goes beside it."
-        ),
-    ],
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="classification or regression; else texts and up to 20 different whole numbers"
-            " are classes."
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="Leave them out; by commas or repeated."),
-    ] = None,
-    category: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="Numbers that are codes; by commas or repeated."),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Whose a row is.", rich_help_panel=SERIES),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="When it was, a number or a date; else rows are in order.",
-            rich_help_panel=SERIES,
-        ),
-    ] = None,
-    static: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="What does not change within a series; by commas or repeated.",
-            rich_help_panel=SERIES,
-        ),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            help="Of cross-validation; else 5, or a fifth held out if there are over 20,000 rows.",
-            rich_help_panel=ESTIMATE,
-        ),
-    ] = None,
-    test: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE|FILE",
-            help="Hold out a share instead, such as 0.2, or score on another file.",
-            rich_help_panel=ESTIMATE,
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Rows that share its value (a patient's) are never learned from and scored both.",
-            rich_help_panel=ESTIMATE,
-        ),
-    ] = None,
-    estimate: Annotated[
-        bool,
-        typer.Option(
-            "--estimate/--no-estimate",
-            help="Find out how good the model is, beside simpler ones.",
-            rich_help_panel=ESTIMATE,
-        ),
-    ] = True,
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="Who decides how much each entry teaches: none, observed, ddpg, meta, gate or"
-            " random.",
-            rich_help_panel=MODEL,
-        ),
-    ] = "none",
-    max_iter: Annotated[
-        int | None, typer.Option(min=1, help="Epochs at most.", rich_help_panel=MODEL)
-    ] = None,
-    members: Annotated[
-        int | None, typer.Option(min=1, help="Networks in it.", rich_help_panel=MODEL)
-    ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", help="Few epochs and one split, for a first look.", rich_help_panel=MODEL
-        ),
-    ] = False,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Same seed, same model.", rich_help_panel=MODEL)
-    ] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Remove what an interrupted fit left, and begin anew.")
-    ] = False,
+    data: Path,
+    output: Path,
+    resume: bool,
+    fresh: bool,
+    drop: tuple[str, ...],
+    category: tuple[str, ...],
+    static: tuple[str, ...],
+    **choices: Any,
 ) -> None:
     """Train a model on a table or on series with gaps, and say whether it is worth having.
 
-    Tells what it takes each column for; estimates how good the model is beside mask-only (which
-    sees where gaps are, and no value), mean + indicator and gradient boosting on the same rows;
-    then trains on all of them. Writes MODEL and a card, MODEL with the ending .md.
+    Shows how each column is read. Estimates how good the model is, beside mask only (which sees
+    where gaps are, but no value), mean + indicator and gradient boosting on the same rows. Then
+    trains on all rows. Writes MODEL, and a model card with the ending .md.
 
-    A fit that is interrupted goes on with --resume, to the very same model.
+    An interrupted fit continues with --resume, to exactly the same model.
     """
-    # Here, not above: they bring torch, and `--help` should not wait for it.
-    from ..workflow import (
-        Request,
-        card_path,
-        check_output,
-        fit,
-        header,
-        open_partial,
-        plan,
-        read_other,
-        read_problem,
-        remove_partial,
-        split_names,
-        steps,
-    )
-    from ._fit_output import show_columns, show_result
-
     if resume and fresh:
         raise ParameterError(
-            "--resume and --fresh were given", "One goes on, the other begins anew", "Choose one"
+            "--resume and --fresh were given", "One continues, the other starts again", "Choose one"
         )
+    from ..workflow import Request, card_path, check_output, header, split_names
+
     columns = header(data)
     request = Request(
         data=data,
-        target=target,
         output=output,
-        id=id,
-        time=time,
-        static=split_names(static, columns),
-        task=_task(task),
         drop=split_names(drop, columns),
         category=split_names(category, columns),
-        group=group,
-        test=_test(test),
-        folds=folds,
-        estimate=estimate,
-        policy=policy,
-        max_iter=max_iter,
-        members=members,
-        quick=quick,
-        seed=seed,
+        static=split_names(static, columns),
+        **choices,
     )
     check_output(request)
-    with _interrupted(output):
-        with step_progress(True, 1, data.name) as report:
-            report("reading")
-            problem = read_problem(request)
-            other = None
-            if isinstance(request.test, Path):
-                other = read_other(request.test, request, problem)
-        show_columns(problem)
-        parts, how = plan(problem, other, request)
-        with open_partial(request, resume, fresh, _threads()) as partial:
-            if resume and partial.begun:
-                typer.echo(f"Nothing to resume beside {output}: the fit begins anew.", err=True)
-            _set_threads(partial.state["threads"])
-            with step_progress(True, steps(parts), "Training") as report:
-                model = fit(problem, other, parts, how, request, partial, report)
-            remove_partial(partial)
-    show_result(model.about_)
-    typer.echo(f"Model: {output}")
-    typer.echo(f"Card: {card_path(output)}")
+    advice = f"What was finished is kept; the same command with --resume continues to {output}."
+    with interruptible(advice):
+        about = _fit(request, resume, fresh)
+    show_result(about)
+    click.echo(f"Model: {output}")
+    click.echo(f"Card: {card_path(output)}")
     words = ["imputefree", "predict", str(output), "NEW.csv", "-o", "predictions.csv"]
-    typer.echo(f"Predict: {shlex.join(words)}")
+    click.echo(f"Predict: {shlex.join(words)}")
 
 
-def _task(given: str | None) -> str | None:
-    if given not in (None, "classification", "regression"):
-        raise ParameterError(
-            f"--task is {given!r}", "It must be classification or regression", "Pass one, or none"
-        )
-    return given
-
-
-def _test(given: str | None) -> float | Path | None:
-    """A share, or a file; a file named 0.2 can be written ./0.2."""
-    if given is None:
-        return None
-    try:
-        share = float(given)
-    except ValueError:
-        return Path(given)
-    if not 0 < share < 1:
-        raise ParameterError(
-            f"--test is {given}",
-            "It must be a share between 0 and 1, or a file",
-            "Write --test 0.2, or --test FILE",
-        )
-    return share
-
-
-def _threads() -> int:
+def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
+    """Read, show the columns and train; -> what the model knows about itself."""
     import torch
 
-    return torch.get_num_threads()
+    from ..workflow import fit, identity, open_partial, plan, read_other, read_problem
+
+    with step_progress(True, 1, request.data.name) as report:
+        report("reading")
+        problem = read_problem(request)
+        is_file = isinstance(request.test, Path)
+        other = read_other(request.test, request, problem) if is_file else None
+    show_columns(problem)
+    planned = plan(problem, other, request)
+    threads = torch.get_num_threads()
+    with open_partial(request, identity(problem, other), resume, fresh, threads) as partial:
+        if resume and partial.begun:
+            click.echo(f"Nothing to resume beside {request.output}: starting anew.", err=True)
+        # As many as the fit began with: the last bits of sums depend on it.
+        if partial.state["threads"] != threads:
+            torch.set_num_threads(partial.state["threads"])
+        with step_progress(True, planned.steps, "Training") as report:
+            model = fit(problem, other, planned, request, partial, report)
+        partial.remove()
+    return model.about_
 
 
-def _set_threads(count: int) -> None:
-    """As the fit had them when it began: sums of floats depend on it in their last bits."""
-    import torch
+def show_columns(problem: Problem) -> None:
+    """Print how the file is read, to stderr: it is not a result yet."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
-    if count != torch.get_num_threads():
-        torch.set_num_threads(count)
+    from ..workflow import CATEGORY, NUMBER, percent, summary
+
+    console = Console(stderr=True, highlight=False)
+
+    def say(sentence: str) -> None:
+        console.print(escape(sentence), soft_wrap=True)
+
+    classes = problem.task == "classification"
+    target = f"{len(problem.classes)} classes" if classes else "a number"
+    say(
+        f"{problem.file}: {problem.units(len(problem.y))}, target '{problem.target}' read as"
+        f" {target} ({problem.task}); columns: {summary(problem.columns)}."
+    )
+    shown = problem.columns
+    if len(shown) > MAX_COLUMNS:
+        shown = [col for col in shown if col.left_out or (col.note and col.kind == NUMBER)]
+    table = Table("column", "read as", "missing", "note")
+    table.columns[0].overflow = table.columns[3].overflow = "fold"
+    table.columns[2].justify = "right"
+    for col in shown:
+        kind = f"{col.kind}{', static' * col.static}" if col.kind else "left out"
+        note = escape(col.left_out or col.note)
+        table.add_row(escape(col.name), kind, percent(col.missing), note)
+    if shown:
+        console.print(table)
+    for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
+        others = [col.name for col in problem.used if col.kind == kind and col not in shown]
+        if others:
+            say(f"Read as {title}: {', '.join(others)}")
+    for note in problem.notes:
+        say(note)
 
 
-@contextmanager
-def _interrupted(output: Path) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(
-            "imputefree: interrupted. What was finished is kept; the same command with --resume"
-            f" goes on to {output}.",
-            file=sys.stderr,
+def show_result(about: dict[str, Any]) -> None:
+    """Print how good the model is."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..workflow import METRICS, TITLES, best_reference, figure_text, percent
+
+    estimate = about["estimate"]
+    if estimate is None:
+        click.echo("How good the model is was not estimated.")
+        return
+    metrics = list(estimate["scores"]["imputefree"])
+    title = f"{about['target']}, by {estimate['how'].replace('`', '')}"
+    table = Table(title=escape(title), box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", overflow="fold")
+    for metric in metrics:
+        table.add_column(METRICS[metric], justify="right", min_width=CELL_WIDTH)
+    for name, scores in estimate["scores"].items():
+        table.add_row(TITLES[name], *(_cell(figure_text(scores[metric])) for metric in metrics))
+    Console(highlight=False).print(table)
+    best = best_reference(estimate)
+    if best:
+        differences = estimate["differences"][best]
+        figures = [f"{METRICS[name]} {figure_text(differences[name], True)}" for name in metrics]
+        click.echo(f"Difference to {TITLES[best]}, the best reference: {', '.join(figures)}")
+    interval = estimate["interval"]
+    click.echo(
+        f"Below figures and in brackets: {percent(interval['level'], 0)} intervals by"
+        f" {interval['resamples']} bootstrap resamples of the {estimate['tested']:,} scored"
+        f" {interval['over']}."
+    )
+    if about["made"]["cut_short"]:
+        click.echo(
+            f"Training was limited to {about['made']['cut_short']} epochs, as asked: with more of"
+            " them this model may be better."
         )
-        raise typer.Exit(INTERRUPTED) from None
+    for name, reason in estimate["failed"].items():
+        click.echo(f"{TITLES[name]} failed: {reason}")
+    for sentence in estimate["remarks"]:
+        click.echo(sentence)
+    for sentence in estimate["warnings"]:
+        click.echo(f"WARNING: {sentence}")
+
+
+def _cell(figure: str) -> str:
+    """The figure above its interval: side by side, five columns would be too wide.
+
+    >>> _cell("0.812 [0.790, 0.830]")
+    '0.812\\n0.790–0.830'
+    """
+    value, _, interval = figure.rstrip("]").partition(" [")
+    return f"{value}\n{interval.replace(', ', '–')}" if interval else figure

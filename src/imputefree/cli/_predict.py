@@ -4,68 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
 
-import typer
+import click
 
 from .._progress import byte_progress
-
-EPILOG = "A model comes from `imputefree fit`, or from the save method of an estimator."
-
-
-class OnError(StrEnum):
-    """What to do about a row that cannot be read."""
-
-    stop = "stop"
-    skip = "skip"
-
-
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
-OnErrorOption = Annotated[
-    OnError,
-    typer.Option(
-        "--on-error",
-        help="Of a row that cannot be read: stop, naming its line, or skip it and count.",
-    ),
-]
-InMemory = Annotated[
-    bool,
-    typer.Option(
-        "--in-memory",
-        help="Read all of the file at once; rows of one series may then stand anywhere.",
-    ),
-]
+from ..errors import counted
+from ._options import (
+    Command,
+    data_argument,
+    in_memory_option,
+    model_argument,
+    on_error_option,
+    option,
+)
 
 
+@click.command("predict", cls=Command)
+@model_argument
+@data_argument
+@option("--output", "-o", default="-", help="A .csv, .csv.gz or .parquet file; - is stdout.")
+@option("--keep", multiple=True, help="Columns of DATA to copy, separated by commas.")
+@on_error_option
+@in_memory_option
 def predict_command(
-    model_file: ModelFile,
-    data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="A CSV, packed CSV (.gz) or Parquet file of any size."),
-    ],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            help="A .csv, .csv.gz or .parquet file, whole or not at all; - is stdout.",
-        ),
-    ] = "-",
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns of DATA to copy, by commas; of series, the first known value."),
-    ] = None,
-    on_error: OnErrorOption = OnError.stop,
-    in_memory: InMemory = False,
+    model: Path, data: Path, output: str, keep: tuple[str, ...], on_error: str, in_memory: bool
 ) -> None:
-    """Predict every row, or series, of a file, in order.
+    """Predict every row, or series, of a file of any size, in order.
 
-    Writes `prediction` and, for classes, the probability of each, as p_CLASS; of series the id
-    first. Columns are found by name; those the model does not know are ignored. Empty cells are
-    missing, as are words such as NA among numbers, and categories that training never saw.
+    Writes `prediction` and, for classes, the probability of each as p_CLASS; for series the id
+    first. Columns are found by name; columns unknown to the model are ignored. Empty cells are
+    missing, as are words such as NA among numbers and categories that training never saw. For
+    series, --keep copies the first known value.
     """
+    import pandas as pd
+
     from ..io import STDOUT, BadRows, table_output
     from ..workflow import (
         Chunks,
@@ -78,34 +51,28 @@ def predict_command(
         split_names,
     )
 
-    model = load_model(model_file)
+    estimator = load_model(model)
     written = 0
     try:
         with open_rows(data) as reader:
-            kept = columns_to_keep(model, list(split_names(keep, reader.names)))
-            bad = BadRows(data, skip=on_error is OnError.skip, word=reader.word)
+            kept = columns_to_keep(estimator, list(split_names(keep, reader.names)))
+            bad = BadRows(data, skip=on_error == "skip", word=reader.word)
             with (
-                table_output(output, never=(model_file, data)) as write,
+                table_output(output, never=(model, data)) as write,
                 byte_progress(True, data.name) as progress,
             ):
-                chunks = Chunks(model, reader, bad, kept, progress)
-                for chunk, found in predict_chunks(model, chunks, bad, in_memory):
-                    frame = output_frame(model, chunk, found, kept)
+                chunks = Chunks(estimator, reader, bad, kept, progress)
+                for chunk, prediction in predict_chunks(estimator, chunks, bad, in_memory):
+                    frame = output_frame(estimator, chunk, prediction, kept)
                     write(frame)
                     written += len(frame)
-                if not written:  # all rows were left out
-                    write(_empty([*kept, *output_names(model)]))
+                if not written:  # all rows were left out: a header without rows
+                    write(pd.DataFrame(columns=[*kept, *output_names(estimator)], dtype=object))
     except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain once more when it leaves.
+        # The reader of stdout has enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     for note in [*chunks.unseen.notes, *bad.notes]:
-        typer.echo(note, err=True)
+        click.echo(note, err=True)
     if output != STDOUT:
-        typer.echo(f"{written} prediction{'s' * (written != 1)}: {output}")
-
-
-def _empty(names: list[str]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame({name: pd.Series(dtype=object) for name in names})
+        click.echo(f"{counted(written, 'prediction') if written else '0 predictions'}: {output}")

@@ -74,9 +74,12 @@ class Columns:
 def read_columns(X: Any, place: Place = None) -> Columns:
     """Take any table apart into columns, or raise an InputError that names what is wrong.
 
+    X : a frame, an array or a list of rows; `Columns` that were read before are returned as is
     place : describes a row in errors, if rows have better names than their numbers, for example
         the steps of series
     """
+    if isinstance(X, Columns):
+        return X
     if sparse.issparse(X):
         raise InputTypeError(
             "X is a sparse matrix",

@@ -125,7 +125,7 @@ class Number:
         rows = np.cumsum(counts)
         if len(distinct) > FEW_VALUES:  # real values, not between two: a count stays whole
             distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
-            counts = np.ones(len(distinct))
+            counts = np.ones(len(distinct), dtype=int)
         values, shares = distinct.tolist(), (counts / max(counts.sum(), 1)).tolist()
         lists = levels.tolist(), knots.tolist(), scores.tolist()
         return cls(name, gaps, *location(array), *lists, scaled, values, shares)

@@ -27,7 +27,7 @@ from ._predictors import ACTIVATIONS, CrossEntropy, Loss, MemberMlp, Predictor, 
 from ._recurrent import CELLS
 from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
-from ._train import Progress, Settings, Trainer, denormals_as_zero
+from ._train import Settings, Trainer, denormals_as_zero
 from ._training_data import Batches, TrainingData
 from ._validation import EarlyStopping, features, importance, predict_raw, update_average
 
@@ -84,7 +84,6 @@ __all__ = [
     "ObservedPolicy",
     "Policy",
     "Predictor",
-    "Progress",
     "RandomPolicy",
     "SequencePredictor",
     "Settings",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from .._progress import EpochReport
 from ..errors import ParameterError
 from ._checkpoint import Checkpoint, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
@@ -24,8 +25,6 @@ from ._predictors import Loss, Predictor, bernoulli_mask
 from ._rewards import LossReward
 from ._training_data import Batch, Batches, TrainingData
 from ._validation import EarlyStopping, HeldOut, update_average
-
-Progress = Callable[[int, dict[str, float]], None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Trainer:
         train_rows: Sequence[Tensor],
         held_out: Sequence[Tensor] | None = None,
         epochs: int | None = None,
-        progress: Progress | None = None,
+        progress: EpochReport | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         """Train member k on train_rows[k] and validate it on held_out[k].

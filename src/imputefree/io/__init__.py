@@ -1,30 +1,32 @@
 """Files: CSV and Parquet in and out, and model files."""
 
-from ._bad_rows import BadRows
-from ._csv_chunks import open_csv
-from ._csv_files import ARCHIVES, need_columns, read_csv, words_as_gaps
-from ._label_column import TASKS, read_label_column
+from ._file_rows import BadRows, RawRows, Reader
 from ._model_file import load_model_file, pack_parameter, save_model_file
-from ._parquet_chunks import open_parquet
-from ._raw_rows import RawRows, Reader
-from ._read_files import PARQUET, digest, read_frame
-from ._table_output import STDOUT, table_output
-from ._write_frames import check_format, write_frame
+from ._read_files import (
+    TASKS,
+    TableFile,
+    header,
+    need_columns,
+    open_rows,
+    read_csv,
+    read_frame,
+    read_label_column,
+    words_as_gaps,
+)
+from ._write_tables import STDOUT, check_format, table_output, write_frame
 
 __all__ = [
-    "ARCHIVES",
-    "PARQUET",
     "STDOUT",
     "TASKS",
     "BadRows",
     "RawRows",
     "Reader",
+    "TableFile",
     "check_format",
-    "digest",
+    "header",
     "load_model_file",
     "need_columns",
-    "open_csv",
-    "open_parquet",
+    "open_rows",
     "pack_parameter",
     "read_csv",
     "read_frame",

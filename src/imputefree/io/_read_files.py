@@ -1,79 +1,146 @@
-"""A user's file as a frame: CSV, packed CSV or Parquet."""
+"""Files of users: read whole as a frame, opened to be read in pieces; their names and labels."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from ..errors import InputError
-from ._csv_chunks import CsvChunks, open_csv
-from ._csv_files import read_csv, words_as_gaps
+from ..data import GAP_WORDS, MOST_CLASSES
+from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
+from ._csv_rows import open_csv, read_checked
+from ._file_rows import Reader, open_file
+from ._parquet_rows import PARQUET, open_parquet, read_parquet
 
-PARQUET = (".parquet", ".pq")
-INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name
+TASKS = ("classification", "regression")
+EXACT = 2**53  # up to which floats hold all whole numbers
 
 
-def read_frame(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """All rows of a file, and notes on what was taken for a gap.
+class TableFile(NamedTuple):
+    """A whole file.
 
-    Rows are numbered 0, 1, …; only empty cells are gaps, and words such as "NA" in columns that
-    hold numbers otherwise.
+    frame : its rows, numbered 0, 1, …
+    notes : what was taken for a gap, a sentence each
+    digest : SHA-256 of the file, which identifies its content
     """
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...]
+    digest: str
+
+
+def read_frame(path: Path) -> TableFile:
+    """All rows of a CSV, packed CSV or Parquet file, which is opened once.
+
+    Only empty cells are gaps, and words such as "NA" in columns that otherwise hold numbers.
+    """
+    with open_file(path) as file:
+        content = file.read()
     if path.suffix.lower() in PARQUET:
-        return words_as_gaps(_read_parquet(path))
-    frame = read_csv(path)
-    _check_lines(path)
-    return words_as_gaps(frame)
+        frame = read_parquet(path, io.BytesIO(content))
+    else:
+        frame = read_checked(path, content)
+    return TableFile(*words_as_gaps(frame), hashlib.sha256(content).hexdigest())
 
 
-def digest(path: Path) -> str:
-    """What tells a file's content from any other."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def read_csv(path: Path) -> pd.DataFrame:
+    """All of a CSV file; only empty cells are gaps, so that a category "None" or "NA" stays one."""
+    with open_file(path) as file:
+        return read_checked(path, file.read())
 
 
-def _check_lines(path: Path) -> None:
-    """Refuse what `predict` refuses: pandas would fill lines that are too short with gaps."""
-    with _opened(path) as file:
-        for rows in file.rows({file.names[0]: "text"}):
-            for line, what in sorted(rows.wrong.items()):
-                raise InputError(
-                    f"{path}, line {line}: {what}",
-                    "Every line has a field for every column, be it empty",
-                    "Correct the line",
-                )
+def open_rows(path: Path) -> AbstractContextManager[Reader]:
+    """A CSV, packed CSV or Parquet file to be read piece by piece."""
+    return open_parquet(path) if path.suffix.lower() in PARQUET else open_csv(path)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[CsvChunks]:
-    if path.suffix.lower() != ".zip":
-        with open_csv(path) as file:
-            yield file
-        return
-    with path.open("rb") as raw, zipfile.ZipFile(raw) as whole:
-        # The only one in it: pandas refuses archives of several.
-        yield CsvChunks(path, raw, whole.open(whole.namelist()[0]))
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    import pyarrow
-    from pyarrow import parquet
-
+def header(path: Path) -> list[str]:
+    """The names of a file's columns; [] for a file that will be refused when it is read."""
     try:
-        # An index that has a name is a column like others; one without only numbers the rows.
-        frame = parquet.read_table(path).to_pandas(ignore_metadata=True)
-        return frame.drop(columns=[name for name in frame if INDEX.fullmatch(str(name))])
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist", "", "Correct the path") from None
-    except (pyarrow.ArrowException, OSError) as error:
+        with open_rows(path) as reader:
+            return reader.names
+    except (ImputefreeError, OSError):
+        return []
+
+
+def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Words for "missing" in columns that otherwise hold numbers become gaps; and notes of it.
+
+    In a column of strings such a word may be a category and stays one.
+
+    >>> words_as_gaps(pd.DataFrame({"age": ["31", "NA"], "ward": ["B", "None"]}))[1]
+    ("In column 'age' 'NA' (1 row) was taken for a gap.",)
+    """
+    frame, notes = frame.copy(), []
+    for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
+        cells = frame[name]
+        numbers = pd.to_numeric(cells, errors="coerce")
+        words = cells[numbers.isna() & cells.notna()].astype(str)
+        if len(words) and len(words) < cells.notna().sum() and set(words) <= GAP_WORDS:
+            shown = shorten(sorted(set(words)))
+            notes.append(
+                f"In column {name!r} {shown} ({counted(len(words), 'row')}) was taken for a gap."
+            )
+            frame[name] = numbers
+    return frame, tuple(notes)
+
+
+def need_columns(
+    frame: pd.DataFrame, names: list[str], path: Path, drop: Sequence[str] = ()
+) -> None:
+    """All of these columns must exist, and those to drop, which must be others."""
+    both = [name for name in names if name in drop]
+    if both:
+        raise ParameterError(
+            f"column {shorten(both)} is needed and to be dropped",
+            "What is dropped cannot be used",
+            "Leave it out of drop",
+        )
+    lacking = [name for name in [*names, *drop] if name not in frame.columns]
+    if lacking:
         raise InputError(
-            f"{path} is no Parquet file that can be read ({error})",
-            "A table is a CSV or a Parquet file",
-            "Correct or replace the file",
-        ) from None
+            f"{path} has no column {shorten(lacking)}",
+            f"Its columns are {shorten([str(name) for name in frame.columns], limit=8)}",
+            "Correct the column's name, or the file",
+        )
+
+
+def read_label_column(values: pd.Series, task: str | None, path: Path) -> np.ndarray:
+    """The target column of a file: classes as strings or whole numbers, or numbers as floats.
+
+    task : "classification", "regression", or None: up to 20 different whole numbers are classes
+    """
+
+    def refused(problem: str, rule: str, remedy: str) -> InputError:
+        return InputError(f"the target {values.name!r} of {path} holds {problem}", rule, remedy)
+
+    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        if task == "regression":
+            raise refused(
+                "strings", "Regression needs numbers", "Leave task= out, or name another target"
+            )
+        return values.astype(str).to_numpy(dtype=str)
+    array = values.to_numpy(dtype=float)
+    if not np.isfinite(array).all():
+        raise refused(
+            "an infinite number", "A label is a class or a finite number", "Correct these rows"
+        )
+    whole = bool((array == np.round(array)).all())
+    exact = bool((np.abs(array) < EXACT).all())
+    if task is None:
+        task = TASKS[0] if whole and exact and len(np.unique(array)) <= MOST_CLASSES else TASKS[1]
+    if task == "regression":
+        return array
+    if not exact:
+        raise refused(
+            "numbers beyond 2^53",
+            "Such numbers are not exact, and classes must be",
+            "Write the classes as strings, or as smaller numbers",
+        )
+    return array.astype(int) if whole else array.astype(str)

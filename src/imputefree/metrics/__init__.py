@@ -1,12 +1,22 @@
 """Scores of predictions, and confidence intervals for them."""
 
 from ._intervals import LEVEL, Scores, intervals, n_resamples
-from ._scores import HIGHER_IS_BETTER
+from ._scores import (
+    HIGHER_IS_BETTER,
+    Figures,
+    classification_scores,
+    imputation_scores,
+    regression_scores,
+)
 
 __all__ = [
     "HIGHER_IS_BETTER",
     "LEVEL",
+    "Figures",
     "Scores",
+    "classification_scores",
+    "imputation_scores",
     "intervals",
     "n_resamples",
+    "regression_scores",
 ]

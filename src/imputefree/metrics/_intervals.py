@@ -1,8 +1,8 @@
-"""Confidence intervals by the bootstrap over scored rows, the same draws for every method.
+"""Confidence intervals by the percentile bootstrap, with the same draws for every method.
 
-The percentile bootstrap: rows (or series, or whole groups) are drawn with replacement, as many as
-there are, and the middle 95 % of the figures so found are the interval. It says how the figures
-vary with the rows that happened to be scored, not with those that happened to be learned from.
+Rows (or series, or whole groups) are drawn with replacement, as many as there are, and the middle
+95 % of the scores are the interval. It shows how scores vary with the rows that happened to be
+scored, not with those that happened to be learned from.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._weighted_scores import figures, weighted
+from ._scores import scores, weighted_scores
 
 LEVEL = 0.95
 RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 100_000
@@ -20,7 +20,7 @@ AT_ONCE = 2_000_000  # weights held in memory
 
 
 class Figure(NamedTuple):
-    """A figure and its interval; None where it is not defined."""
+    """A score and its interval; None where it is not defined."""
 
     value: float | None
     low: float | None
@@ -38,46 +38,46 @@ def intervals(
     ours: str = "imputefree",
     seed: int = 0,
 ) -> tuple[dict[str, Scores], dict[str, Scores]]:
-    """Scores of every method, and differences, ours - the other, of the same draws.
+    """Scores of every method, and the differences of ours to each other one, on the same draws.
 
-    truth : (n,) as for `figures`
-    predictions : by method, as for `figures`
+    truth : (n,) as for `scores`
+    predictions : by method, as for `scores`
     groups : (n,) rows of one group are drawn together
 
     >>> truth, guess = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.1, 0.9, 2.1, 2.9])
-    >>> scores, _ = intervals("regression", truth, {"imputefree": guess})
-    >>> [round(number, 3) for number in scores["imputefree"]["mae"]]
+    >>> figures, _ = intervals("regression", truth, {"imputefree": guess})
+    >>> [round(number, 3) for number in figures["imputefree"]["mae"]]
     [0.1, 0.1, 0.1]
     """
-    resampled: dict[str, list[dict[str, np.ndarray]]] = {name: [] for name in predictions}
+    parts: dict[str, list[dict[str, np.ndarray]]] = {name: [] for name in predictions}
     for weights in resamples(len(truth), groups, seed):
         for name, prediction in predictions.items():
-            resampled[name].append(weighted(task, truth, prediction, weights))
-    values = {name: figures(task, truth, one) for name, one in predictions.items()}
+            parts[name].append(weighted_scores(task, truth, prediction, weights))
+    values = {name: scores(task, truth, prediction) for name, prediction in predictions.items()}
     drawn = {
-        name: {metric: np.concatenate([part[metric] for part in parts]) for metric in parts[0]}
-        for name, parts in resampled.items()
+        name: {metric: np.concatenate([part[metric] for part in some]) for metric in some[0]}
+        for name, some in parts.items()
     }
-    scores = {
+    figures = {
         name: {metric: _figure(values[name][metric], drawn[name][metric]) for metric in drawn[name]}
         for name in predictions
     }
-    differences: dict[str, Scores] = {}
-    for name in predictions:
-        if name == ours or ours not in predictions:
-            continue
-        differences[name] = {
+    differences = {
+        name: {
             metric: _figure(
                 _minus(values[ours][metric], values[name][metric]),
                 drawn[ours][metric] - drawn[name][metric],
             )
             for metric in drawn[name]
         }
-    return scores, differences
+        for name in predictions
+        if name != ours and ours in predictions
+    }
+    return figures, differences
 
 
 def n_resamples(rows: int) -> int:
-    """How many times rows are drawn anew."""
+    """How many resamples are drawn."""
     return RESAMPLES if rows <= MANY else RESAMPLES_OF_MANY
 
 
@@ -103,5 +103,5 @@ def _figure(value: float | None, drawn: np.ndarray) -> Figure:
     return Figure(value, float(low), float(high))
 
 
-def _minus(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one - other
+def _minus(ours: float | None, other: float | None) -> float | None:
+    return None if ours is None or other is None else ours - other

@@ -1,7 +1,7 @@
-"""Gaps made on purpose: complete data in, a mask out, and a record of what drives which gap.
+"""Gaps made to order: complete data in, a mask out, and a record of what drives which gap.
 
 name            mechanism  what goes missing
-mcar            MCAR       entries, whatever they or others say
+mcar            MCAR       entries, whatever the values
 mar             MAR        entries, by a logistic model of columns that are always seen
 mnar_self       MNAR       entries, by a logistic model of their own value
 mnar_quantile   MNAR       the tail of each column
@@ -15,24 +15,22 @@ bursts          MCAR       runs of consecutive steps
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..errors import ParameterError
-from ._at_random import mar
-from ._blocks import blocks
-from ._checks import check_number, generator
-from ._completely_random import mcar
-from ._draws import Gaps
-from ._grid import read_grid
-from ._images import mnist_mar
-from ._measure import mask_auc, pairwise_dependence
-from ._not_at_random import mnar_hidden, mnar_quantile, mnar_self
-from ._result import Missing
+from .._rules import check_value, number, whole
+from ..errors import ParameterError, shorten
+from ._block_gaps import blocks, mnist_mar
+from ._entry_gaps import Gaps, mar, mcar, mnar_hidden, mnar_quantile, mnar_self
+from ._gap_measures import mask_auc, pairwise_dependence
+from ._grid import put_gaps, read_grid
 from ._series_gaps import bursts, series_rates
 
+SHOWN = 3  # drivers named per line of the report
 MECHANISMS: dict[str, Callable[..., Gaps]] = {
     "mcar": mcar,
     "mar": mar,
@@ -44,6 +42,74 @@ MECHANISMS: dict[str, Callable[..., Gaps]] = {
     "series_rates": series_rates,
     "bursts": bursts,
 }
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Missing:
+    """Gaps for data of one shape.
+
+    Attributes
+    ----------
+    name : the name in `MECHANISMS`
+    mechanism : "MCAR", "MAR" or "MNAR"
+    observed : bool, True where an entry is seen; an array in the shape of X, or a list of them
+    rate : share of entries missing in the end, old and new
+    drivers : (d, d) DataFrame. Row i, column j: by how many logits the chance that column i is
+        missing grows per standard deviation of column j. All 0 for MCAR; for MAR only columns that
+        are always seen drive; self-masking is on the diagonal. Infinite where a quantile decides.
+    missing_by_column : (d,) Series, share missing per column
+    size : number of entries
+
+    Examples
+    --------
+    >>> from imputefree.missingness import make_missing
+    >>> X = pd.DataFrame({"age": [31, 50, 47, 62], "ph": [7.1, 7.4, 7.3, 7.2]})
+    >>> missing = make_missing("mar", X, rate=0.25, seen=["age"], strength=1.5)
+    >>> missing.report()
+         missing     driven by
+    age      0.0       nothing
+    ph       0.5  'age' (+1.5)
+    """
+
+    name: str
+    mechanism: str
+    observed: Any
+    rate: float
+    drivers: pd.DataFrame
+    missing_by_column: pd.Series
+    size: int
+
+    def apply(self, X: Any) -> Any:
+        """A copy of X, or of other data of its shape, with these gaps.
+
+        Frames stay frames, with their names and index. Columns without gaps keep their dtype;
+        integers with gaps become floats and bools pandas' "boolean", as NumPy has no gap for them.
+        """
+        return put_gaps(X, self.observed)
+
+    def report(self) -> pd.DataFrame:
+        """For each column: the share missing, and the columns whose values drive its gaps.
+
+        The strongest drivers come first, each with its logits per standard deviation.
+        """
+        strength = self.drivers.to_numpy()
+        names = self.drivers.columns.to_numpy()
+        lines = [_worded(name, row, names) for name, row in zip(names, strength, strict=True)]
+        return pd.DataFrame({"missing": self.missing_by_column.round(4), "driven by": lines})
+
+    def __repr__(self) -> str:
+        return (
+            f"Missing({self.name}: {self.mechanism}, {100 * self.rate:.1f} % of"
+            f" {self.size:,} entries missing)"
+        )
+
+
+def _worded(name: str, row: np.ndarray, names: np.ndarray) -> str:
+    order = [j for j in np.argsort(-np.abs(row), kind="stable") if row[j]]
+    worded = [
+        f"{'itself' if names[j] == name else repr(str(names[j]))} ({row[j]:+.2g})" for j in order
+    ]
+    return shorten(worded, SHOWN, str) or "nothing"
 
 
 def make_missing(
@@ -60,18 +126,17 @@ def make_missing(
     ----------
     name : one of `MECHANISMS`
     X : a table, (n, d) array or frame; or series, (N, T, D) array or list of (T_i, D). The steps of
-        series are rows like those of a table. For "mnist_mar" also (n, height, width). Text columns
-        may lose entries but drive nothing.
+        series are rows like those of a table. For "mnist_mar" also (n, height, width). Columns of
+        strings may lose entries but drive nothing.
     rate : share of the entries of X that are missing in the end, in [0, 1]. Entries that are
         missing already stay missing and count; so do columns that never lose anything. Reached to
         the nearest entry, or, where whole blocks go, to the nearest block. None means 0.3, or
         what the options say where they settle it.
     random_state : int, None, RandomState or Generator; the same int gives the same gaps
-    lengths : (N,) steps of each series in a padded (N, T, D) array. Padding is no entry: it
-        counts for nothing, and `observed` is False there.
-    options : those of the mechanism; see its function
+    lengths : (N,) steps of each series in a padded (N, T, D) array. Padding is not an entry: it
+        does not count, and `observed` is False there.
+    options : options of the mechanism; see its function
 
-    >>> import numpy as np
     >>> X = pd.DataFrame(np.arange(30.0).reshape(10, 3), columns=["age", "pulse", "ph"])
     >>> missing = make_missing("mar", X, rate=0.4, seen=["age"])
     >>> missing
@@ -90,7 +155,7 @@ def make_missing(
         )
     run = MECHANISMS[name]
     kinds = signature(run).parameters.values()
-    known = [one.name for one in kinds if one.kind is Parameter.KEYWORD_ONLY]
+    known = [option.name for option in kinds if option.kind is Parameter.KEYWORD_ONLY]
     for option in options:
         if option not in known:
             raise ParameterError(
@@ -99,7 +164,7 @@ def make_missing(
                 "Leave it out, or pass one of these",
             )
     if rate is not None:
-        check_number("rate", rate, 0, 1)
+        check_value("rate", rate, number(0, 1))
     grid = read_grid(X, lengths=lengths, images=run is mnist_mar)
     gaps = run(grid, rate, generator(random_state), **options)
     observed = grid.present & ~gaps.lost
@@ -114,23 +179,29 @@ def make_missing(
     )
 
 
+def generator(random_state: Any) -> np.random.Generator:
+    """A private Generator: the global random state is neither read nor changed.
+
+    >>> generator(3).random() == generator(3).random()
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
+    if random_state is not None:
+        holds, wording = whole(0)
+        rule = (holds, f"None, {wording}, a RandomState or a Generator")
+        check_value("random_state", random_state, rule)
+    return np.random.default_rng(random_state)
+
+
 __all__ = [
     "MECHANISMS",
     "Gaps",
     "Missing",
-    "blocks",
-    "bursts",
-    "check_number",
     "generator",
     "make_missing",
-    "mar",
     "mask_auc",
-    "mcar",
-    "mnar_hidden",
-    "mnar_quantile",
-    "mnar_self",
-    "mnist_mar",
     "pairwise_dependence",
-    "read_grid",
-    "series_rates",
 ]

@@ -1,33 +1,34 @@
-"""One view of tables, series and images: rows and columns, what is there, and the way back."""
+"""One view of tables, series and images: rows and columns, what is observed, and the way back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import is_polars, location, read_columns, scale
-from ..errors import InputError, InputTypeError, ParameterError
+from ..data import as_values, is_polars, location, read_columns, read_panel, scale
+from ..errors import InputError, ParameterError, shorten
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Whatever came in, as rows and columns.
+    """X as rows and columns.
 
-    names : the columns', "0", "1", … where X had none
+    names : the column names, "0", "1", … if X had none
     named : whether X had names
-    columns : a (rows, d) array of numbers, or d arrays (rows,) of numbers or texts
+    columns : a (rows, d) array of numbers, or d arrays (rows,) of numbers or strings
     present : (rows, d) bool, False where X has a gap already
-    lengths : rows of each series, one after the other; a table is one series
+    lengths : number of rows per series, one after the other; a table is one series
     restore : from (rows, d) bool to the shape of X
 
     >>> grid = read_grid([np.ones((2, 3)), np.ones((4, 3))])
     >>> grid.present.shape, grid.lengths
     ((6, 3), array([2, 4]))
-    >>> [one.shape for one in grid.restore(grid.present)]
+    >>> [mask.shape for mask in grid.restore(grid.present)]
     [(2, 3), (4, 3)]
     """
 
@@ -39,26 +40,26 @@ class Grid:
     restore: Callable[[np.ndarray], Any]
 
     def label(self, at: int) -> str:
-        """How an error calls a column."""
+        """A column's name in errors."""
         return f"column {self.names[at]!r}" if self.named else f"column {at}"
 
     def is_text(self, at: int) -> bool:
-        """Whether a column holds texts."""
+        """Whether a column holds strings."""
         return isinstance(self.columns, list) and self.columns[at].dtype == object
 
     def column(self, at: int) -> np.ndarray:
         """A column's numbers, (rows,) float64 with NaN for gaps."""
         if self.is_text(at):
             raise InputError(
-                f"{self.label(at)} holds texts",
+                f"{self.label(at)} holds strings",
                 "Only numbers can drive which entries go missing",
                 "Encode it as numbers, or choose other columns",
             )
-        one = self.columns[at] if isinstance(self.columns, list) else self.columns[:, at]
-        return one.astype(np.float64)
+        values = self.columns[at] if isinstance(self.columns, list) else self.columns[:, at]
+        return values.astype(np.float64)
 
     def scaled(self, at: int) -> np.ndarray:
-        """A column with mean 0 and deviation 1, outliers bent to ±3 before; 0 where it has a gap.
+        """A column with mean 0 and deviation 1, outliers bent towards ±3; 0 where it has a gap.
 
         A constant column is 0 everywhere.
         """
@@ -70,109 +71,163 @@ class Grid:
         return np.nan_to_num((bent - seen.mean()) / seen.std(), nan=0.0)
 
     def varies(self, at: int) -> bool:
-        """Whether a column holds numbers of which two differ."""
+        """Whether a column holds at least two different numbers."""
         if self.is_text(at):
             return False
         seen = self.column(at)[self.present[:, at]]
         return bool(len(seen)) and bool(seen.min() < seen.max())
 
+    def find(self, name: str, columns: Any) -> list[int]:
+        """Positions of the columns listed in the parameter `name`, by name or number, each once.
+
+        Names come first: in a frame with the columns 2, 0 and 1, 0 is the column of that name. If
+        all names are integers, numbers are names and never positions.
+
+        >>> read_grid(np.ones((4, 3))).find("seen", [2, 0])
+        [2, 0]
+        """
+        columns = [columns] if isinstance(columns, str) or _is_integer(columns) else columns
+        if not isinstance(columns, Iterable):
+            raise ParameterError(
+                f"{name} is {columns!r}",
+                "It must be a list of column names or positions",
+                f"Pass {name}=[…] with such a list",
+            )
+        places = {text: j for j, text in enumerate(self.names)}
+        numbered = self.named and all(n.removeprefix("-").isdecimal() for n in self.names)
+        positions, columns = [], list(columns)
+        for column in columns:
+            if (_is_integer(column) or isinstance(column, str)) and str(column) in places:
+                positions.append(places[str(column)])
+            elif _is_integer(column) and 0 <= column < len(self.names) and not numbered:
+                positions.append(int(column))
+            else:
+                known = shorten(self.names) if self.named else f"0 to {len(self.names) - 1}"
+                raise ParameterError(
+                    f"{name} holds {column!r}, which is not a column of X",
+                    f"Columns are {known}",
+                    "Pass names of these" if numbered else "Pass names or positions of these",
+                )
+        if not positions or len(set(positions)) < len(positions):
+            raise ParameterError(
+                f"{name} is {columns!r}",
+                "It must hold at least one column, and none twice",
+                f"Pass {name}=[…] with different columns",
+            )
+        return positions
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
 
 def read_grid(X: Any, lengths: Any = None, images: bool = False) -> Grid:
-    """Read X, or raise an InputError that names what is wrong."""
-    if isinstance(X, list | tuple) and any(getattr(one, "ndim", 1) == 2 for one in X):
-        return _read_list(X, lengths)
-    array = X if isinstance(X, np.ndarray) else None
-    if array is not None and array.ndim == 3 and array.size:
-        if images:
-            flat = _read_table(array.reshape(len(array), -1), lambda mask: mask.reshape(X.shape))
-            return _no_lengths(flat, lengths)
-        return _read_padded(array, lengths)
-    return _no_lengths(_read_table(X, lambda mask: mask), lengths)
+    """Read X, or raise an InputError that says what is wrong.
 
-
-def _no_lengths(grid: Grid, lengths: Any) -> Grid:
+    images : an array (n, height, width) is a table with a row per image, not series
+    """
+    cube = isinstance(X, np.ndarray) and X.ndim == 3 and X.size > 0
+    listed = isinstance(X, list | tuple) and any(getattr(x, "ndim", 1) == 2 for x in X)
+    if listed or (cube and not images):
+        return _read_series(X, lengths)
     if lengths is not None:
         raise ParameterError(
-            "lengths is given, but X is no padded (N, T, D) array",
+            "lengths is given, but X is not a padded (N, T, D) array",
             "Only padded series need lengths",
             "Leave lengths out",
         )
-    return grid
+    if cube:
+        table = _read_table(X.reshape(len(X), -1))
+        return replace(table, restore=lambda mask: mask.reshape(X.shape))
+    return _read_table(X)
 
 
-def _read_table(X: Any, restore: Callable[[np.ndarray], Any]) -> Grid:
+def _read_table(X: Any) -> Grid:
     plain = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
     plain = plain and X.dtype.kind in "fiub" and X.ndim == 2 and X.size > 0
     if plain and not (X.dtype.kind == "f" and np.isinf(X).any()):
-        # Taken as it is: MNIST in uint8 would take eight times the memory as float64.
+        # Taken as it is: MNIST in uint8 would need eight times the memory as float64.
         present = ~np.isnan(X) if X.dtype.kind == "f" else np.ones(X.shape, bool)
         names = [str(j) for j in range(X.shape[1])]
-        return Grid(names, False, X, present, np.array([len(X)]), restore)
+        return Grid(names, False, X, present, np.array([len(X)]), lambda mask: mask)
     table = read_columns(X)
-    present = np.column_stack([pd.notna(one) for one in table.arrays])
     whole = np.array([table.n_rows])
-    return Grid(table.names, table.named, table.arrays, present, whole, restore)
+    return Grid(table.names, table.named, table.arrays, table.observed, whole, lambda mask: mask)
 
 
-def _read_padded(X: np.ndarray, lengths: Any) -> Grid:
-    n, steps, _ = X.shape
-    if lengths is None:
-        grid = _read_table(X.reshape(n * steps, -1), lambda mask: mask.reshape(X.shape))
-        return _in_series(grid, np.full(n, steps))
-    try:
-        length = np.asarray(lengths)
-        good = length.shape == (n,) and length.dtype.kind in "iu"
-        good = good and bool(((length >= 1) & (length <= steps)).all())
-    except (ValueError, TypeError):
-        good = False
-    if not good:
-        raise ParameterError(
-            "lengths does not fit X",
-            f"It must hold {n} whole numbers from 1 to {steps}, one a series",
-            "Pass the number of steps of each series",
-        )
-    valid = np.arange(steps) < length[:, None]
+def _read_series(X: Any, lengths: Any) -> Grid:
+    panel = read_panel(X, lengths=lengths)
+    steps = panel.steps
+    if isinstance(X, np.ndarray):
+        valid = np.arange(X.shape[1]) < panel.lengths[:, None]
 
-    def restore(mask: np.ndarray) -> np.ndarray:
-        back = np.zeros(X.shape, bool)
-        back[valid] = mask
-        return back
-
-    return _in_series(_read_table(X[valid], restore), length)
-
-
-def _read_list(X: Sequence[Any], lengths: Any) -> Grid:
-    shapes = [tuple(getattr(one, "shape", ())) for one in X]
-    odd = next((i for i, one in enumerate(shapes) if len(one) != 2 or not one[0]), None)
-    if odd is not None or len({one[1] for one in shapes}) > 1:
-        at = odd if odd is not None else [one[1] != shapes[0][1] for one in shapes].index(True)
-        raise InputError(
-            f"series {at} has shape {shapes[at]}, series 0 has {shapes[0]}",
-            "All series must be (steps, channels) with at least one step and the same channels",
-            "Drop empty series, and fill absent channels with NaN",
-        )
-    frames = [is_polars(one) or isinstance(one, pd.DataFrame) for one in X]
-    if any(frames):
-        if not all(isinstance(one, pd.DataFrame) for one in X):
-            raise InputTypeError(
-                "X mixes kinds of series",
-                "Series must all be arrays, or all be pandas frames",
-                "Turn them into one kind",
-            )
-        if any(list(one.columns) != list(X[0].columns) for one in X):
-            raise InputError(
-                "the series have different column names",
-                "All series must have the same columns in the same order",
-                "Reindex them: [one[names] for one in X]",
-            )
-        joined: Any = pd.concat(list(X), ignore_index=True)
+        def restore(mask: np.ndarray) -> Any:
+            back = np.zeros(X.shape, bool)  # padding is not observed
+            back[valid] = mask
+            return back
     else:
-        joined = np.concatenate([np.asarray(one) for one in X])
-    length = np.array([one[0] for one in shapes])
-    ends = np.cumsum(length)[:-1]
-    grid = _read_table(joined, lambda mask: np.split(mask, ends))
-    return _in_series(_no_lengths(grid, lengths), length)
+        for i, series in enumerate(X):
+            if hasattr(series, "columns") and list(map(str, series.columns)) != steps.names:
+                raise InputError(
+                    f"series {i} and series 0 have different columns, or in another order",
+                    "All series must have the same columns in the same order",
+                    "Reindex them: [frame[names] for frame in X]",
+                )
+
+        def restore(mask: np.ndarray) -> Any:
+            return np.split(mask, np.cumsum(panel.lengths)[:-1])
+
+    return Grid(steps.names, steps.named, steps.arrays, steps.observed, panel.lengths, restore)
 
 
-def _in_series(grid: Grid, lengths: np.ndarray) -> Grid:
-    return Grid(grid.names, grid.named, grid.columns, grid.present, lengths, grid.restore)
+def put_gaps(X: Any, observed: Any) -> Any:
+    """A copy of X with gaps where `observed` is False: NaN, None, or what the frame uses.
+
+    >>> put_gaps(np.array([[1, 2], [3, 4]]), np.array([[True, False], [True, True]]))
+    array([[ 1., nan],
+           [ 3.,  4.]])
+    """
+    if isinstance(observed, list):
+        if not isinstance(X, list | tuple) or len(X) != len(observed):
+            raise _misfit(f"{len(observed)} series", "X is not a list of as many")
+        return [put_gaps(series, mask) for series, mask in zip(X, observed, strict=True)]
+    frame = isinstance(X, pd.DataFrame) or is_polars(X)
+    data = X if frame else as_values(X)
+    if data.shape != observed.shape:
+        raise _misfit(f"data of shape {observed.shape}", f"X has shape {data.shape}")
+    if isinstance(X, pd.DataFrame):
+        return _put_into_pandas(X, observed)
+    if frame:
+        import polars as pl
+
+        return X.with_columns(
+            pl.when(pl.Series(observed[:, j])).then(pl.col(name)).alias(name)
+            for j, name in enumerate(X.columns)
+        )
+    if data.dtype.kind in "fiub":
+        # float32 holds integers of up to 16 bits exactly; wider ones become float64.
+        kind = data.dtype if data.dtype.kind == "f" else np.result_type(data.dtype, np.float32)
+        return np.where(observed, data, np.array(np.nan, kind)).astype(kind, copy=False)
+    copy = data.astype(object)
+    copy[~observed] = None
+    return copy
+
+
+def _put_into_pandas(X: pd.DataFrame, observed: np.ndarray) -> pd.DataFrame:
+    columns = []
+    for j in range(X.shape[1]):
+        column = X.iloc[:, j]
+        if not observed[:, j].all():
+            if column.dtype == bool:
+                column = column.astype("boolean")  # mask would turn True and False into objects
+            column = column.mask(~observed[:, j])
+        columns.append(column)
+    return pd.concat(columns, axis=1).set_axis(X.columns, axis=1)
+
+
+def _misfit(expected: str, fact: str) -> InputError:
+    return InputError(
+        f"the gaps were made for {expected}, but {fact}",
+        "Gaps fit data of the shape they were made for",
+        "Pass that data, or make gaps for this one",
+    )

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from .._rules import check_value, choice, number
 from ..errors import ParameterError
-from ._checks import check_choice, check_columns, check_number
-from ._draws import DEFAULT_RATE, Gaps, allot, highest, no_drivers, to_lose, unreachable
+from ._entry_gaps import DEFAULT_RATE, Gaps, allot, highest, no_drivers, to_lose, unreachable
 from ._grid import Grid
 
 
@@ -26,16 +26,16 @@ def series_rates(
     spread: float = 1.0,
     spacing: str = "regular",
 ) -> Gaps:
-    """Each channel has a sampling rate of its own: pulse every step, lactate every tenth.
+    """Each channel has its own sampling rate: pulse at every step, lactate at every tenth.
 
     A table counts as one series. Steps at which no channel is sampled can occur.
 
-    rates : share of steps seen, per channel, in [0, 1]: a list in the order of channels, or a dict
-        (channels it does not name are seen as before). None draws them around the rate.
+    rates : share of steps seen per channel, in [0, 1]: a list in the order of channels, or a dict
+        (channels that it does not name are seen as before). None draws them around the rate.
     spread : standard deviation between channels, in logits, where rates are drawn
     spacing : "regular", evenly spaced from a random start in each series; or "random"
 
-    Steps that a channel misses already do not count as steps of it.
+    Steps that a channel misses already are not counted among its steps.
 
     >>> from imputefree.missingness import make_missing
     >>> X = np.zeros((1, 8, 2))
@@ -43,8 +43,8 @@ def series_rates(
     array([[1, 1, 1, 1, 1, 1, 1, 1],
            [0, 0, 1, 0, 0, 0, 1, 0]])
     """
-    check_choice("spacing", spacing, "regular", "random")
-    check_number("spread", spread, 0, 100)
+    check_value("spacing", spacing, choice("regular", "random"))
+    check_value("spread", spread, number(0, 100))
     sizes = grid.present.sum(axis=0)
     if rates is None:
         total = to_lose(grid, rate, int(sizes.sum()), "")
@@ -55,10 +55,10 @@ def series_rates(
     for j, count in enumerate(seen):
         recorded = np.flatnonzero(grid.present[:, j])
         if spacing == "random":
-            kept = highest(rng.random(len(recorded)), count)
+            sampled = highest(rng.random(len(recorded)), count)
         else:
-            kept = _regular(_counts(grid, recorded), count, rng)
-        lost[recorded[kept], j] = False
+            sampled = _regular(_counts(grid, recorded), count, rng)
+        lost[recorded[sampled], j] = False
     return Gaps(lost, "MCAR", no_drivers(grid))
 
 
@@ -74,12 +74,12 @@ def bursts(
 
     Seen stretches between runs are geometric too: a two-state Markov chain in each channel, given
     how many steps it loses. A run ends with its series at the latest. A step that a channel misses
-    already is passed over, so a run goes on behind it. All steps of a channel can go missing.
+    already is skipped, so a run continues after it. All steps of a channel can go missing.
 
-    length : mean steps of a run, at least 1. Runs have a seen step between them, which bounds the
-        rate by length / (length + 1)
-    together : all channels at once, as when a monitor is unplugged. Steps go until the rate is met
-        as nearly as whole steps can; one that all channels miss already is passed over.
+    length : mean number of steps of a run, at least 1. There is a seen step between two runs, which
+        bounds the rate by length / (length + 1)
+    together : all channels at once, as when a monitor is unplugged. The rate is met to the nearest
+        step; a step that all channels miss already is skipped.
 
     >>> from imputefree.missingness import make_missing
     >>> X = np.zeros((1, 12, 2))
@@ -87,7 +87,7 @@ def bursts(
     array([[1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 0],
            [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0]])
     """
-    check_number("length", length, 1, np.inf)
+    check_value("length", length, number(1, np.inf, open_high=True))
     sizes = grid.present.sum(axis=0)
     limit = length / (length + 1)
     total = to_lose(grid, rate, int(sizes.sum()), "")
@@ -110,7 +110,7 @@ def bursts(
 
 
 def _counts(grid: Grid, rows: np.ndarray) -> np.ndarray:
-    """How many of these rows each series has."""
+    """The number of these rows per series."""
     series = np.repeat(np.arange(len(grid.lengths)), grid.lengths)
     return np.bincount(series[rows], minlength=len(grid.lengths))
 
@@ -128,13 +128,13 @@ def _regular(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndar
 def _runs(sizes: np.ndarray, count: int, length: float, rng: np.random.Generator) -> np.ndarray:
     """`count` steps in runs, over all series joined in random order: (sum of sizes,) bool.
 
-    Geometric lengths have no memory, so a run cut at the border of two series is as good as new.
+    Geometric lengths have no memory, so a run cut at the end of a series is still geometric.
     """
     total = int(sizes.sum())
     lost = np.zeros(total, bool)
     if count == 0:
         return lost
-    # No run is longer than all there is to lose; sums of longer ones would overflow.
+    # No run is longer than `count`; sums of longer ones would overflow.
     ends = np.cumsum(np.minimum(rng.geometric(1 / length, size=count), count))
     runs = np.diff(ends[: int(np.searchsorted(ends, count)) + 1], prepend=0)
     runs[-1] -= int(runs.sum()) - count
@@ -158,9 +158,9 @@ def _runs(sizes: np.ndarray, count: int, length: float, rng: np.random.Generator
 def _settled(
     lost: np.ndarray, weight: np.ndarray, total: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Runs made longer or shorter at their ends until lost steps weigh `total`, within one step.
+    """Make runs longer or shorter until the lost steps weigh `total`, within one step.
 
-    A step weighs the entries it still has, so as many steps can take more or fewer of them.
+    The weight of a step is the number of entries it still has.
 
     lost : (steps,) bool; weight : (steps,), above 0
     """
@@ -181,7 +181,7 @@ def _settled(
 
 
 def _uneven(sizes: np.ndarray, total: int, spread: float, rng: np.random.Generator) -> np.ndarray:
-    """How many entries each channel loses: shares logistic-normal, `total` in all."""
+    """How many entries each channel loses, `total` in all; shares are logistic-normal."""
     if total in (0, int(sizes.sum())):
         return sizes * (total > 0)
     deviation = spread * rng.normal(size=len(sizes))
@@ -204,12 +204,15 @@ def _check_rates(rates: Any, rate: float | None, grid: Grid) -> np.ndarray:
     shares = np.ones(len(grid.names))
     if isinstance(rates, Mapping):
         for name, share in rates.items():
-            shares[check_columns("rates", [name], grid)] = check_number("rates", share, 0, 1)
+            check_value("rates", share, number(0, 1))
+            shares[grid.find("rates", [name])] = share
         return shares
     if np.shape(rates) != shares.shape:
         raise ParameterError(
             f"rates is {rates!r}",
-            f"It must be a dict, or a list of {len(shares)} numbers, one a channel",
+            f"It must be a dict, or a list of {len(shares)} numbers, one per channel",
             "Pass the share of steps at which each channel is seen",
         )
-    return np.array([check_number("rates", share, 0, 1) for share in rates])
+    for share in rates:
+        check_value("rates", share, number(0, 1))
+    return np.array(rates, dtype=float)

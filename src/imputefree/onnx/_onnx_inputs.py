@@ -28,9 +28,8 @@ from ..data import (
     TableEncoder,
     prediction_panel,
     read_columns,
-    shorten,
 )
-from ..errors import InputError, ModelFileError, UnseenCategoryWarning
+from ..errors import InputError, ModelFileError, UnseenCategoryWarning, shorten
 from ..io import save_model_file
 
 KEY = "imputefree"

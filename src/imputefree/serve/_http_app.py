@@ -1,23 +1,50 @@
-"""The application: which path answers what."""
+"""The application: who may ask, which path answers what, and what every answer carries."""
 
 from __future__ import annotations
 
+import hmac
+import json
+import logging
+import re
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import PurePath
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response, Security
+from fastapi.security import HTTPBearer
+from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ._access import Guard, Plain, refusal
-from ._limits import Gate, Limits, read_body
-from ._refusals import RequestError
-from ._schema import describe, openapi
-from ._served import Served
+from .. import __version__
+from ._limits import Gate, Limits, RequestError, read_body
+from ._model_schema import ROWS, Schema
+from ._served import Failure, Health, Served
 
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+log = logging.getLogger(__name__)
+OPEN = ("/", "/health")  # paths that say nothing about the model, like the files of the page
+FILE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+HEADERS = {
+    # The page needs its own files and this server, nothing else.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
+    " connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class AsciiResponse(JSONResponse):
+    """JSON in ASCII: lone surrogates, which JSON strings may hold, have no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        """The bytes of the body."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
 def build_app(
@@ -26,101 +53,238 @@ def build_app(
     token: str | None = None,
     hosts: Iterable[str] | None = None,
 ) -> FastAPI:
-    """An ASGI application that answers with this model; see `Guard` for token and hosts."""
+    """Make an ASGI application that answers with this model; see `Guard` for token and hosts."""
     limits = limits or Limits()
     served, gate = Served(model, limits), Gate(limits)
+    schema = served.schema
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         gate.close()
 
-    # Its pages of documentation would load scripts from elsewhere.
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title=f"imputefree: {schema.target or schema.task}",
+        version=__version__,
+        description="Any value may be missing: send null, or leave the field out. `notes` names"
+        " values that training never saw.",
+        docs_url=None,  # these pages would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
     app.add_middleware(Guard, token=token, hosts=hosts)
+    app.add_exception_handler(HTTPException, _no_such_path)
+    bearer = [Security(HTTPBearer(auto_error=False, scheme_name="token"))] if token else []
 
-    @app.exception_handler(RequestError)
-    async def refused(_: Request, error: RequestError) -> Response:
-        return refusal(error)
+    def documented(*statuses: int) -> dict[str, Any]:
+        refusals = (400, *statuses, 500, *([401] if token else []))
+        return {
+            "responses": {status: {"model": Failure} for status in refusals},
+            "dependencies": bearer,
+        }
 
-    @app.exception_handler(HTTPException)
-    async def missed(request: Request, error: HTTPException) -> Response:
-        return refusal(_missed(request, error))
-
-    async def answer(request: Request, work: Callable[..., Any], *more: Any) -> Response:
+    async def answer(request: Request, work: Callable[..., Any], *args: Any) -> Response:
         async with gate.enter():
-            _check_type(request)
+            _check_content_type(request)
             body = await read_body(request, limits)
-            return Plain(await gate.run(work, body, *more))
+            return AsciiResponse(await gate.run(work, body, *args))
 
-    @app.post("/predict")
+    posted = documented(408, 413, 415, 422, 503, 504)
+    row, batch = served.reader.row_type, served.reader.batch_type
+    examples = {
+        "one": {"summary": "One row", "value": schema.example},
+        "batch": {"summary": "Several rows", "value": {ROWS: [schema.example] * 2}},
+    }
+
+    @app.post(
+        "/predict",
+        summary="Predict one row or several",
+        response_model=served.predictions_type,
+        openapi_extra=_body(row | batch, examples=examples),
+        **posted,
+    )
     async def predict(request: Request) -> Response:
         return await answer(request, served.predict)
 
-    @app.post("/explain")
-    async def explain(request: Request) -> Response:
-        return await answer(request, served.explain, request.query_params.get("of"))
+    @app.post(
+        "/explain",
+        summary="Explain the prediction for one row, and say what to measure next",
+        response_model=served.explanation_type,
+        openapi_extra=_body(row, example=schema.example),
+        **posted,
+    )
+    async def explain(request: Request, of: Of = None) -> Response:
+        return await answer(request, served.explain, of)
 
-    described = describe(served.inputs, limits)
-    document = openapi(served.inputs, limits, token is not None)
+    described = schema.model_dump()
 
-    @app.get("/schema")
-    async def schema() -> Response:
-        return Plain(described)
+    @app.get("/schema", summary="The model's columns", response_model=Schema, **documented())
+    async def get_schema() -> Response:
+        return AsciiResponse(described)
 
-    @app.get("/openapi.json")
-    async def openapi_document() -> Response:
-        return Plain(document)
-
-    @app.get("/health")
+    @app.get(
+        "/health",
+        summary="Whether the server runs",
+        response_model=Health,
+        **documented() | {"dependencies": []},
+    )
     async def health() -> Response:
-        return Plain({"status": "ok"})
+        return AsciiResponse({"status": "ok"})
 
-    for one in files(__package__).joinpath("page").iterdir():
-        kind = KINDS.get(PurePath(one.name).suffix)
+    for file in files(__package__).joinpath("page").iterdir():
+        kind = FILE_TYPES.get(PurePath(file.name).suffix)
         if kind is not None:
-            path = "/" if one.name == "index.html" else f"/page/{one.name}"
-            app.get(path)(_file(one.read_bytes(), f"{kind}; charset=utf-8"))
+            path = "/" if file.name == "index.html" else f"/page/{file.name}"
+            app.get(path, include_in_schema=False)(_file(file.read_bytes(), kind))
+    definitions = TypeAdapter(row | batch).json_schema(ref_template=REFERENCE)["$defs"]
+    app.openapi()["components"]["schemas"] |= definitions  # FastAPI keeps this document
     return app
+
+
+Of = Annotated[
+    str | None,
+    Query(
+        description="The class whose probability is explained; by default the second of two, or"
+        " the most probable."
+    ),
+]
+REFERENCE = "#/components/schemas/{model}"
+
+
+def _body(kind: Any, **examples: Any) -> dict[str, Any]:
+    """A request body of this type, for the OpenAPI document."""
+    described = TypeAdapter(kind).json_schema(ref_template=REFERENCE)
+    described.pop("$defs", None)
+    if "properties" in described:  # a single type is not written as a reference
+        described = {"$ref": REFERENCE.format(model=described["title"])}
+    content = {"application/json": {"schema": described, **examples}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _file(content: bytes, kind: str) -> Callable[[], Any]:
     async def file() -> Response:
-        return Response(content, media_type=kind)
+        return Response(content, media_type=f"{kind}; charset=utf-8")
 
     return file
 
 
-def _check_type(request: Request) -> None:
+def _check_content_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    packed = request.headers.get("content-encoding", "identity").lower()
-    if kind != "application/json" or packed != "identity":
-        what = f"packed as {packed[:40]}" if kind == "application/json" else kind[:80] or "not said"
+    encoding = request.headers.get("content-encoding", "identity").lower()
+    header = "Content-Encoding" if kind == "application/json" else "Content-Type"
+    if kind != "application/json" or encoding != "identity":
+        value = encoding if kind == "application/json" else kind
         raise RequestError(
             415,
-            "Content-Encoding" if kind == "application/json" else "Content-Type",
-            f"the body's type is {what}",
+            header,
+            f"the {header} of the body is {value[:80] or 'missing'}",
             "A body is plain application/json",
             "Send the header Content-Type: application/json",
         )
 
 
-def _missed(request: Request, error: HTTPException) -> RequestError:
-    path = request.url.path[:100]
-    if error.status_code == 405:
-        return RequestError(
-            405,
+def refusal(error: RequestError) -> Response:
+    """The answer to a request that is refused."""
+    return AsciiResponse(error.body(), error.status, error.headers)
+
+
+async def _no_such_path(request: Request, error: Any) -> Response:
+    path, status = request.url.path[:100], error.status_code
+    facts = {404: f"there is nothing at {path}", 405: f"{path} does not take {request.method[:20]}"}
+    return refusal(
+        RequestError(
+            status,
             None,
-            f"{path} does not take {request.method[:20]}",
-            "POST is for /predict and /explain, GET for the rest",
-            "GET /openapi.json says what there is",
+            facts.get(status, str(error.detail)),
+            "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
+            "Correct the path or the method",
             error.headers,
         )
-    return RequestError(
-        error.status_code,
-        None,
-        f"there is nothing at {path}" if error.status_code == 404 else str(error.detail),
-        "The paths are /, /predict, /explain, /schema, /health and /openapi.json",
-        "Correct the path",
-        error.headers,
     )
+
+
+class Guard:
+    """Checks the token and the host name, adds headers, and hides the internals of failures.
+
+    token : what a request must carry as `Authorization: Bearer …`; None for no check
+    hosts : names by which the server may be called; None for no check. On loopback and without a
+        token, a page from elsewhere could point its own name here (DNS rebinding) and read the
+        answers; then its name is in `Host`.
+    """
+
+    def __init__(
+        self, app: ASGIApp, token: str | None = None, hosts: Iterable[str] | None = None
+    ) -> None:
+        self.app = app
+        self.token = None if token is None else token.encode()
+        self.hosts = None if hosts is None else {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *more]}
+            await send(message)
+
+        try:
+            self._check(scope)
+            await self.app(scope, receive, send_with_headers)
+        except RequestError as error:
+            await refusal(error)(scope, receive, send_with_headers)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            text, place = " ".join(str(error).split()), f"{last.filename}:{last.lineno}"
+            log.error("imputefree: request failed (%s: %s, %s)", type(error).__name__, text, place)
+            if not started:
+                failure = RequestError(
+                    500,
+                    None,
+                    "the server could not answer",
+                    "This is a fault of the server, not of the request",
+                    "Report it, with the line that the server logged",
+                )
+                await refusal(failure)(scope, receive, send_with_headers)
+
+    def _check(self, scope: Scope) -> None:
+        headers = dict(scope["headers"])
+        if self.hosts is not None:
+            host = headers.get(b"host", b"").decode("latin-1").lower()
+            if host_name(host) not in self.hosts:
+                raise RequestError(
+                    400,
+                    "Host",
+                    "the request was sent to another host name than this server's",
+                    "Without a token the server answers only to the names of this machine",
+                    "Use the address that `imputefree serve` printed, or serve with a token",
+                )
+        if self.token is None or scope["path"] in OPEN or scope["path"].startswith("/page/"):
+            return
+        kind, _, token = headers.get(b"authorization", b"").partition(b" ")
+        # As bytes: compare_digest refuses strings beyond ASCII.
+        if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token):
+            raise RequestError(
+                401,
+                "Authorization",
+                "the bearer token is missing or wrong",
+                "This server answers only with its token",
+                "Send the header Authorization: Bearer TOKEN",
+                {"WWW-Authenticate": "Bearer"},
+            )
+
+
+def host_name(host: str) -> str | None:
+    """The name in a Host header, without the port; None if it is malformed.
+
+    >>> host_name("localhost:8000"), host_name("[::1]:8000"), host_name("[::1].evil")
+    ('localhost', '[::1]', None)
+    """
+    match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?", host)
+    return match and match[1]

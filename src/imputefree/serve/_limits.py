@@ -1,10 +1,10 @@
-"""How much a request may ask for, and how many may ask at a time."""
+"""How a request is refused, how much it may ask for, and how many may run at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,10 +12,36 @@ from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-from ._refusals import RequestError
+from ..errors import ImputefreeError
 
 Answer = TypeVar("Answer")
 MOST_WORKERS = 4
+
+
+class RequestError(ImputefreeError):
+    """A request that is refused with this status; `field` names the part that is wrong, if any.
+
+    >>> RequestError(422, "age", "age holds a list", "It must be a number", "Send 31").body()
+    {'error': {'field': 'age', 'fact': 'age holds a list', 'rule': 'It must be a number', \
+'remedy': 'Send 31'}}
+    """
+
+    def __init__(
+        self,
+        status: int,
+        field: str | None,
+        fact: str,
+        rule: str = "",
+        remedy: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(fact, rule, remedy)
+        self.status, self.field, self.headers = status, field, dict(headers or {})
+
+    def body(self) -> dict[str, Any]:
+        """The error as plain JSON."""
+        parts = {"fact": self.fact, "rule": self.rule, "remedy": self.remedy}
+        return {"error": {"field": self.field, **parts}}
 
 
 @dataclass(frozen=True)
@@ -24,7 +50,7 @@ class Limits:
 
     rows : rows of a table, or steps of all series together
     bytes : size of the body
-    seconds : time for the body to arrive, and again for the answer to be found
+    seconds : time for the body to arrive, and again for the answer to be computed
     waiting : requests that are read, wait or run at a time
     """
 
@@ -35,13 +61,26 @@ class Limits:
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """The body, or a refusal before more than `limits.bytes` of it are held."""
-    said = request.headers.get("content-length", "")
-    if said.isdecimal() and int(said[:20]) > limits.bytes:
-        raise _too_large(limits)
+    """The body; refused before more than `limits.bytes` of it are held in memory."""
+    too_large = RequestError(
+        413,
+        None,
+        f"the body is larger than {limits.bytes:,} bytes",
+        f"A body has at most {limits.bytes:,} bytes (the server's --max-bytes)",
+        "Send fewer rows at a time",
+        {"Connection": "close"},  # the rest of the body is not read
+    )
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > limits.bytes:
+        raise too_large
+    pieces, size = [], 0
     try:
         async with asyncio.timeout(limits.seconds):
-            return await _read(request, limits)
+            async for piece in request.stream():
+                size += len(piece)
+                if size > limits.bytes:
+                    raise too_large
+                pieces.append(piece)
     except TimeoutError:
         raise RequestError(
             408,
@@ -53,36 +92,16 @@ async def read_body(request: Request, limits: Limits) -> bytes:
         ) from None
     except ClientDisconnect:
         raise RequestError(
-            400, None, "the body broke off", "A body must be whole", "Send it again"
+            400, None, "the body is incomplete", "It must arrive whole", "Send it again"
         ) from None
-
-
-async def _read(request: Request, limits: Limits) -> bytes:
-    pieces, size = [], 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limits.bytes:
-            raise _too_large(limits)
-        pieces.append(piece)
     return b"".join(pieces)
 
 
-def _too_large(limits: Limits) -> RequestError:
-    return RequestError(
-        413,
-        None,
-        f"the body is larger than {limits.bytes:,} bytes",
-        f"A body has at most {limits.bytes:,} bytes (the server's --max-bytes)",
-        "Send fewer rows at a time",
-        {"Connection": "close"},  # what is left of the body is not read
-    )
-
-
 class Gate:
-    """Runs work in a few threads, and turns requests away while too many are inside.
+    """Runs work in a few threads, and refuses requests while too many are inside.
 
-    A call that takes too long is answered, but keeps its place until its thread is free again:
-    else slow requests could pile up behind the answers.
+    A request that takes too long is answered, but keeps its place until its thread is free again:
+    otherwise slow requests could pile up behind the answers.
     """
 
     def __init__(self, limits: Limits, workers: int | None = None) -> None:
@@ -108,18 +127,18 @@ class Gate:
         finally:
             self.inside -= 1
 
-    async def run(self, work: Callable[..., Answer], *given: Any) -> Answer:
-        """work(*given) in a thread, within the limit of time."""
-        future = self._threads.submit(work, *given)
+    async def run(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        """Call work(*args) in a thread, within the time limit."""
+        future = self._threads.submit(work, *args)
         try:
             return await asyncio.wait_for(
                 asyncio.shield(asyncio.wrap_future(future)), self.limits.seconds
             )
         except TimeoutError:
-            if not future.cancel():  # it runs
+            if not future.cancel():  # it is running
                 self.inside += 1
                 loop = asyncio.get_running_loop()
-                future.add_done_callback(lambda _: _call_soon(loop, self._left))
+                future.add_done_callback(lambda _: self._leave(loop))
             raise RequestError(
                 504,
                 None,
@@ -128,14 +147,13 @@ class Gate:
                 "Send fewer rows, or shorter series, at a time",
             ) from None
 
-    def _left(self) -> None:
-        self.inside -= 1
+    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
+        def leave() -> None:
+            self.inside -= 1
+
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(leave)
 
     def close(self) -> None:
-        """Let threads end; what still waits is not begun."""
+        """Let threads end; waiting work is not started."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(call)

@@ -1,19 +1,80 @@
-"""A loaded model that answers the values of requests; it is only ever read."""
+"""A loaded model that answers requests, and the types of its answers; the model is only read."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
+from ..data import Panel
 from ..errors import ImputefreeError
-from ._bodies import read_json, shown
-from ._explaining import explained
-from ._limits import Limits
-from ._model_inputs import STEPS, Inputs
-from ._refusals import RequestError
-from ._request_rows import Notes, read_rows, table_frame
-from ._request_series import series_frames
+from ..inspection import SeriesExplanation, explain_rows, plain
+from ._limits import Limits, RequestError
+from ._model_schema import STEPS, Schema
+from ._requests import RequestReader, shown
+
+MOST_STEPS = 300_000  # removed values times steps: about two seconds; beyond, whole columns only
+
+
+class Answer(BaseModel):
+    """Base of what is sent; nothing but its fields is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Note(Answer):
+    """A value that counts as missing, or lies outside those of training."""
+
+    field: str
+    note: str
+
+
+class Reach(Answer):
+    """What measuring a missing value could do: mean change, lowest and highest prediction."""
+
+    change: float
+    low: float
+    high: float
+
+
+class BestNext(Reach):
+    """The missing value that would move the prediction most."""
+
+    name: str
+
+
+class ColumnEffect(Answer):
+    """What one column did."""
+
+    name: str
+    effect: float | None = Field(
+        description="The prediction minus the prediction without the value; null if missing."
+    )
+    next: Reach | None
+    importance: float | None
+
+
+class ErrorDetail(Answer):
+    """What is wrong, the rule, and what to do."""
+
+    field: str | None
+    fact: str
+    rule: str
+    remedy: str
+
+
+class Failure(Answer):
+    """The answer to a request that is refused."""
+
+    error: ErrorDetail
+
+
+class Health(Answer):
+    """The server runs."""
+
+    status: str
 
 
 class Served:
@@ -30,18 +91,20 @@ class Served:
     """
 
     def __init__(self, model: Any, limits: Limits | None = None) -> None:
-        self.model, self.limits = model, limits or Limits()
-        self.inputs = Inputs.of(model)
+        self.model, limits = model, limits or Limits()
+        self.schema = Schema.of(model, limits)
+        self.reader = RequestReader(self.schema, limits.rows)
+        self.predictions_type, self.explanation_type = _answer_types(self.schema)
 
     def predict(self, body: bytes) -> dict[str, Any]:
-        """What the model says of one row or many."""
-        X, notes = self._read(body)
-        return {"predictions": self._predictions(X), "notes": notes.listed()}
+        """Predict one row or many."""
+        X, notes = self.reader.read(body)
+        return {"predictions": self._predictions(X), "notes": notes}
 
     def explain(self, body: bytes, of: str | None = None) -> dict[str, Any]:
-        """What it says of one row, and why; `of`: the class whose probability is explained."""
-        chosen = self._class(of)
-        X, notes = self._read(body)
+        """Predict one row and say why; `of`: the class whose probability is explained."""
+        label = self._class(of)
+        X, notes = self.reader.read(body)
         if len(X) > 1:
             raise RequestError(
                 422,
@@ -50,59 +113,115 @@ class Served:
                 "One row is explained at a time",
                 "Send them one by one",
             )
-        prediction = self._predictions(X)[0]
+        prediction, single = self._predictions(X)[0], True
+        if isinstance(X, Panel):
+            values = sum(int(pd.notna(array).sum()) for array in X.steps.arrays)
+            single = values * len(X.times) <= MOST_STEPS
         try:
-            why = explained(self.model, self.inputs, X, chosen)
+            why = explain_rows(self.model, X, of=label, single=single)
         except ImputefreeError as error:
             raise _refused(error) from None
-        return {"prediction": prediction, **why, "notes": notes.listed()}
-
-    def _read(self, body: bytes) -> tuple[Any, Notes]:
-        given, notes = read_json(body), Notes()
-        rows, batch = read_rows(given, self.inputs, self.limits.rows)
-        if not self.inputs.series:
-            return table_frame(rows, batch, self.inputs, notes), notes
-        return series_frames(rows, batch, self.inputs, notes, self.limits.rows), notes
+        importance = why.importance_by_column()
+        reach = {"change": why.next_value, "low": why.next_low, "high": why.next_high}
+        columns = []
+        for j, name in enumerate(why.columns):
+            columns.append(
+                {
+                    "name": name,
+                    "effect": plain(why.by_column()[0, j]),
+                    "next": None
+                    if np.isnan(why.next_value[0, j])
+                    else {key: float(array[0, j]) for key, array in reach.items()},
+                    "importance": None if importance is None else plain(importance[0, j]),
+                }
+            )
+        best = why.best_next()[0]
+        answer = {
+            "prediction": prediction,
+            "of": None if why.of is None else plain(why.of[0]),
+            "explained": plain(why.prediction[0]),
+            "columns": columns,
+            "next": best and {"name": best.pop("column"), **best},
+            "notes": notes,
+        }
+        if isinstance(why, SeriesExplanation):
+            names = why.columns[: len(self.schema.columns)]
+            answer["steps"] = why.removal and [
+                {name: float(x) for name, x in zip(names, step, strict=False) if np.isfinite(x)}
+                for step in why.removal[0]
+            ]
+        return answer
 
     def _predictions(self, X: Any) -> list[dict[str, Any]]:
-        classes = self.inputs.classes
+        classes, series = self.schema.classes, self.schema.series
         try:
-            found = self.model.predict_proba(X) if classes else self.model.predict(X)
+            predicted = (self.model.predict_proba if classes else self.model.predict)(X)
         except ImputefreeError as error:  # what the checks of a request let through
             raise _refused(error) from None
-        if self.inputs.per_step:
-            return [{STEPS: [self._said(step) for step in one]} for one in found]
-        return [self._said(one) for one in found]
+        if series is not None and series.per_step:
+            return [{STEPS: list(map(self._prediction, steps))} for steps in predicted]
+        return list(map(self._prediction, predicted))
 
-    def _said(self, found: Any) -> dict[str, Any]:
-        """One prediction as plain JSON: a number, or a class and all probabilities."""
-        if not np.isfinite(found).all():
+    def _prediction(self, predicted: Any) -> dict[str, Any]:
+        """A number, or a class and all probabilities."""
+        if not np.isfinite(predicted).all():
             raise RequestError(
                 422,
                 None,
-                "the prediction is no finite number",
+                "the prediction is not a finite number",
                 "Values must be of a size that training could have seen",
                 "Check the largest values; GET /schema has the ranges of training",
             )
-        classes = self.inputs.classes
-        if not classes:
-            return {"prediction": float(found)}
+        classes = self.schema.classes
+        if classes is None:
+            return {"prediction": float(predicted)}
+        shares = map(float, predicted)
         return {
-            "prediction": classes[int(np.argmax(found))],
-            "probability": dict(zip(map(str, classes), map(float, found), strict=True)),
+            "prediction": classes[int(np.argmax(predicted))],
+            "probability": dict(zip(map(str, classes), shares, strict=True)),
         }
 
     def _class(self, of: str | None) -> Any:
-        """The class that a text means; None for the model's own choice."""
+        """The class that a string means; None for the model's default."""
         if of is None:
             return None
-        for label in self.inputs.classes:
+        for label in self.schema.classes or []:
             if str(label) == of:
                 return label
         rule = "The model predicts a number, not classes"
-        if self.inputs.classes:
-            rule = f"The classes are {', '.join(map(str, self.inputs.classes))}"
+        if self.schema.classes:
+            rule = f"The classes are {', '.join(map(str, self.schema.classes))}"
         raise RequestError(422, "of", f"of is {shown(of)}", rule, "Correct it, or leave it out")
+
+
+def _answer_types(schema: Schema) -> tuple[Any, Any]:
+    """The types of the answers of /predict and /explain for this model."""
+    label = Annotated[Any, WithJsonSchema({"enum": schema.classes or [None]})]
+    per_step = schema.series is not None and schema.series.per_step
+    fields: dict[str, Any] = {"prediction": float}
+    if schema.classes:
+        fields = {"prediction": label, "probability": dict[str, float]}
+    name = "StepPrediction" if per_step else "Prediction"
+    prediction: Any = create_model(name, __base__=Answer, **fields)
+    if per_step:
+        prediction = create_model("Prediction", __base__=Answer, steps=list[prediction])
+    predictions = create_model(
+        "Predictions", __base__=Answer, predictions=list[prediction], notes=list[Note]
+    )
+    parts: dict[str, Any] = {
+        "prediction": prediction,
+        "of": label,
+        "explained": Annotated[
+            float, Field(description="The probability of `of`, or the number: what is explained.")
+        ],
+        "columns": list[ColumnEffect],
+        "next": BestNext | None,
+        "notes": list[Note],
+    }
+    if schema.series is not None:
+        words = "Effects of single values, step by step; null for very long series."
+        parts["steps"] = Annotated[list[dict[str, float]] | None, Field(description=words)]
+    return predictions, create_model("Explanation", __base__=Answer, **parts)
 
 
 def _refused(error: ImputefreeError) -> RequestError:

@@ -1,19 +1,24 @@
 """From a file to a model, and from a model to predictions: what the commands do."""
 
-from ._card import figure_text, percent
-from ._chunks import Chunk, Chunks, open_rows
+from ..io import header, open_rows
+from ._card import METRICS, TITLES, best_reference, figure_text, percent
+from ._chunks import Chunk, Chunks
 from ._column_kinds import CATEGORY, NUMBER, summary
-from ._estimate import best_reference
-from ._evaluating import Evaluation, evaluate, target_of
-from ._fitting import card_path, check_output, fit, plan, steps
+from ._fitting import fit, identity, plan
 from ._loaded_model import described, is_of_series, load_model, roles_of, rounded
-from ._names import header, split_names
-from ._partial import open_partial, remove_partial
-from ._predicting import class_labels, columns_to_keep, output_frame, output_names, predict_chunks
-from ._problem import Problem, read_other, read_problem
-from ._references import TITLES
-from ._request import Request
-from ._verdict import METRICS
+from ._partial import open_partial
+from ._predicting import (
+    Evaluation,
+    class_labels,
+    columns_to_keep,
+    evaluate,
+    output_frame,
+    output_names,
+    predict_chunks,
+    target_of,
+)
+from ._problem import Problem, read_other, read_problem, split_names
+from ._request import Request, card_path, check_output
 
 __all__ = [
     "CATEGORY",
@@ -35,6 +40,7 @@ __all__ = [
     "figure_text",
     "fit",
     "header",
+    "identity",
     "is_of_series",
     "load_model",
     "open_partial",
@@ -46,11 +52,9 @@ __all__ = [
     "predict_chunks",
     "read_other",
     "read_problem",
-    "remove_partial",
     "roles_of",
     "rounded",
     "split_names",
-    "steps",
     "summary",
     "target_of",
 ]

@@ -1,10 +1,10 @@
-"""A file piece by piece as a model wants it: its columns by their kinds, bad rows told by line."""
+"""A file read piece by piece as a model wants it: columns by their kinds, bad rows by line."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Levels, parse_numbers
+from ..data import Columns, Levels, parse_numbers
 from ..errors import InputError, counted, shorten
-from ..io import PARQUET, BadRows, RawRows, Reader, open_csv, open_parquet
+from ..io import BadRows, RawRows, Reader
 from ._file_times import Clock
 from ._loaded_model import (
     Input,
@@ -26,7 +26,7 @@ from ._loaded_model import (
     static_names,
 )
 
-MOST_UNSEEN = 10_000  # different texts a column that are remembered
+MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
 
 
@@ -34,10 +34,10 @@ RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
 class Chunk:
     """Rows of a file.
 
-    inputs : (n, columns) what the model reads; of series with id and time
-    beside : (n, columns) other columns that were asked for, as they stand in the file
+    inputs : (n, columns) what the model reads; for series with id and time
+    beside : (n, columns) other requested columns, as they stand in the file
     lines : (n,) the line of each row
-    series : (n,) the number of each row's series, where all rows of these series are here
+    series : (n,) the number of each row's series, if all rows of these series are here
     """
 
     inputs: pd.DataFrame
@@ -45,19 +45,29 @@ class Chunk:
     lines: np.ndarray
     series: np.ndarray | None = None
 
-    def rows(self, which: np.ndarray | slice) -> Chunk:
-        """Some rows alone; their series are not known any more."""
-        return replace(
-            self,
-            inputs=self.inputs[which].reset_index(drop=True),
-            beside=self.beside[which].reset_index(drop=True),
-            lines=self.lines[which],
-            series=None,
+    @property
+    def columns(self) -> Columns:
+        """The inputs of a table, whose cells need no second reading."""
+        names = self.inputs.columns
+        return Columns(
+            [str(name) for name in names],
+            all(isinstance(name, str) for name in names),  # else numbered by `select_inputs`
+            [self.inputs[name].to_numpy() for name in names],
+            [False] * len(names),
+            len(self.lines),
+        )
+
+    def rows(self, rows: np.ndarray | slice) -> Chunk:
+        """Only these rows; their series are no longer known."""
+        return Chunk(
+            self.inputs[rows].reset_index(drop=True),
+            self.beside[rows].reset_index(drop=True),
+            self.lines[rows],
         )
 
     @staticmethod
     def joined(parts: Sequence[Chunk]) -> Chunk:
-        """One after the other."""
+        """One chunk of several."""
         if len(parts) == 1:
             return parts[0]
         return Chunk(
@@ -68,23 +78,23 @@ class Chunk:
 
 
 class Unseen:
-    """Categories that training did not see, counted over all of a file."""
+    """Categories that training did not see, counted over the whole file."""
 
     def __init__(self) -> None:
-        self._found: dict[str, Counter[str]] = {}
+        self._levels: dict[str, Counter[str]] = {}
         self._rows: Counter[str] = Counter()
 
     def add(self, column: str, cells: pd.Series) -> None:
         """cells : those of unknown level."""
         self._rows[column] += len(cells)
-        found = self._found.setdefault(column, Counter())
+        levels = self._levels.setdefault(column, Counter())
         for cell, count in cells.astype(str).value_counts().items():
-            if cell in found or len(found) < MOST_UNSEEN:
-                found[str(cell)] += int(count)
+            if cell in levels or len(levels) < MOST_UNSEEN:
+                levels[str(cell)] += int(count)
 
     @property
     def notes(self) -> list[str]:
-        """One for all of them, or none.
+        """One sentence for all of them, or none.
 
         >>> unseen = Unseen()
         >>> unseen.add("ward", pd.Series(["Z", "Z", "Y"]))
@@ -92,30 +102,25 @@ class Unseen:
         ["Training never saw these, which count as missing: 'Z', 'Y' in column 'ward' (3 rows)."]
         """
 
-        def told(name: str) -> str:
-            texts = [text for text, _ in self._found[name].most_common()]
-            return f"{shorten(texts, 3)} in column {name!r} ({counted(self._rows[name], 'row')})"
+        def described(name: str) -> str:
+            levels = [level for level, _ in self._levels[name].most_common()]
+            return f"{shorten(levels, 3)} in column {name!r} ({counted(self._rows[name], 'row')})"
 
-        if not self._found:
+        if not self._levels:
             return []
-        columns = shorten(list(self._found), word=told)
+        columns = shorten(list(self._levels), word=described)
         return [f"Training never saw these, which count as missing: {columns}."]
 
 
-def open_rows(path: Path) -> AbstractContextManager[Reader]:
-    """A CSV, packed CSV or Parquet file to be read piece by piece."""
-    return open_parquet(path) if path.suffix.lower() in PARQUET else open_csv(path)
-
-
 class Chunks:
-    """What a model reads of a file.
+    """What a model reads from a file.
 
     Parameters
     ----------
     reader : the open file
-    bad : is told of bad rows, and decides whether to go on
+    bad : collects bad rows, and decides whether to go on
     beside : other columns that are wanted, as they stand in the file
-    progress : called with the bytes done and in all
+    progress : called with the bytes read so far and in all
     """
 
     def __init__(
@@ -132,16 +137,16 @@ class Chunks:
         with _naming(bad.path):
             self.chosen = choose_columns(model, reader.names)
         self._check_names()
-        meant = _meant(model, self.chosen)
-        self.kinds = {name: one.kind for name, one in meant.items()}
-        self._levels = {name: Levels(map(str, one.known)) for name, one in meant.items()}
+        inputs = _chosen_inputs(model, self.chosen)
+        self.kinds = {name: column.kind for name, column in inputs.items()}
+        self._levels = {name: Levels(map(str, column.known)) for name, column in inputs.items()}
         self._clock = Clock(clock_of(model))
 
     def __iter__(self) -> Iterator[Chunk]:
         raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self.kinds.items()}
         raw_kinds |= dict.fromkeys(self.beside, "text")
         for raw in self.reader.rows(raw_kinds):
-            chunk = self._understood(raw)
+            chunk = self._interpreted(raw)
             self.count += len(chunk.lines)
             if self.progress:
                 self.progress(raw.done, self.reader.size)
@@ -154,7 +159,7 @@ class Chunks:
                 "Check the file",
             )
 
-    def _understood(self, raw: RawRows) -> Chunk:
+    def _interpreted(self, raw: RawRows) -> Chunk:
         """Cells by the model's kinds; rows with bad ones are reported and left out."""
         columns, wrong = {}, dict(raw.wrong)
         good = np.ones(len(raw.lines), dtype=bool)
@@ -167,20 +172,11 @@ class Chunks:
                     unseen.append((name, cells, unknown))
                 columns[name] = pd.Series(values, dtype=object)
                 continue
-            if kind == "number":
-                values, bad = parse_numbers(cells)
-                what = "which is no finite number"
-            elif kind == "time":
-                with _naming(self.bad.path):
-                    values, bad = self._clock.read(cells)
-                what = self._clock.what
-            else:
-                values = cells.astype(object).to_numpy()
-                bad = cells.isna().to_numpy() & (kind == "id")
-                what = "but every row must say whose it is"
+            values, bad, problem = self._values(cells, kind)
             columns[name] = pd.Series(values)
             for row in np.flatnonzero(bad & good).tolist():
-                wrong[int(raw.lines[row])] = f"column {name!r} {_holds(cells.iloc[row])}, {what}"
+                fact = f"column {name!r} {_content(cells.iloc[row])}, {problem}"
+                wrong[int(raw.lines[row])] = fact
             good &= ~bad
         self.bad.report(wrong)
         for name, cells, unknown in unseen:
@@ -190,6 +186,16 @@ class Chunks:
         chunk = chunk if good.all() else chunk.rows(good)
         return replace(chunk, inputs=select_inputs(self.model, chunk.inputs)[0])
 
+    def _values(self, cells: pd.Series, kind: str) -> tuple[np.ndarray, np.ndarray, str]:
+        """Values of a column, which cells are bad, and what is wrong with them."""
+        if kind == "number":
+            return *parse_numbers(cells), "which is not a finite number"
+        if kind == "time":
+            with _naming(self.bad.path):
+                return *self._clock.read(cells), self._clock.problem
+        bad = cells.isna().to_numpy() & (kind == "id")
+        return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"
+
     def _check_names(self) -> None:
         lacking = [name for name in self.beside if name not in self.reader.names]
         if lacking:
@@ -198,46 +204,143 @@ class Chunks:
                 f"Its columns are {shorten(self.reader.names, limit=8)}",
                 "Correct the column's name, or the file",
             )
-        twice = [name for name in [*self.chosen, *self.beside] if name in self.reader.twins]
-        if twice:
+        twins = [name for name in [*self.chosen, *self.beside] if name in self.reader.twins]
+        if twins:
             raise InputError(
-                f"{self.bad.path} has more than one column named {shorten(twice)}",
-                "Columns are told apart by name",
+                f"{self.bad.path} has more than one column named {shorten(twins)}",
+                "Columns are identified by name",
                 "Rename or remove the repeated columns",
             )
 
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Errors about a file say which."""
+    """Put the file's name into errors."""
     try:
         yield
     except InputError as error:
         raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
 
 
-def _meant(model: Any, chosen: list[str]) -> dict[str, Input]:
-    """What each chosen column is: its kind is also "id", "time" or "text"."""
+def _chosen_inputs(model: Any, chosen: list[str]) -> dict[str, Input]:
+    """What each chosen column is; kinds are also "id", "time" and "text"."""
     roles = {name: role for role, name in roles_of(model).items()}
     inputs = inputs_of(model)
-    of_role = {"id": "id", "time": "time", "variable": "text", "value": "number"}
+    kind_of_role = {"id": "id", "time": "time", "variable": "text", "value": "number"}
     if "variable" in roles.values():
         static = set(static_names(model))
-        if any(one.kind != "number" for one in inputs if one.name not in static):
+        if any(column.kind != "number" for column in inputs if column.name not in static):
             raise InputError(
-                "the model was trained on pairs of variable and value, some of them texts",
+                "the model was trained on pairs of variable and value, some of them strings",
                 "A column of values from a file must be numbers",
-                "Predict from Python, or train with one column a variable",
+                "Predict from Python, or train with one column per variable",
             )
-        inputs = [one for one in inputs if one.name in static]
+        inputs = [column for column in inputs if column.name in static]
     rest = iter(inputs)  # in the order of the chosen ones; by that alone if names are unknown
     return {
-        name: Input(name, of_role[roles[name]], []) if name in roles else next(rest)
+        name: Input(name, kind_of_role[roles[name]], []) if name in roles else next(rest)
         for name in chosen
     }
 
 
-def _holds(cell: Any) -> str:
+def _content(cell: Any) -> str:
     if isinstance(cell, float) and np.isinf(cell):
         return "is infinite"
     return "is empty" if pd.isna(cell) else f"holds {str(cell)[:60]!r}"
+
+
+class SeenIds:
+    """Ids that have appeared, in 8 bytes each: their hashes, in sorted arrays.
+
+    In one of a million files with five million ids two share a hash; then a new one is refused.
+
+    >>> seen = SeenIds()
+    >>> seen.add(np.array(["a", "b"], dtype=object))
+    >>> seen.has(np.array(["b", "c"], dtype=object))
+    array([ True, False])
+    """
+
+    def __init__(self) -> None:
+        self._sorted: list[np.ndarray] = []
+
+    def has(self, ids: np.ndarray) -> np.ndarray:
+        """(n,) -> (n,) bool."""
+        keys, known = _hashes(ids), np.zeros(len(ids), dtype=bool)
+        for hashes in self._sorted:
+            at = np.minimum(np.searchsorted(hashes, keys), len(hashes) - 1)
+            known |= hashes[at] == keys
+        return known
+
+    def add(self, ids: np.ndarray) -> None:
+        """Remember these; (n,)."""
+        new = np.sort(_hashes(ids))
+        # Arrays of similar size are merged, so that there are few and each id moves rarely.
+        while self._sorted and len(self._sorted[-1]) < 2 * len(new):
+            new = np.sort(np.concatenate([self._sorted.pop(), new]))
+        if len(new):
+            self._sorted.append(new)
+
+
+def _hashes(ids: np.ndarray) -> np.ndarray:
+    return pd.util.hash_array(ids.astype(object), categorize=False)
+
+
+def whole_series(
+    chunks: Iterable[Chunk], id: str, time: str | None, bad: BadRows, in_memory: bool = False
+) -> Iterator[Chunk]:
+    """Chunks that hold all rows of their series, and say which row belongs to which series.
+
+    id, time : columns of the inputs; a series has each time once
+    in_memory : take all chunks at once, so that rows of a series may be anywhere
+    """
+    if in_memory:
+        chunks = list(chunks)
+        if chunks:
+            yield _numbered(Chunk.joined(chunks), id, time, bad)
+        return
+    seen, waiting = SeenIds(), list[Chunk]()
+    for chunk in chunks:
+        ids = chunk.inputs[id].to_numpy(dtype=object)
+        starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+        if waiting and ids[0] == waiting[-1].inputs[id].iloc[-1]:
+            starts = starts[1:]
+        begun = ids[starts]
+        again = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
+        if again.any():
+            row = starts[again.argmax()]
+            raise InputError(
+                f"{bad.path}, {bad.word} {chunk.lines[row]}: the series {str(ids[row])!r} comes"
+                " back after rows of others",
+                "Rows of one series must stand together where a file is read piece by piece",
+                f"Sort the file by {id!r}, or read all of it at once with --in-memory",
+            )
+        seen.add(begun)
+        if not len(starts):  # all of it belongs to the series before
+            waiting.append(chunk)
+            continue
+        last = int(starts[-1])
+        if waiting or last:
+            before = [chunk.rows(slice(0, last))] if last else []
+            yield _numbered(Chunk.joined([*waiting, *before]), id, time, bad)
+        waiting = [chunk.rows(slice(last, None))]
+    if waiting:
+        yield _numbered(Chunk.joined(waiting), id, time, bad)
+
+
+def _numbered(chunk: Chunk, id: str, time: str | None, bad: BadRows) -> Chunk:
+    """Number series in order of appearance; a second row at the same time is a bad one."""
+    codes, _ = pd.factorize(chunk.inputs[id].to_numpy(dtype=object))
+    if time:
+        repeated = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
+        if repeated.any():
+            rows = chunk.inputs[repeated]
+            bad.report(
+                {
+                    line: f"the series {str(series)!r} already has a row at time {when}"
+                    for line, series, when in zip(
+                        chunk.lines[repeated].tolist(), rows[id], rows[time], strict=True
+                    )
+                }
+            )
+            chunk, codes = chunk.rows(~repeated), codes[~repeated]
+    return replace(chunk, series=codes)

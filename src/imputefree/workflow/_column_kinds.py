@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,24 +12,26 @@ from ..data import GAP_WORDS, MAX_LEVELS, read_columns
 from ..errors import InputTypeError, counted, shorten
 
 NUMBER, CATEGORY = "number", "category"
-NAMES = 0.9  # texts of which more than that share are different are names, not categories
-FEWEST = 10  # values, to say that of
+NAMES = 0.9  # strings of which a larger share are different are names, not categories
+FEWEST = 10  # values needed to conclude that
 DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
 DATE = re.compile(rf"\s*{DAY}([ T]\d{{1,2}}:\d{{2}}.*)?\s*")
-UNNAMED = re.compile(r"(Unnamed: \d+)?")  # as pandas calls such columns
+UNNAMED = re.compile(r"(Unnamed: \d+)?")  # pandas' name for such columns
 COUNTS = "numbers the rows; to keep it, name it with --category"
-DATES = "dates; to keep it, turn it into a number, such as days since some day"
+DATES = "dates; to keep it, convert it to a number, such as days since some day"
+IDS = "whole numbers, all different: if it is an id, leave it out with --drop"
+CONSTANT = "constant within each series: consider --static"
 
 
 @dataclass(frozen=True)
 class Column:
     """One column of the file.
 
-    kind : "number", "category" or, where it is left out, ""
-    missing : share of rows without a value; of static columns, of series
-    note : what a user should know of it
+    kind : "number", "category" or, if it is left out, ""
+    missing : share of rows without a value; for static columns, of series
+    note : what a user should know about it
     left_out : why the model does not use it, or ""
-    static : whether it was named as one that does not change within a series
+    static : whether the user named it as constant within a series
     """
 
     name: str
@@ -54,73 +55,73 @@ def take_for(
     values : (rows,)
     forced : whether the user says that it is a category
     series : (rows,) the number of each row's series, if there are series
-    static : whether the user says that it does not change within them
-    whole : the column in all rows of the file, where values are some of them
+    static : whether the user says that it is constant within them
+    whole : the column in all rows of the file, if `values` are only some of them
 
     >>> take_for(pd.Series(["b", "a", None, "a"], name="ward"))
     Column(name='ward', kind='category', missing=0.25, note='2 levels', left_out='', static=False)
     >>> take_for(pd.Series(["2024-01-02", "2024-03-04"], name="day")).left_out
-    'dates; to keep it, turn it into a number, such as days since some day'
+    'dates; to keep it, convert it to a number, such as days since some day'
     """
     name = str(values.name)
     if static and series is not None:
         values = values.groupby(series).first()  # the first that is known
     missing = float(values.isna().mean())
 
-    def out(why: str) -> Column:
-        return Column(name, "", missing, left_out=why, static=static)
+    def left_out(reason: str) -> Column:
+        return Column(name, "", missing, left_out=reason, static=static)
 
     known = values.dropna()
     if known.empty:
-        return out("empty")
+        return left_out("empty")
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return out(DATES)
+        return left_out(DATES)
     try:
         array = read_columns(known.to_frame()).arrays[0]
     except InputTypeError as error:  # infinity is another error: it is never passed over
-        return out(error.fact.partition(" holds ")[2] or error.fact)
-    different = len(pd.unique(array))
-    if different == 1 and not missing:
-        return out(f"constant: always {_shown(array[0])}")
-    steady = series is not None and not static and _steady(values, series)
-    kind = CATEGORY if forced or array.dtype == object else NUMBER
-    column = Column(name, kind, missing, "one value only, or a gap" * (different == 1), "", static)
-    if different > 1 and kind == CATEGORY:
-        of = len(np.unique(series[values.notna()])) if steady and series is not None else len(array)
-        column = _text(column, array, different, of, forced)
-    elif different > 1 and not static and _counts(values if whole is None else whole):
-        return out(COUNTS if series is None else f"{COUNTS} or --static")
-    elif _ids(array, different):
-        column = replace(
-            column, note="whole numbers, all different: if it is an id, leave it out with --drop"
-        )
+        return left_out(error.fact.partition(" holds ")[2] or error.fact)
+    n_distinct = len(pd.unique(array))
+    if n_distinct == 1 and not missing:
+        only = repr(array[0]) if isinstance(array[0], str) else f"{array[0]:g}"
+        return left_out(f"constant: always {only}")
+    steady = series is not None and not static and _is_steady(values, series)
+    note = "one value only, or a gap" if n_distinct == 1 else ""
+    column = Column(name, NUMBER, missing, note, "", static)
+    if forced or array.dtype == object:
+        column = replace(column, kind=CATEGORY)
+        if n_distinct > 1:
+            rows = values.notna().to_numpy()
+            n = len(np.unique(series[rows])) if series is not None and steady else len(array)
+            column = _category(column, array, n_distinct, n, forced)
+    elif n_distinct > 1 and not static and _counts_rows(values if whole is None else whole):
+        return left_out(COUNTS if series is None else f"{COUNTS} or --static")
+    elif _looks_like_ids(array, n_distinct):
+        column = replace(column, note=IDS)
     if steady and column.kind:
-        note = "does not change within a series: consider --static"
-        column = replace(column, note="; ".join(filter(None, (column.note, note))))
+        column = replace(column, note="; ".join(filter(None, (column.note, CONSTANT))))
     return column
 
 
-def _text(column: Column, array: np.ndarray, different: int, of: int, forced: bool) -> Column:
-    """A column of texts: a category, unless it holds dates, or names of rows (`of` of them)."""
-    if not forced and all(DATE.fullmatch(str(text)) for text in array[:1000]):
+def _category(column: Column, array: np.ndarray, n_distinct: int, n: int, forced: bool) -> Column:
+    """A column of strings: a category, unless it holds dates or the names of its n rows."""
+    if not forced and all(DATE.fullmatch(str(string)) for string in array[:1000]):
         return replace(column, kind="", left_out=DATES)
-    if not forced and of >= FEWEST and different > NAMES * of:
-        almost = "" if different == of else "almost "
-        why = f"texts that are {almost}all different, as names are"
-        return replace(column, kind="", left_out=why)
-    note = f"{different:,} levels"
-    if different > MAX_LEVELS:
+    if not forced and n >= FEWEST and n_distinct > NAMES * n:
+        almost = "" if n_distinct == n else "almost "
+        return replace(column, kind="", left_out=f"strings, {almost}all different, like names")
+    note = f"{n_distinct:,} levels"
+    if n_distinct > MAX_LEVELS:
         note += f"; the {MAX_LEVELS} commonest count, the others as one"
-    words = sorted({str(text) for text in pd.unique(array)} & GAP_WORDS)
+    words = sorted({str(string) for string in pd.unique(array)} & GAP_WORDS)
     if words:
         note += f"; {shorten(words)} is one of them: if it means a gap, leave such cells empty"
     return replace(column, note=note)
 
 
-def _counts(whole: pd.Series) -> bool:
+def _counts_rows(whole: pd.Series) -> bool:
     """Whether a column of numbers only numbers the rows of the file: 1, 2, 3, …
 
-    Years in order do not, unless nobody gave the column a name.
+    Years in order do not, unless the column has no name.
     """
     if len(whole) < FEWEST or whole.isna().any():
         return False
@@ -129,16 +130,16 @@ def _counts(whole: pd.Series) -> bool:
     return begins and bool((np.diff(array) == 1).all())
 
 
-def _ids(array: np.ndarray, different: int) -> bool:
+def _looks_like_ids(array: np.ndarray, n_distinct: int) -> bool:
     """Whether numbers look like ids; small ones would not."""
     return (
-        different == len(array)
+        n_distinct == len(array)
         and len(array) >= FEWEST
         and bool((array == np.round(array)).all() and np.abs(array).max() >= len(array))
     )
 
 
-def _steady(values: pd.Series, series: np.ndarray) -> bool:
+def _is_steady(values: pd.Series, series: np.ndarray) -> bool:
     """Whether a column has one value, or none, in all rows of a series; and some have several."""
     groups = values.groupby(series)
     if len(values) == groups.ngroups or groups.nunique().max() > 1:
@@ -147,21 +148,16 @@ def _steady(values: pd.Series, series: np.ndarray) -> bool:
     return bool(((known == 0) | (known == groups.size())).all())
 
 
-def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, str) else f"{value:g}"
-
-
 def summary(columns: list[Column]) -> str:
-    """How many columns of which kind.
+    """How many columns of each kind.
 
     >>> summary([Column("age", "number", 0.0), Column("day", "", 0.0, left_out="dates")])
     '1 number, 1 left out'
     """
-    counts = {
-        "number": sum(one.kind == NUMBER for one in columns),
-        "category": sum(one.kind == CATEGORY for one in columns),
-    }
-    words = [counted(count, what) for what, count in counts.items() if count]
-    words = [word.replace("categorys", "categories") for word in words]
-    left_out = sum(bool(one.left_out) for one in columns)
-    return ", ".join(words + [f"{left_out} left out"] * bool(left_out))
+    numbers = sum(column.kind == NUMBER for column in columns)
+    categories = sum(column.kind == CATEGORY for column in columns)
+    left_out = sum(bool(column.left_out) for column in columns)
+    parts = [counted(numbers, "number")] if numbers else []
+    if categories:
+        parts.append("1 category" if categories == 1 else f"{categories} categories")
+    return ", ".join(parts + [f"{left_out} left out"] * bool(left_out))

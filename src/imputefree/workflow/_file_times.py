@@ -1,4 +1,4 @@
-"""Times of a file: numbers or dates, the latter in one way of writing that the model remembers."""
+"""Times of a file: numbers, or dates in one format that the model remembers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ import pandas as pd
 from ..data import parse_numbers
 from ..errors import InputError
 
-WORDS = {"numbers": "numbers", "dates": "dates", "spans": "spans of time"}
-ISO = "ISO8601"  # what pandas calls year, month, day, of any precision
-SHOWN = pd.Timestamp("2024-12-31 13:45")
-REMEDY = "Write dates such as 2024-12-31 or 2024-12-31 13:45"
+WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
+ISO = "ISO8601"  # pandas' name for year, month, day, of any precision
+EXAMPLE = pd.Timestamp("2024-12-31 13:45")
 
 
 class Clock:
     """Reads the times of a file as training read them, however the file is cut.
 
-    known : as training had them, {"kind": "numbers", "dates" or "spans", "format": text or None};
-        without it, the first time of the file says both
+    known : as training had them, {"kind": "numbers", "dates" or "spans", "format": str or None};
+        without it, the first time of the file decides both
 
     >>> clock = Clock({"kind": "dates", "format": "%d/%m/%Y"})
     >>> clock.read(pd.Series(["01/02/2024", "2/30/2024"]))[1]
@@ -34,12 +33,12 @@ class Clock:
 
     def __init__(self, known: Mapping[str, Any] | None = None) -> None:
         self.known = dict(known or {})
-        self.kind: str | None = None  # of this file, once a time of it was seen
+        self.kind: str | None = None  # of this file, once one of its times was seen
         self.format: str | None = self.known.get("format")
 
     @classmethod
     def learned(cls, values: pd.Series) -> Clock:
-        """From all times of a file; whether days or months stand first must show in them.
+        """From all times of a file, which must show whether days or months come first.
 
         >>> Clock.learned(pd.Series(["01/02/2024", "13/02/2024"])).plain
         {'kind': 'dates', 'format': '%d/%m/%Y'}
@@ -47,32 +46,30 @@ class Clock:
         clock, values = cls(), _plain_cells(values)
         clock.kind, first = _kind(values)
         if clock.kind == "dates" and isinstance(first, str):
-            found = _format(first)
-            other = _swapped(found)
-            wrong = _dates(values, found).isna() & values.notna()
-            if other and not (_dates(values, other).isna() & values.notna()).any():
-                if not wrong.any():
+            clock.format = _format(first)
+            swapped = _swapped(clock.format)
+            if swapped and _all_dates(values, swapped):
+                if _all_dates(values, clock.format):
                     raise _ambiguous(values.name, first)
-                found = other
-            clock.format = found
+                clock.format = swapped
         return clock
 
     @property
     def plain(self) -> dict[str, Any]:
-        """What a model remembers, for JSON."""
+        """What a model remembers, as JSON types."""
         return {"kind": self.kind, "format": self.format}
 
     @property
-    def what(self) -> str:
-        """About a cell that is no time."""
+    def problem(self) -> str:
+        """What is wrong with a cell that is not a time."""
         form = self.known.get("format")
         if not form:
-            return "which is no time"
-        like = "2024-12-31" if form == ISO else SHOWN.strftime(form)
-        return f"which is no time as training had them, such as {like}"
+            return "which is not a time"
+        example = "2024-12-31" if form == ISO else EXAMPLE.strftime(form)
+        return f"which is not a time as in training, such as {example}"
 
     def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers or datetime64, and which cells are no time; (n,) each."""
+        """Numbers or datetime64, and which cells are not times; (n,) each."""
         values = _plain_cells(values)
         if self.kind is None:
             self._settle(values)
@@ -87,18 +84,18 @@ class Clock:
     def _settle(self, values: pd.Series) -> None:
         """The first time of the file shows of what kind its times are."""
         kind, first = _kind(values)
-        meant = self.known.get("kind")
-        if kind and meant and kind != meant:
+        trained = self.known.get("kind")
+        if kind and trained and kind != trained:
             raise InputError(
                 f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}",
-                f"The model was trained with {WORDS.get(meant, meant)} there",
+                f"The model was trained with {WORDS.get(trained, trained)} there",
                 "Write times as in training",
             )
         self.kind = kind
         if kind == "dates" and isinstance(first, str) and self.format is None:
             self.format = _format(first)
-            other = _swapped(self.format)
-            if meant and other and _dates(pd.Series([first]), other).notna().all():
+            swapped = _swapped(self.format)
+            if trained and swapped and _all_dates(pd.Series([first]), swapped):
                 raise _ambiguous(values.name, first)
 
 
@@ -107,7 +104,7 @@ def _plain_cells(values: pd.Series) -> pd.Series:
 
 
 def _kind(values: pd.Series) -> tuple[str | None, Any]:
-    """What the first time is, and itself; None where no cell is a time."""
+    """The kind of the first time, and itself; None if no cell is a time."""
     cells = values.dropna()
     if not len(cells):
         return None, None
@@ -127,16 +124,16 @@ def _kind(values: pd.Series) -> tuple[str | None, Any]:
 
 
 def _format(text: str) -> str | None:
-    """How a date is written; None if it is none, or has a year of two digits."""
-    if _dates(pd.Series([text]), ISO).notna().all():
+    """How a date is written; None if it is not one, or has a year of two digits."""
+    if _all_dates(pd.Series([text]), ISO):
         return ISO
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whether days stand first is asked by `_swapped`
+        warnings.simplefilter("ignore")  # whether days come first is settled by `_swapped`
         return pd.tseries.api.guess_datetime_format(text)
 
 
 def _swapped(form: str | None) -> str | None:
-    """The same with day and month in each other's place, where people write both.
+    """The same with day and month swapped, if people write it both ways.
 
     >>> _swapped("%m/%d/%Y"), _swapped("%d %b %Y")
     ('%d/%m/%Y', None)
@@ -147,19 +144,24 @@ def _swapped(form: str | None) -> str | None:
 
 
 def _dates(values: pd.Series, form: str | None) -> pd.Series:
-    """Texts as dates in UTC, of no zone meaning UTC; NaT for what is none."""
+    """Strings as dates in UTC, which is also meant by no zone; NaT for other cells."""
     cells = values.astype(object)
     if pd.api.types.infer_dtype(cells, skipna=True) in {"date", "datetime"}:
         return pd.to_datetime(cells, errors="coerce", utc=True)  # dates of a Parquet file
-    texts = cells.astype(str).where(cells.notna())
-    return pd.to_datetime(texts, format=form, errors="coerce", utc=True)
+    strings = cells.astype(str).where(cells.notna())
+    return pd.to_datetime(strings, format=form, errors="coerce", utc=True)
+
+
+def _all_dates(values: pd.Series, form: str | None) -> bool:
+    """Whether all cells that are not empty are dates in this format."""
+    return not (_dates(values, form).isna() & values.notna()).any()
 
 
 def _ambiguous(name: Any, text: str) -> InputError:
     return InputError(
         f"the time column {name!r} holds {text!r}, which may be month or day first",
-        "Nothing else in it tells which is meant",
-        REMEDY,
+        "No other time in it shows which is meant",
+        "Write dates such as 2024-12-31 or 2024-12-31 13:45",
     )
 
 

@@ -1,183 +1,343 @@
-"""From a problem to a model file with its card: estimate, train on everything, write."""
+"""From a problem to a model file with its card: split, compare with references, train, write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
-from ..errors import InputError, ModelFileError
-from ..estimators import GILEstimator
-from ._card import TITLE, write_card
-from ._estimate import Report, estimate
-from ._partial import Partial, write_file
+from ..baselines import (
+    BoostingClassifier,
+    BoostingRegressor,
+    ImputeThenPredict,
+    LinearClassifier,
+    LinearRegressor,
+    MaskOnlyClassifier,
+    MaskOnlyRegressor,
+    SummaryClassifier,
+    SummaryRegressor,
+)
+from ..data import Panel, Splits, assign_folds, tenths
+from ..errors import InputError, InterruptedWarning, ParameterError, counted
+from ..estimators import (
+    GILClassifier,
+    GILEstimator,
+    GILRegressor,
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    check_parameters,
+)
+from ..gil import make_policy
+from ..metrics import LEVEL, Scores, intervals, n_resamples
+from ._card import (
+    BOOSTING,
+    CHANCE,
+    MASK,
+    MEAN,
+    OURS,
+    Estimate,
+    describe,
+    most_telling_gaps,
+    remarks_of,
+    warnings_of,
+    write_card,
+)
+from ._partial import Partial, damaged, write_durably
 from ._problem import Problem
-from ._references import OURS, learn, make, methods
-from ._request import Request
-from ._split import Fold, make_folds
-from ._verdict import most_telling_gaps, remarks_of, warnings_of
+from ._request import Request, card_path
+
+FOLDS = 5
+MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
+SHARE = 0.2  # of that part
+Report = Callable[[str], None]  # called with the name of what begins
+NETWORKS = {
+    ("table", "classification"): GILClassifier,
+    ("table", "regression"): GILRegressor,
+    ("series", "classification"): GILSequenceClassifier,
+    ("series", "regression"): GILSequenceRegressor,
+}
 
 
-def card_path(output: Path) -> Path:
-    """Where the card is put.
+class Fold(NamedTuple):
+    """Sorted numbers of units (rows, or series) to learn from and to score."""
 
-    >>> card_path(Path("model.imputefree")).name
-    'model.md'
-    """
-    return output.with_suffix(".md")
+    train: np.ndarray
+    test: np.ndarray
 
 
-def check_output(request: Request) -> None:
-    """Refuse what could not be written in the end, before anything is computed."""
-    output, card = request.output, card_path(request.output)
-    inputs = [request.data, *([request.test] if isinstance(request.test, Path) else [])]
-    if any(path.resolve() in (output.resolve(), card.resolve()) for path in inputs):
-        raise InputError(
-            f"-o {output} would overwrite the data",
-            "A model is a file of its own",
-            "Name another file, such as -o model.imputefree",
-        )
-    if output.is_dir() or not output.name or card == output:
-        raise ModelFileError(
-            f"{output} {'is a folder' if output.is_dir() else 'is the name of a card'}",
-            "A model is one file, and its card one beside it that ends in .md",
-            "Name a file, such as -o model.imputefree",
-        )
-    if not output.parent.is_dir():
-        raise ModelFileError(
-            f"the folder {output.parent} does not exist",
-            "A model is saved into an existing, writable folder",
-            "Make the folder, or choose another path",
-        )
-    if card.exists() and not card.read_text(errors="replace").startswith(TITLE):
-        raise InputError(
-            f"{card} exists and is no model card",
-            "The card is written beside the model, and nobody's text is overwritten",
-            "Name another file with -o",
-        )
+class Plan(NamedTuple):
+    """The splits of the estimate, in words too; no folds without an estimate."""
+
+    folds: list[Fold]
+    how: str = ""
+
+    @property
+    def steps(self) -> int:
+        """How many models are trained."""
+        return len(self.folds) * len(methods()) + 1
 
 
-def plan(problem: Problem, other: Problem | None, request: Request) -> tuple[list[Fold], str]:
-    """The folds of the estimate, and how it is said; none without an estimate."""
-    make(OURS, problem, request)  # wrong options show before anything is kept
+def methods() -> list[str]:
+    """Our model, then the references; which boosting depends on what is installed."""
+    return [OURS, MASK, MEAN, BOOSTING[0] if find_spec("lightgbm") else BOOSTING[1]]
+
+
+def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
+    """What tells this fit from others beside its options: files by their digests, methods."""
+    test = other.digest if other is not None else None
+    return {"data": problem.digest, "test": test, "methods": methods()}
+
+
+def make(name: str, problem: Problem, request: Request) -> Any:
+    """An unfitted estimator; the two networks get the same budget."""
+    classes, seed = problem.task == "classification", request.seed
+    if name in (OURS, MEAN):
+        budget = {"max_iter": request.epochs, "n_members": request.members}
+        given: Any = {option: value for option, value in budget.items() if value is not None}
+        network: Any = NETWORKS[problem.kind, problem.task](random_state=seed, **given)
+        if name == MEAN:
+            return ImputeThenPredict(estimator=network, indicator=True)
+        network.set_params(policy=request.policy)
+        check_parameters(network)
+        make_policy(request.policy)  # refuses an unknown name
+        return network
+    if name in BOOSTING:
+        boosting = BoostingClassifier if classes else BoostingRegressor
+        model: Any = boosting(name, random_state=seed)
+    else:
+        model = (LinearClassifier if classes else LinearRegressor)(random_state=seed)
+    if problem.kind == "series":
+        return (SummaryClassifier if classes else SummaryRegressor)(model, mask=name == MASK)
+    if name == MASK:
+        return (MaskOnlyClassifier if classes else MaskOnlyRegressor)(model)
+    return model
+
+
+def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | None = None) -> Any:
+    """Fit on these units (sorted); training resumes from `checkpoint` if the estimator can."""
+    takes = inspect.signature(model.fit).parameters
+    options: dict[str, Any] = {}
+    if checkpoint is not None and "checkpoint" in takes:
+        options["checkpoint"] = checkpoint
+    rows: Any = problem.rows(units)
+    y: Any = problem.y[units]
+    if problem.groups is not None and "groups" in takes:
+        options["groups"] = problem.groups[units]
+    if problem.id:
+        if "groups" in options:
+            owners = problem.owners(units)
+            options["groups"] = dict(zip(owners, options["groups"].tolist(), strict=True))
+        # As a column, so that a file with its labels still in it can be predicted.
+        rows = rows.assign(**{problem.target: problem.y[problem.unit[rows.index]]})
+        y = problem.target
+        rows = Panel.from_long(rows, **problem.how, labels=y)
+    with _quiet():
+        return model.fit(rows, y, **options)
+
+
+def predict(model: Any, problem: Problem, units: np.ndarray) -> np.ndarray:
+    """Probabilities (units, classes) of the problem's classes, or numbers (units,)."""
+    rows = problem.rows(units)
+    with _quiet():
+        if problem.task == "regression":
+            return np.asarray(model.predict(rows), dtype=np.float64)
+        known = np.asarray(model.predict_proba(rows), dtype=np.float64)
+    probability = np.zeros((len(known), len(problem.classes)))  # 0 for a class not learned
+    probability[:, np.searchsorted(problem.classes, model.classes_)] = known
+    return probability
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings about folds that lack a category; Ctrl-C ends the fit, not only a training."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", InterruptedWarning)
+            yield
+    except InterruptedWarning:
+        raise KeyboardInterrupt from None
+
+
+def plan(problem: Problem, other: Problem | None, request: Request) -> Plan:
+    """Split the problem for the estimate; other : another file to score on."""
+    make(OURS, problem, request)  # wrong options show before anything is computed
     if not request.estimate:
-        return [], ""
+        return Plan([])
     if other is not None:
         fold = Fold(np.arange(len(problem.y)), np.arange(len(other.y)))
-        return [fold], f"the rows of `{other.file}`"
+        return Plan([fold], f"the rows of `{other.file}`")
     share = request.test if isinstance(request.test, float) else None
     return make_folds(problem, request.folds, share, request.seed, request.quick)
 
 
-def steps(folds: list[Fold]) -> int:
-    """How many things there are to train."""
-    return len(folds) * len(methods()) + 1
+def make_folds(
+    problem: Problem, folds: int | None, share: float | None, seed: int, quick: bool = False
+) -> Plan:
+    """Folds of cross-validation, or one held-out part.
+
+    Every fold has the same shares of classes (or of tenths of the numbers); groups stay whole. A
+    class with a single example is never scored: it must be learned.
+    """
+    classes = problem.task == "classification"
+    strata = problem.truth if classes else tenths(problem.y)
+    if folds is None and share is None and (quick or len(problem.y) > MANY):
+        share = SHARE
+    if share is not None:
+        split = Splits(test=share, validation=0.0).of(strata, problem.groups, seed)
+        parts = [Fold(np.union1d(split.train, split.validation), split.test)]
+        how = f"{problem.units(len(split.test))} held out ({100 * share:g} %)"
+    else:
+        folds = folds or FOLDS
+        groups = problem.groups
+        most = len(problem.y) if groups is None else len(np.unique(groups))
+        if folds > most:
+            raise ParameterError(
+                f"there are {folds} folds, and {most} "
+                + ("rows or series" if groups is None else "groups"),
+                "Every fold needs at least one",
+                f"Pass --folds {most}" if most > 1 else "Leave --group out, or pass --no-estimate",
+            )
+        number = assign_folds(folds, np.random.default_rng(seed), strata, groups)
+        every = [
+            Fold(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in range(folds)
+        ]
+        parts = [fold for fold in every if len(fold.test)]
+        how = f"{len(parts)}-fold cross-validation"
+    for fold in parts:
+        if len(np.unique(problem.y[fold.train])) < 2 or not len(fold.test):
+            raise InputError(
+                "a part of the split has no two different targets to learn from, or none to score"
+                f" ({counted(len(problem.y), 'example')} in all)",
+                "An estimate needs examples of different targets on both sides",
+                "Choose other --folds or --test, or pass --no-estimate",
+            )
+    return Plan(parts, how + f", rows of one {problem.group!r} kept together" * bool(problem.group))
 
 
 def fit(
     problem: Problem,
     other: Problem | None,
-    folds: list[Fold],
-    how: str,
+    planned: Plan,
     request: Request,
     partial: Partial,
     report: Report,
 ) -> GILEstimator:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
-    final = _final(problem, request, partial, report)
-    found = None
-    if folds:
-        tested = other or problem
-        trained = final if other is not None else None
-        found = estimate(problem, tested, folds, how, request, partial, report, trained)
-        found["warnings"] = warnings_of(found, most_telling_gaps(problem))
-        found["remarks"] = remarks_of(found)
+    trained = partial.folder / "model.imputefree"
+
+    def final() -> GILEstimator:
+        """The model that learned from everything; trained once."""
+        if not trained.exists():
+            report("the model, on everything")
+            model = make(OURS, problem, request)
+            learn(model, problem, np.arange(len(problem.y)), partial.checkpoint("model"))
+            model.save(trained)
+        # Read also in a run without interruption, so that both write what a file can hold.
+        return GILEstimator.load(trained)
+
+    estimated = None
+    if planned.folds:
+        ours = final if other is not None else None
+        estimated = estimate(problem, other or problem, planned, request, partial, report, ours)
+        estimated["warnings"] = warnings_of(estimated, most_telling_gaps(problem))
+        estimated["remarks"] = remarks_of(estimated)
         if other is not None:
-            found["file"] = other.file
+            estimated["file"] = other.file
     model = final()
-    model.about_ = describe(problem, request, partial.state, found, type(model).__name__)
+    date = partial.state["date"]
+    model.about_ = describe(problem, request, date, estimated, type(model).__name__)
     model.card_ = write_card(model.about_)
-    model.save(partial.finished)
-    _write(request.output, partial.finished.read_bytes(), "the model")
-    _write(card_path(request.output), model.card_.encode(), "the model's card")
+    finished = partial.folder / "finished.imputefree"
+    model.save(finished)
+    write_durably(request.output, finished.read_bytes())
+    write_durably(card_path(request.output), model.card_.encode())
     return model
 
 
-def _final(
-    problem: Problem, request: Request, partial: Partial, report: Report
-) -> Callable[[], Any]:
-    """Gives the model that learned from everything; trained once, and read from its file."""
-
-    def final() -> Any:
-        if not partial.model.exists():
-            report("the model, on everything")
-            model = make(OURS, problem, request)
-            every = np.arange(len(problem.y))
-            learn(model, problem, every, partial.checkpoint("model"))
-            model.save(partial.model)
-        # Also in a run that nobody disturbed, so that both write what a file can hold.
-        return GILEstimator.load(partial.model)
-
-    return final
-
-
-def describe(
+def estimate(
     problem: Problem,
+    tested: Problem,
+    planned: Plan,
     request: Request,
-    state: dict[str, Any],
-    found: dict[str, Any] | None,
-    estimator: str,
-) -> dict[str, Any]:
-    """What a model knows about itself, as plain JSON."""
-    series: dict[str, Any] | None = None
-    if problem.id:
-        series = {"id": problem.id, "time": problem.time, "static": problem.statics}
-        series["clock"] = problem.frame.attrs.get("clock")  # how a file writes times
+    partial: Partial,
+    report: Report,
+    ours: Callable[[], Any] | None = None,
+) -> Estimate:
+    """Scores of all methods with intervals, as plain JSON.
+
+    tested : the problem that the folds' test units belong to: the same, or another file
+    ours : gives our model if it is trained already, on all that the one fold learns from
+    """
+    parts: dict[str, list[np.ndarray]] = {}
+    failed: dict[str, str] = {}
+    folds = planned.folds
+    for name in methods():
+        for number, fold in enumerate(folds):
+            piece = f"{name.replace('+', '-')}-{number}"
+            result = partial.read(piece)
+            if result is None:
+                report(f"{name}, part {number + 1} of {len(folds)}")
+                try:
+                    if ours is not None and name == OURS:
+                        model = ours()
+                    else:
+                        checkpoint = partial.checkpoint(piece)
+                        model = make(name, problem, request)
+                        model = learn(model, problem, fold.train, checkpoint)
+                    result = {"prediction": predict(model, tested, fold.test)}
+                except Exception as error:  # whatever goes wrong in other people's code
+                    if name == OURS:
+                        raise
+                    result = {"failed": np.array(str(error) or type(error).__name__)}
+                partial.keep(piece, **result)
+            if "failed" in result:
+                failed[name] = str(result["failed"])
+                parts.pop(name, None)
+                break
+            if result.get("prediction", np.empty(0)).shape[:1] != (len(fold.test),):
+                raise damaged(partial.folder / f"{piece}.npz")
+            parts.setdefault(name, []).append(result["prediction"])
+    units = np.concatenate([fold.test for fold in folds])
+    groups = None if tested.groups is None else tested.groups[units]
+    predictions = {name: np.concatenate(part) for name, part in parts.items()}
+    scores, differences = intervals(problem.task, tested.truth[units], predictions, groups)
     return {
-        "task": problem.task,
-        "target": problem.target,
-        "columns": {column.name: column.kind for column in problem.used},
-        "left_out": {one.name: one.left_out for one in problem.columns if one.left_out},
-        "series": series,
-        "data": {
-            "file": problem.file,
-            "rows": len(problem.frame),
-            "series": len(problem.y) if problem.id else None,
-            "missing": {column.name: column.missing for column in problem.columns},
-            "target": _target(problem),
-            "notes": list(problem.notes),
+        "how": planned.how,
+        "tested": len(units),
+        "interval": {
+            "level": LEVEL,
+            "method": "percentile bootstrap",
+            "resamples": n_resamples(len(units)),
+            "over": "groups" if groups is not None else "series" if tested.id else "rows",
+            "seed": 0,
         },
-        "estimate": found,
-        "made": {
-            "version": __version__,
-            "date": state["date"],
-            "command": request.command,
-            "random_state": request.seed,
-            "estimator": estimator,
-            "cut_short": request.epochs,
-        },
+        "main": main_metric(scores[OURS]),
+        "scores": _plain(scores),
+        "differences": _plain(differences),
+        "failed": failed,
     }
 
 
-def _target(problem: Problem) -> dict[str, Any]:
-    if problem.task == "classification":
-        counts = np.bincount(problem.truth, minlength=len(problem.classes))
-        labels = map(str, problem.classes.tolist())
-        return {"classes": dict(zip(labels, counts.tolist(), strict=True))}
-    y = problem.y
-    told = {"mean": y.mean(), "sd": y.std(), "min": y.min(), "max": y.max()}
-    return {name: float(value) for name, value in told.items()}
+def main_metric(scores: Scores) -> str:
+    """The score that decides which method is better: one without a threshold or unit.
+
+    >>> from imputefree.metrics._intervals import Figure
+    >>> main_metric({"auc": Figure(None, None, None), "log_loss": Figure(0.5, 0.4, 0.6)})
+    'log_loss'
+    """
+    order = [*CHANCE, "log_loss", "rmse"]
+    return next(m for m in order if m in scores and scores[m].value is not None)
 
 
-def _write(path: Path, content: bytes, what: str) -> None:
-    try:
-        write_file(path, content)
-    except OSError as error:
-        raise ModelFileError(
-            f"{what} {path} cannot be written ({error.strerror})",
-            "Model and card are put into an existing, writable folder",
-            "Make room there; the same command with --resume then writes them",
-        ) from None
+def _plain(scores: dict[str, Scores]) -> dict[str, dict[str, list[float | None]]]:
+    return {
+        name: {metric: list(figure) for metric, figure in figures.items()}
+        for name, figures in scores.items()
+    }

@@ -1,4 +1,4 @@
-"""A model file as the commands use it: loaded, its columns described, a frame cut to them."""
+"""A model file as the commands use it: load it, describe its columns, select them from a frame."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..data import Category, Number, shorten
-from ..errors import InputError, ModelFileError
+from ..data import Category, Number
+from ..errors import InputError, ModelFileError, shorten
 from ..estimators import GILEstimator
 
-USUAL = 2.0  # standard deviations around the mean, where training kept no more of a column
-DIGITS = 4
+USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
 
 
 class Input(NamedTuple):
     """A column that a model reads.
 
     kind : "number" or "category"
-    known : of a category its levels, rare ones last; of a number (low, high), what training saw,
-        or () where the file does not say
-    exact : whether these hold all of training, or most of it
+    known : for a category its levels, rare ones last; for a number (low, high) as seen in
+        training, or () if the model file does not say
+    exact : whether these cover all values of training, or most of them
     """
 
     name: str
@@ -49,13 +48,12 @@ def is_of_series(model: Any) -> bool:
 
 
 def inputs_of(model: Any) -> list[Input]:
-    """What a model reads, in the order of training: columns of a table; of series those of a step,
-    then the static ones.
+    """What a model reads, in the order of training; for series the static columns last.
 
     >>> from imputefree import GILClassifier
     >>> X = pd.DataFrame({"age": [20.0, None, 40.0, 30.0], "sex": ["f", "m", None, "f"]})
-    >>> for one in inputs_of(GILClassifier(max_iter=1).fit(X, [0, 1, 0, 1])):
-    ...     print(one.name, one.kind, one.known)
+    >>> for column in inputs_of(GILClassifier(max_iter=1).fit(X, [0, 1, 0, 1])):
+    ...     print(column.name, column.kind, column.known)
     age number (20.0, 40.0)
     sex category ['f', 'm']
     """
@@ -67,13 +65,13 @@ def inputs_of(model: Any) -> list[Input]:
 
 
 def static_names(model: Any) -> list[str]:
-    """Names of the columns that do not change within a series; a table has none."""
+    """Names of the columns that are constant within a series; a table has none."""
     statics = getattr(model.encoder_, "statics", None)
     return [] if statics is None else list(statics.names)
 
 
 def roles_of(model: Any) -> dict[str, str]:
-    """Of series: the columns that say whose a value is, when and of what; {"id": name, …}.
+    """For series: the columns with a role, {"id": name, "time": …, "variable": …, "value": …}.
 
     Roles that the model does not have are left out. A table has none.
     """
@@ -84,7 +82,7 @@ def roles_of(model: Any) -> dict[str, str]:
 
 
 def clock_of(model: Any) -> dict[str, Any] | None:
-    """What times were in training (see `clock.Clock`); None of models saved from Python."""
+    """How times were written in training (see `Clock`); None for models saved from Python."""
     about = getattr(model, "about_", None) or {}
     return (about.get("series") or {}).get("clock")
 
@@ -92,21 +90,21 @@ def clock_of(model: Any) -> dict[str, Any] | None:
 def wanted_columns(model: Any) -> list[str]:
     """The columns that a file must have to be predicted: those with a role, then the inputs."""
     roles = roles_of(model)
-    inputs = static_names(model) if "variable" in roles else [one.name for one in inputs_of(model)]
-    return list(dict.fromkeys([*roles.values(), *inputs]))
+    names = static_names(model) if "variable" in roles else [c.name for c in inputs_of(model)]
+    return list(dict.fromkeys([*roles.values(), *names]))
 
 
 def choose_columns(model: Any, names: list[str]) -> list[str]:
-    """Those of a file's columns that the model reads, in its order; or an InputError.
+    """The columns of a file that the model reads, in its order; or an InputError.
 
-    A model trained on an array knows no names: then the columns are taken in their order, if
-    there are as many as in training.
+    A model trained on an array has no names: then columns are taken in their order, if there are
+    as many as in training.
     """
     wanted = wanted_columns(model)
     if is_of_series(model) and "id" not in roles_of(model):
         raise InputError(
             "the model was trained on series without an id column",
-            "A file of series has a column that says whose a row is",
+            "A file of series has a column that identifies the series",
             "Train with id=, or predict from Python",
         )
     lacking = [name for name in wanted if name not in set(names)]
@@ -135,28 +133,28 @@ def select_inputs(model: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[s
     >>> from imputefree import GILRegressor
     >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0], "age": [31, 42, 53, 64]})
     >>> model = GILRegressor(max_iter=1).fit(X, [1.0, 2.0, 3.0, 4.0])
-    >>> kept, ignored = select_inputs(model, X[["age", "dose"]].assign(ward="B"))
-    >>> list(kept.columns), ignored
+    >>> inputs, ignored = select_inputs(model, X[["age", "dose"]].assign(ward="B"))
+    >>> list(inputs.columns), ignored
     (['dose', 'age'], ['ward'])
     """
     names = [str(name) for name in frame.columns]
     chosen = choose_columns(model, names)
     ignored = [name for name in names if name not in set(chosen)]
-    kept = frame.iloc[:, [names.index(name) for name in chosen]]
+    inputs = frame.iloc[:, [names.index(name) for name in chosen]]
     if chosen != wanted_columns(model):
-        return kept.set_axis(range(len(chosen)), axis=1), ignored  # by order, without names
-    return kept.set_axis(chosen, axis=1), ignored
+        return inputs.set_axis(range(len(chosen)), axis=1), ignored  # by order, without names
+    return inputs.set_axis(chosen, axis=1), ignored
 
 
 def described(plan: Number | Category) -> Input:
-    """What a column of training was, for all who tell of it or hold new values against it."""
+    """What a column of training was."""
     if isinstance(plan, Category):
         return Input(plan.name, "category", [*plan.levels, *plan.rare_levels])
-    whole, some = plan.knots or plan.levels, plan.values  # all; few values, or quantiles of many
-    if whole:
-        return Input(plan.name, "number", (float(whole[0]), float(whole[-1])))
-    if some:
-        return Input(plan.name, "number", (float(some[0]), float(some[-1])), len(some) <= 2)
+    values, exact = plan.knots or plan.levels, True
+    if not values and plan.values:  # all of few values, or quantiles of many
+        values, exact = plan.values, len(plan.values) <= 2
+    if values:
+        return Input(plan.name, "number", (float(values[0]), float(values[-1])), exact)
     reach = USUAL * plan.spread
     low, high = plan.center - reach, plan.center + reach
     empty = plan.center == 0.0 and plan.spread == 1.0  # what a column without entries has
@@ -166,9 +164,9 @@ def described(plan: Number | Category) -> Input:
 
 
 def rounded(value: float) -> float:
-    """To a few digits, for people.
+    """To four digits, for people.
 
     >>> rounded(0.0123456), rounded(12345.678)
     (0.01235, 12350.0)
     """
-    return float(f"{value:.{DIGITS}g}")
+    return float(f"{value:.4g}")

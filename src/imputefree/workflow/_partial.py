@@ -1,8 +1,8 @@
-"""Unfinished work, kept beside the model's file so that a fit that was killed can go on.
+"""Unfinished work of `fit`, kept beside the model file so that a killed fit can be resumed.
 
-A folder MODEL.partial holds one file a finished piece (the predictions of a method in a fold, the
-final model), checkpoints of trainings under way, and what was asked for. Each file is written in
-one go. The folder is removed when the model is there.
+A folder MODEL.partial holds what was asked for, one file per finished piece (the predictions of a
+method in a fold, the final model) and checkpoints of trainings under way. Each file is written in
+one go, under a lock on the folder. The folder is removed when the model is written.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._files import replacing
+from .._files import saving
 from ..errors import InputError, ModelFileError
-from ..io import digest
-from ._references import methods
 from ._request import Request
 
 try:
     import fcntl
-except ImportError:  # Windows: no lock, so look after it yourself
+except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
 STATE, LOCK = "asked.json", "lock"
-PARTS = ("options", "versions")  # of what was asked
-# What figures depend on; those that are not installed count too, by their absence.
+WORDS = {"data": "the data", "file": "the data file's name", "test": "the test file"}
+WORDS |= {"methods": "the methods to compare with"}
+PARTS = ("options", "versions")  # of what was asked, by name
+# What scores depend on; a library that is not installed counts too, by its absence.
 LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
 
 
@@ -45,8 +45,8 @@ LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
 class Partial:
     """The open folder.
 
-    state : what was asked for and when, and the number of threads, by which sums differ
-    begun : whether there was nothing to go on with
+    state : what was asked for and when, and the number of threads (sums depend on it)
+    begun : whether there was nothing to resume
     """
 
     folder: Path
@@ -59,33 +59,30 @@ class Partial:
         if not path.exists():
             return None
         try:
-            with zipfile.ZipFile(path) as whole:  # np.load takes other files too
-                if whole.testzip() is not None:
+            with zipfile.ZipFile(path) as archive:  # np.load takes other files too
+                if archive.testzip() is not None:
                     raise damaged(path)
-            with np.load(path, allow_pickle=False) as found:
-                return dict(found)
+            with np.load(path, allow_pickle=False) as arrays:
+                return dict(arrays)
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
             raise damaged(path) from None
 
     def keep(self, piece: str, **arrays: Any) -> None:
-        """A piece is finished."""
+        """Write a finished piece."""
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
-        _write(self.folder / f"{piece}.npz", buffer.getvalue())
-
-    @property
-    def model(self) -> Path:
-        """Where the final model waits for its card."""
-        return self.folder / "model.imputefree"
-
-    @property
-    def finished(self) -> Path:
-        """The model with its card, before it is put where it belongs."""
-        return self.folder / "finished.imputefree"
+        write_durably(self.folder / f"{piece}.npz", buffer.getvalue())
 
     def checkpoint(self, piece: str) -> Path:
-        """Where a training under way keeps what it needs to go on."""
+        """Where a training under way keeps its checkpoint."""
         return self.folder / f"{piece}.checkpoint"
+
+    def remove(self) -> None:
+        """Remove the folder: the model is written."""
+        _empty(self.folder)
+        with suppress(OSError):  # another fit may wait for the lock
+            (self.folder / LOCK).unlink()
+            self.folder.rmdir()
 
 
 def folder_of(output: Path) -> Path:
@@ -98,72 +95,70 @@ def folder_of(output: Path) -> Path:
 
 
 @contextmanager
-def open_partial(request: Request, resume: bool, fresh: bool, threads: int) -> Iterator[Partial]:
-    """Go on with the work of an earlier fit, or begin; one fit at a time."""
+def open_partial(
+    request: Request, inputs: dict[str, Any], resume: bool, fresh: bool, threads: int
+) -> Iterator[Partial]:
+    """The folder of this fit, for this process alone.
+
+    inputs : see `_fitting.identity`
+    resume : continue what is there, if it is the same fit
+    fresh : remove what is there first
+    """
     folder = folder_of(request.output)
-    try:
-        lock = _take(folder)
-    except OSError as error:
-        raise _unwritable(folder, error, "Name another file with -o") from None
+    lock = _lock(folder)
     try:
         if fresh:
             _empty(folder)
-        state, begun = _state(folder, request, resume, threads)
-        yield Partial(folder, state, begun)
+        yield _open(folder, _asked(request, inputs), resume, threads)
     finally:
         os.close(lock)
 
 
-def remove_partial(partial: Partial) -> None:
-    """The model is there: nothing is unfinished any more. While the folder is ours alone."""
-    _empty(partial.folder)
-    with suppress(OSError):  # Windows keeps a file that is open, and another fit may wait for it
-        (partial.folder / LOCK).unlink()
-        partial.folder.rmdir()
-
-
-def damaged(path: Path) -> ModelFileError:
-    """The error of a file of unfinished work that cannot be what was written."""
-    return ModelFileError(
-        f"{path} is damaged",
-        "Only unfinished work that is whole can be gone on with",
-        "--fresh removes it and begins anew",
-    )
-
-
-def _state(
-    folder: Path, request: Request, resume: bool, threads: int
-) -> tuple[dict[str, Any], bool]:
-    """What was asked for, then or now, and whether it is now."""
-    asked = {
-        "data": digest(request.data),
-        "file": request.data.name,
-        "test": digest(request.test) if isinstance(request.test, Path) else None,
-        "methods": methods(),
-        "options": request.options(),
-        "versions": {"imputefree": __version__} | _versions(),
-    }
+def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Partial:
     path = folder / STATE
-    nothing_done = {one.name for one in folder.iterdir()} <= {STATE, LOCK}
+    nothing_done = {file.name for file in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
         begin = {"asked": asked, "date": _today(), "threads": threads}
-        _write(path, json.dumps(begin).encode())
-        return _read_state(path), True
+        write_durably(path, json.dumps(begin).encode())
+        return Partial(folder, _read_state(path), begun=True)
     if not resume:
         raise InputError(
             f"{folder} holds the unfinished work of an earlier fit",
             "It is neither lost nor mixed with other work",
-            "--resume goes on with it, --fresh removes it and begins anew",
+            "Continue it with --resume, or remove it and start again with --fresh",
         )
     state = _read_state(path)
     different = _different(state["asked"], json.loads(json.dumps(asked)))
     if different:
         raise InputError(
             f"{folder} holds the work of another fit: {', '.join(different)} differ",
-            "Only the same fit of the same data can go on",
-            "Pass what was passed then, or --fresh to begin anew",
+            "Only the same fit of the same data can be resumed",
+            "Pass the same options as then, or --fresh to start again",
         )
-    return state, False
+    return Partial(folder, state, begun=False)
+
+
+def _asked(request: Request, inputs: dict[str, Any]) -> dict[str, Any]:
+    """What tells this fit from others."""
+    versions = {"imputefree": __version__}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    named = {"file": request.data.name, "options": request.options(), "versions": versions}
+    return inputs | named
+
+
+def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """What has changed, in words.
+
+    >>> _different({"data": "a", "options": {"--seed": 1}}, {"data": "b", "options": {}})
+    ['the data', '--seed']
+    """
+    changed = [word for key, word in WORDS.items() if then.get(key) != now.get(key)]
+    for part in PARTS:
+        old, new = then.get(part, {}), now.get(part, {})
+        changed += [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return changed
 
 
 def _read_state(path: Path) -> dict[str, Any]:
@@ -171,83 +166,62 @@ def _read_state(path: Path) -> dict[str, Any]:
         state = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         raise damaged(path) from None
-    kinds: dict[str, type] = {"asked": dict, "date": str, "threads": int}
-    whole = isinstance(state, dict) and all(
-        isinstance(state.get(key), kind) for key, kind in kinds.items()
-    )
-    if not whole or not all(isinstance(state["asked"].get(part), dict) for part in PARTS):
+    asked = state.get("asked") if isinstance(state, dict) else None
+    if not (
+        isinstance(asked, dict)
+        and all(isinstance(asked.get(part), dict) for part in PARTS)
+        and isinstance(state.get("date"), str)
+        and isinstance(state.get("threads"), int)
+    ):
         raise damaged(path)
     return state
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in LIBRARIES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
-
-
-def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What is not as it was, in words.
-
-    >>> _different({"data": "a", "options": {"--seed": 1}}, {"data": "b", "options": {}})
-    ['the data', '--seed']
-    """
-    words = {
-        "data": "the data",
-        "file": "the data file's name",
-        "test": "the test file",
-        "methods": "the methods to compare with",
-    }
-    found = [word for key, word in words.items() if then.get(key) != now.get(key)]
-    for part in PARTS:
-        one, other = then.get(part, {}), now.get(part, {})
-        names = dict.fromkeys([*one, *other])
-        found += [name for name in names if one.get(name) != other.get(name)]
-    return found
+def damaged(path: Path) -> ModelFileError:
+    """The error for a file of unfinished work that is not as it was written."""
+    return ModelFileError(
+        f"{path} is damaged", "Only intact work can be resumed", "Start again with --fresh"
+    )
 
 
 def _today() -> str:
-    """The day, or that of SOURCE_DATE_EPOCH, by which builds are made repeatable."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(given), UTC) if given.isdigit() else datetime.now(UTC)
+    """The date, or that of SOURCE_DATE_EPOCH, for reproducible builds."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
     return moment.date().isoformat()
 
 
-def _take(folder: Path) -> int:
-    """The lock of our own folder, made where there is none; the open file."""
-    while True:
-        _refuse_foreign(folder)
-        folder.mkdir(exist_ok=True)
-        try:
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:  # another fit ended just now, and took the folder away
-            continue
-        try:
-            _lock(lock, folder)
-            if fcntl is None or _is_at(lock, folder / LOCK):
-                return lock
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
-
-
-def _is_at(file: int, path: Path) -> bool:
-    """Whether an open file is still the one of that name: a fit that ended removes its own."""
+def _lock(folder: Path) -> int:
+    """Create the folder, if need be, and lock it; -> the open lock file."""
+    path = folder / LOCK
     try:
-        return os.path.samestat(os.fstat(file), path.stat())
+        while True:
+            _refuse_foreign(folder)
+            folder.mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):  # another fit ended just now, and removed the folder
+                lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+                if _is_ours(lock, folder):
+                    return lock
+                os.close(lock)
+    except OSError as error:
+        raise ModelFileError(
+            f"{folder} cannot be written ({error.strerror})",
+            "Unfinished work is kept beside the model, in an existing, writable folder",
+            "Name another file with -o",
+        ) from None
+
+
+def _is_ours(lock: int, folder: Path) -> bool:
+    """Lock the open file; False if another fit has removed it meanwhile."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(lock), (folder / LOCK).stat())
     except FileNotFoundError:
         return False
-
-
-def _lock(file: int, folder: Path) -> None:
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        os.close(lock)
         raise InputError(
             f"{folder} is being written by another fit",
             "A model is made by one process at a time",
@@ -256,22 +230,20 @@ def _lock(file: int, folder: Path) -> None:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Never write into, and later remove, a folder that somebody else filled."""
-    if not folder.exists():
-        return
-    names = {one.name for one in folder.iterdir()} - {LOCK}
+    """Never write into, and later remove, a folder that is not ours."""
+    names = {file.name for file in folder.iterdir()} - {LOCK} if folder.exists() else set()
     if names and not any(name.startswith(STATE) for name in names):
         raise InputError(
-            f"{folder} is no folder of unfinished work",
+            f"{folder} is not a folder of unfinished work",
             "Only such a folder is written to and removed",
             "Move it away, or name another file with -o",
         )
 
 
 def _empty(folder: Path) -> None:
-    """All but the lock, and last what tells that the folder is ours."""
+    """Remove everything but the lock; last the file that marks the folder as ours."""
     try:
-        for path in sorted(folder.iterdir(), key=lambda one: one.name == STATE):
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == STATE):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             elif path.name != LOCK:
@@ -284,25 +256,11 @@ def _empty(folder: Path) -> None:
         ) from None
 
 
-def _unwritable(path: Path, error: OSError, remedy: str) -> ModelFileError:
-    return ModelFileError(
-        f"{path} cannot be written ({error.strerror})",
-        "Unfinished work is kept beside the model, in an existing, writable folder",
-        remedy,
-    )
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        write_file(path, content)
-    except OSError as error:
-        remedy = "Make room there; the same command with --resume then goes on"
-        raise _unwritable(path, error, remedy) from None
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """All of it or nothing, and on the disk when this returns."""
-    with replacing(path) as place, place.open("xb") as file:
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; it is on the disk when this returns."""
+    rule = "Model, card and unfinished work go into an existing, writable folder with room for them"
+    remedy = "Make room there; the same command with --resume then continues"
+    with saving(path, ModelFileError, rule, remedy) as place, place.open("xb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -1,8 +1,9 @@
-"""A user's file as a problem to learn: inputs, target, and which rows belong together."""
+"""A user's file as a learning problem: inputs, target, and which rows belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,21 +13,20 @@ import numpy as np
 import pandas as pd
 
 from ..data import Layout, read_columns, read_panel
-from ..errors import InputError
-from ..io import TASKS, digest, read_frame
+from ..errors import InputError, shorten
+from ..io import TASKS, read_frame
 from ._column_kinds import Column, take_for
 from ._file_labels import (
-    as_texts,
+    as_strings,
     check_target,
     label_notes,
-    lost_words,
     read_groups,
     read_labels,
     refuse_shared,
     same_classes,
+    without_label,
 )
 from ._file_times import Clock
-from ._names import need_names, refuse_twins
 from ._request import Request
 
 COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
@@ -36,13 +36,14 @@ COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
 class Problem:
     """What there is to learn. A unit is a row of a table, or a series.
 
-    frame : inputs, and of series the columns id and time too; rows in the order of the file
+    frame : inputs, and for series the columns id and time too; rows in the order of the file
     unit : (rows,) the number of each row's unit
-    y : (units,) classes as texts or whole numbers, or numbers as floats
+    y : (units,) classes as strings or whole numbers, or numbers as floats
     columns : all columns of the file but target, id, time and group
     groups : (units,) what stays together, or None; group : the column that says so
-    id, time : names of columns, of series
+    id, time : names of columns, for series
     notes : what a user should know, a sentence each
+    digest : SHA-256 of the file
     """
 
     file: str
@@ -56,6 +57,7 @@ class Problem:
     id: str | None = None
     time: str | None = None
     notes: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def task(self) -> str:
@@ -74,7 +76,7 @@ class Problem:
 
     @property
     def statics(self) -> list[str]:
-        """Those of them that do not change within a series."""
+        """Those of them that are constant within a series."""
         return [column.name for column in self.used if column.static]
 
     @cached_property
@@ -84,11 +86,11 @@ class Problem:
 
     @property
     def truth(self) -> np.ndarray:
-        """Numbers of classes, or numbers; (units,)."""
+        """Class numbers, or numbers; (units,)."""
         return self.y if self.task == TASKS[1] else np.searchsorted(self.classes, self.y)
 
     def units(self, count: int) -> str:
-        """A count of them in words.
+        """A count of units in words.
 
         >>> Problem("a.csv", pd.DataFrame(), np.empty(0), np.empty(0), "y", []).units(2000)
         '2,000 rows'
@@ -108,81 +110,75 @@ class Problem:
 
     @property
     def how(self) -> dict[str, Any]:
-        """What `fit` of a sequence estimator is told of columns."""
+        """The roles of columns, for a sequence estimator."""
         if not self.id:
             return {}
         return {"id": self.id, "time": self.time, "static": self.statics or None}
 
 
 def read_problem(request: Request) -> Problem:
-    """The file that was asked for, checked; nothing is learned yet."""
-    frame, notes = _read(request.data)
-    _check_names(frame, request, request.data)
-    if request.id:
-        frame = _timed(frame, request, request.data)
-    whole = frame
-    frame, unit, y, lost = read_labels(frame, request, request.data)
+    """The requested file, checked; nothing is learned yet."""
+    path = request.data
+    whole, notes, digest = read_frame(path)
+    whole.columns = whole.columns.astype(str)
+    _check_names(whole, request, path)
+    whole = _with_times(whole, request, path)
+    frame, unit, y, n_without = read_labels(whole, request, path)
     check_target(y, request)
-    apart = _apart(request)
-    series = unit if request.id else None
+    apart = {request.target, request.id, request.time, request.group}
     columns = [
         Column(name, "", float(frame[name].isna().mean()), left_out="as you asked")
         if name in request.drop
         else take_for(
             frame[name],
             forced=name in request.category,
-            series=series,
+            series=unit if request.id else None,
             static=name in request.static,
             whole=whole[name],
         )
         for name in frame.columns
         if name not in apart
     ]
-    groups = read_groups(frame, unit, request, request.data)
     problem = Problem(
-        request.data.name,
+        path.name,
         _inputs(frame, columns, request),
         unit,
         y,
         request.target,
         columns,
-        groups,
+        read_groups(frame, unit, request, path),
         request.group,
         request.id,
         request.time,
-        (*notes, *label_notes(lost, y, request)),
+        (*notes, *label_notes(n_without, y, request)),
+        digest,
     )
-    _check_inputs(problem, request.data)
+    _check_inputs(problem, path)
     return problem
 
 
 def read_other(path: Path, request: Request, like: Problem) -> Problem:
-    """Another file with the same columns, to be scored on; nothing in it was learned from."""
-    frame, _ = _read(path)
-    if digest(path) == digest(request.data):
+    """Another file with the same columns, to score on; it must not share data with training."""
+    frame, _, digest = read_frame(path)
+    frame.columns = frame.columns.astype(str)
+    if digest == like.digest:
         raise InputError(
             f"{path} holds the same as {request.data}",
-            "What is scored on was never learned from",
+            "Test data must not have been trained on",
             "Name another file with --test, or a share such as --test 0.2",
         )
-    keys = {"--target": request.target, "--id": request.id, "--time": request.time}
-    keys["--group"] = request.group
-    wanted = {option: [name] for option, name in keys.items() if name}
-    wanted[f"of {request.data.name}"] = [one.name for one in like.used]
+    wanted = _key_columns(request) | {f"of {request.data.name}": [col.name for col in like.used]}
     need_names(list(frame.columns), wanted, path)
+    frame = _with_times(frame, request, path, like)
+    frame, unit, y, n_without = read_labels(frame, replace(request, task=like.task), path)
     if request.id:
-        frame = _timed(frame, request, path, like)
-    frame, unit, y, lost = read_labels(frame, replace(request, task=like.task), path)
-    if request.id:
-        one, two = as_texts(like.frame[request.id]), as_texts(frame[request.id])
-        refuse_shared(one, two, f"{request.id!r} (--id)", path, request.data)
+        ids = as_strings(like.frame[request.id]), as_strings(frame[request.id])
+        refuse_shared(*ids, f"{request.id!r} (--id)", path, request.data)
     groups = read_groups(frame, unit, request, path)
     if groups is not None and like.groups is not None:
-        named = f"{request.group!r} (--group)"
-        refuse_shared(like.groups, groups, named, path, request.data)
+        refuse_shared(like.groups, groups, f"{request.group!r} (--group)", path, request.data)
     if like.task == TASKS[0]:
         y = same_classes(y, like.classes, path)
-    notes = (f"{path.name}: {lost_words(lost, request)}",) if lost else ()
     other = replace(
         like,
         file=path.name,
@@ -190,32 +186,24 @@ def read_other(path: Path, request: Request, like: Problem) -> Problem:
         unit=unit,
         y=y,
         groups=groups,
-        notes=notes,
+        notes=tuple(f"{path.name}: {note}" for note in without_label(n_without, request)),
+        digest=digest,
     )
     other.__dict__["classes"] = like.classes
     _check_inputs(other, path)
     return other
 
 
-def _read(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    refuse_twins(path)
-    frame, notes = read_frame(path)
-    frame.columns = frame.columns.astype(str)
-    return frame, notes
-
-
-def _apart(request: Request) -> set[str | None]:
-    """Columns that are no inputs because they mean something else."""
-    return {request.target, request.id, request.time, request.group}
+def _key_columns(request: Request) -> dict[str, Sequence[str]]:
+    """Columns with a role, by the option that names them."""
+    keys = {"--target": request.target, "--id": request.id, "--time": request.time}
+    keys["--group"] = request.group
+    return {option: [name] for option, name in keys.items() if name}
 
 
 def _check_names(frame: pd.DataFrame, request: Request, path: Path) -> None:
-    """Columns that options name must be there, and mean one thing each."""
-    single = {"--target": request.target, "--id": request.id, "--time": request.time}
-    single["--group"] = request.group
-    wanted: dict[str, Sequence[str]] = {
-        option: [name] if name else [] for option, name in single.items()
-    }
+    """Columns that options name must exist, and have one meaning each."""
+    wanted = _key_columns(request)
     wanted |= {"--static": request.static, "--drop": request.drop, "--category": request.category}
     need_names(list(frame.columns), wanted, path)
     meaning: dict[str, str] = {}
@@ -225,15 +213,15 @@ def _check_names(frame: pd.DataFrame, request: Request, path: Path) -> None:
             if before != option and (before, option) not in COMPATIBLE:
                 raise InputError(
                     f"column {name!r} is named by {before} and {option}",
-                    "A column means one thing",
+                    "A column has one meaning",
                     "Leave it out of one of them",
                 )
 
 
-def _timed(
+def _with_times(
     frame: pd.DataFrame, request: Request, path: Path, like: Problem | None = None
 ) -> pd.DataFrame:
-    """Times that are written as texts become dates; `attrs` keep how they were written.
+    """Times that are written as strings become dates; `attrs` keep how they were written.
 
     like : the problem of training, whose times are of the same kind and written alike
     """
@@ -247,10 +235,11 @@ def _timed(
     except InputError as error:
         raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
     if frame[time].dtype.kind not in "iufbmM":
-        odd = np.flatnonzero(bad & frame[time].notna().to_numpy())
-        if len(odd):
+        rows = np.flatnonzero(bad & frame[time].notna().to_numpy())
+        if len(rows):
             raise InputError(
-                f"the time {time!r} of {path} is {frame[time].iloc[odd[0]]!r} in row {odd[0] + 1}",
+                f"the time {time!r} of {path} is {frame[time].iloc[rows[0]]!r} in row"
+                f" {rows[0] + 1}",
                 "Times are numbers, such as hours, or dates that are all written alike",
                 "Correct these cells, or drop their rows; write dates such as 2024-12-31 13:45",
             )
@@ -260,15 +249,14 @@ def _timed(
 
 
 def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.DataFrame:
-    """What estimators see; forced categories say so by their dtype, to all methods alike."""
+    """What estimators see; forced categories have that dtype, for all methods alike."""
     keys = [name for name in (request.id, request.time) if name]
-    found = frame[[*keys, *(one.name for one in columns if one.kind)]]
-    forced = {n: "category" for n in request.category if n in found}
-    return found.astype(forced)
+    inputs = frame[[*keys, *(column.name for column in columns if column.kind)]]
+    return inputs.astype({name: "category" for name in request.category if name in inputs})
 
 
 def _check_inputs(problem: Problem, path: Path) -> None:
-    """Read once as an estimator will, so that what is wrong shows before hours are spent."""
+    """Read once as an estimator will, so that errors show before hours are spent."""
     if not problem.used:
         raise InputError(
             f"{path} has no column to learn from beside the target",
@@ -280,3 +268,38 @@ def _check_inputs(problem: Problem, path: Path) -> None:
         return
     layout = Layout(id=problem.id, time=problem.time, static=tuple(problem.statics))
     read_panel(problem.frame, layout)
+
+
+def split_names(values: Sequence[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:
+    """Column names by commas, repeated options or both, each once; a name may hold a comma.
+
+    >>> split_names(["age, sex", "ward", "age"])
+    ('age', 'sex', 'ward')
+    >>> split_names(["pixel 0,1"], columns=["pixel 0,1"])
+    ('pixel 0,1',)
+    """
+    names: list[str] = []
+    for value in values or ():
+        names += [value] if value in columns else [part.strip() for part in value.split(",")]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def need_names(columns: Sequence[str], wanted: Mapping[str, Sequence[str]], path: Path) -> None:
+    """Every column that an option names must exist; a near miss is suggested.
+
+    >>> need_names(["age", "outcome"], {"--target": ["Outcome"]}, Path("data.csv"))
+    Traceback (most recent call last):
+    imputefree.errors.InputError: data.csv has no column 'Outcome' (--target). Its columns are \
+'age', 'outcome'. Perhaps you mean 'outcome'.
+    """
+    for option, names in wanted.items():
+        lacking = [name for name in names if name not in columns]
+        if lacking:
+            lower = {column.lower(): column for column in columns}
+            near = difflib.get_close_matches(lacking[0].lower(), list(lower), n=2, cutoff=0.6)
+            suggested = " or ".join(repr(lower[name]) for name in near)
+            raise InputError(
+                f"{path} has no column {shorten(lacking)} ({option})",
+                f"Its columns are {shorten(list(columns), limit=8)}",
+                f"Perhaps you mean {suggested}" if near else "Correct the name",
+            )

@@ -1,31 +1,32 @@
-"""What a user asked `imputefree fit` for."""
+"""What a user asked `imputefree fit` for, and whether its results can be written."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import ParameterError
+from ..errors import InputError, ModelFileError, ParameterError
 
 QUICK_EPOCHS = 10
+CARD_TITLE = "# Model card: "
 
 
 @dataclass(frozen=True)
 class Request:
     """Everything that decides what a fit does.
 
-    data, output : the file to learn from, and the model's
+    data, output : the file to learn from, and the model file
     target : the column to predict
-    id, time, static : of series: whose a row is, when, and what does not change
-    task : "classification", "regression", or None: as the target looks
+    id, time, static : for series: columns that identify them, tell the time, and do not change
+    task : "classification", "regression", or None: judged by the target
     drop, category : columns to leave out, and numbers that are categories
     group : rows that share this column's value stay together in folds
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
     estimate : whether to estimate how good the model is
-    policy, max_iter, members, seed : of the estimator; None: its own
+    policy, max_iter, members, seed : of the estimator; None: its default
     quick : few epochs, one split
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
@@ -55,7 +56,7 @@ class Request:
         if (self.time or self.static) and not self.id:
             raise ParameterError(
                 f"{'--time' if self.time else '--static'} was given without --id",
-                "Series have a column that says whose a row is",
+                "Series have a column that identifies them",
                 "Pass --id COLUMN, or leave the option out for a table",
             )
         chosen = {"--test": self.test, "--folds": self.folds, "--no-estimate": not self.estimate}
@@ -69,31 +70,23 @@ class Request:
 
     @property
     def epochs(self) -> int | None:
-        """Epochs at most, or None: the estimator's own number."""
+        """Maximum number of epochs, or None: the estimator's default."""
         return self.max_iter or (QUICK_EPOCHS if self.quick else None)
 
     def options(self) -> dict[str, Any]:
-        """What was asked beyond the data, by option; what was left open is left out."""
-        test = self.test.name if isinstance(self.test, Path) else self.test
-        asked: dict[str, Any] = {
-            "--target": self.target,
-            "--id": self.id,
-            "--time": self.time,
-            "--static": list(self.static),
-            "--task": self.task,
-            "--drop": list(self.drop),
-            "--category": list(self.category),
-            "--group": self.group,
-            "--test": test,
-            "--folds": self.folds,
-            "--no-estimate": not self.estimate,
-            "--policy": None if self.policy == "none" else self.policy,
-            "--max-iter": self.max_iter,
-            "--members": self.members,
-            "--quick": self.quick,
-            "--seed": self.seed or None,
-        }
-        return {option: value for option, value in asked.items() if value not in (None, False, [])}
+        """What was asked beyond the data, by option; defaults are left out."""
+        options: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("data", "output") or value == field.default:
+                continue
+            if field.name == "estimate":
+                options["--no-estimate"] = True
+                continue
+            value = value.name if isinstance(value, Path) else value
+            value = list(value) if isinstance(value, tuple) else value
+            options[f"--{field.name.replace('_', '-')}"] = value
+        return options
 
     @property
     def command(self) -> str:
@@ -103,3 +96,42 @@ class Request:
             values = value if isinstance(value, list) else [value]
             words += [option] if value is True else [w for v in values for w in (option, str(v))]
         return shlex.join([*words, "-o", self.output.name])
+
+
+def card_path(output: Path) -> Path:
+    """Where the card is written.
+
+    >>> card_path(Path("model.imputefree")).name
+    'model.md'
+    """
+    return output.with_suffix(".md")
+
+
+def check_output(request: Request) -> None:
+    """Refuse what could not be written in the end, before anything is computed."""
+    output, card = request.output, card_path(request.output)
+    inputs = [request.data, *([request.test] if isinstance(request.test, Path) else [])]
+    if any(path.resolve() in (output.resolve(), card.resolve()) for path in inputs):
+        raise InputError(
+            f"-o {output} would overwrite the data",
+            "Model and card are new files",
+            "Name another file, such as -o model.imputefree",
+        )
+    if output.is_dir() or not output.name or card == output:
+        raise ModelFileError(
+            f"{output} is {'a folder' if output.is_dir() else 'the name of a card'}",
+            "A model is one file, with a card beside it that ends in .md",
+            "Name a file, such as -o model.imputefree",
+        )
+    if not output.parent.is_dir():
+        raise ModelFileError(
+            f"the folder {output.parent} does not exist",
+            "A model is saved into an existing, writable folder",
+            "Make the folder, or choose another path",
+        )
+    if card.exists() and not card.read_text(errors="replace").startswith(CARD_TITLE):
+        raise InputError(
+            f"{card} exists and is not a model card",
+            "The card is written beside the model, but never over another text",
+            "Name another file with -o",
+        )

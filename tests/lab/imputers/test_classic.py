@@ -1,4 +1,4 @@
-"""The classics: no rival is a straw man, and none starts what it cannot finish."""
+"""The classic imputers: how good they are, by their definition, and what they refuse."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import pytest
 
 from imputefree.errors import ParameterError
 from imputefree.lab.imputers import make_imputer
-from imputefree.lab.imputers._chained import MICEImputer, MissForestImputer
-from imputefree.lab.imputers._classic import MeanImputer, NeighboursImputer, ZeroImputer
+from imputefree.lab.imputers._classic import (
+    MAX_BYTES,
+    MAX_SECONDS,
+    MICEImputer,
+    MissForestImputer,
+    NeighboursImputer,
+    refuse_slow,
+)
 from tests.lab.imputers.made import hide, low_rank, scaled_rmse
 from tests.refusals import check_error
 
@@ -35,16 +41,10 @@ def test_beats_the_mean_on_low_rank_data(name, factor):
 
 @pytest.mark.parametrize(("name", "factor"), [("em", 6.0), ("mice", 5.0), ("knn", 2.0)])
 def test_beats_the_mean_on_unseen_rows(name, factor):
-    imputer, mean = make_imputer(name, random_state=0).fit(GAPPY[:300]), MeanImputer()
+    imputer, mean = make_imputer(name, random_state=0).fit(GAPPY[:300]), make_imputer("mean")
     error = scaled_rmse(imputer.transform(GAPPY[300:]), X[300:], MISSING[300:])
     mean_error = mean.fit(GAPPY[:300]).transform(GAPPY[300:])
     assert error * factor < scaled_rmse(mean_error, X[300:], MISSING[300:])
-
-
-def test_zero_and_mean():
-    assert (ZeroImputer().fit_transform(GAPPY)[MISSING] == 0).all()
-    means = np.broadcast_to(np.nanmean(GAPPY, 0), X.shape)
-    np.testing.assert_allclose(filled("mean")[MISSING], means[MISSING])
 
 
 def naive_neighbours(train, rows, k):
@@ -92,13 +92,6 @@ def test_mice_draws_depend_on_the_seed():
     assert not np.array_equal(draws[0], draws[2])
 
 
-def test_a_fitted_imputer_does_not_change_when_used():
-    fitted = MICEImputer(max_iter=2, random_state=0).fit(GAPPY)
-    before = fitted.transform(GAPPY[:50])
-    fitted.transform(GAPPY[50:])
-    assert np.array_equal(fitted.transform(GAPPY[:50]), before)
-
-
 def test_missforest_follows_what_is_not_linear():
     u = np.random.default_rng(0).uniform(-2, 2, size=(300, 1))
     x = np.hstack([u, u**2, np.sin(3 * u)])
@@ -109,44 +102,24 @@ def test_missforest_follows_what_is_not_linear():
     assert scaled_rmse(forest, x, missing) < 0.4 * scaled_rmse(mice, x, missing)
 
 
-WIDE = np.broadcast_to(0.0, (60_000, 784))  # what MNIST looks like, without its memory
-RNG = np.random.default_rng(0)
+WIDE = np.broadcast_to(0.0, (60_000, 784))  # the shape of MNIST, without its memory
 
 
-def test_neighbours_of_a_large_table_are_refused_at_once():
-    imputer = NeighboursImputer()
-    imputer.n_donors_ = 60_000
-    check_error(
-        lambda: imputer._complete(WIDE, RNG),
-        "kNN from 60,000 training rows for 60,000 rows with gaps, 784 columns",
-        "would take about",
-        "allow_slow=True",
-        kind=ParameterError,
-    )
-
-
-def test_mice_of_a_wide_table_is_refused_at_once():
-    check_error(
-        lambda: MICEImputer()._train(WIDE, RNG),
-        "MICE on 60,000 x 784 would take about",
-        "GiB of memory",
-        "n_nearest_features",
-        kind=ParameterError,
-    )
-
-
-def test_missforest_of_a_wide_table_is_refused_at_once():
-    check_error(
-        lambda: MissForestImputer()._train(WIDE, RNG),
-        "missForest on 60,000 x 784 would take about",
-        "GiB of memory",
-        "allow_slow=True",
-        kind=ParameterError,
-    )
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (MICEImputer()._train, ("MICE on 60,000 x 784 would", "GiB", "n_nearest_features")),
+        (MissForestImputer()._train, ("missForest on 60,000 x 784 would", "GiB", "allow_slow")),
+        (NeighboursImputer()._complete, ("kNN from 60,000 training rows for 60,000 rows", "slow")),
+    ],
+)
+def test_large_tables_are_refused_at_once(run, words):
+    run.__self__.n_donors_ = 60_000
+    check_error(lambda: run(WIDE, np.random.default_rng(0)), *words, kind=ParameterError)
 
 
 def test_allow_slow_starts_all_the_same(monkeypatch):
-    monkeypatch.setattr("imputefree.lab.imputers._cost_limits.SECONDS", 0)
+    monkeypatch.setattr("imputefree.lab.imputers._classic.MAX_SECONDS", 0)
     small = GAPPY[:30, :4]
     for cls in (NeighboursImputer, MICEImputer, MissForestImputer):
         check_error(lambda cls=cls: cls().fit_transform(small), "would take", kind=ParameterError)
@@ -157,22 +130,22 @@ def test_allow_slow_starts_all_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
+    ("seconds", "n_bytes", "words"),
     [
-        ("knn", {"n_neighbors": 0}),
-        ("knn", {"weights": "far"}),
-        ("mice", {"max_iter": 0}),
-        ("mice", {"n_draws": -1}),
-        ("mice", {"n_nearest_features": 1.5}),
-        ("missforest", {"n_estimators": "many"}),
-        ("missforest", {"min_samples_leaf": 0}),
-        ("missforest", {"allow_slow": "no"}),
+        (3600, 0, "T would take about 60 minutes. Tasks"),
+        (3 * 3600, 0, "T would take about 3 hours. Tasks"),
+        (1e6, 0, "T would take about 12 days. Tasks"),
+        (1, 40 * 2**30, "T would take about 40 GiB of memory. Tasks"),
+        (3 * 3600, 40 * 2**30, "T would take about 3 hours and about 40 GiB of memory. Tasks"),
     ],
 )
-def test_wrong_parameters(name, options):
-    [(option, value)] = options.items()
-    check_error(
-        lambda: make_imputer(name, **options).fit(GAPPY),
-        f"{option} is {value!r}",
-        kind=ParameterError,
-    )
+def test_says_what_it_would_take(seconds, n_bytes, words):
+    def run(allowed):
+        refuse_slow("T", seconds=seconds, n_bytes=n_bytes, remedy="Use 'mean'", allowed=allowed)
+
+    check_error(lambda: run(False), words, "Use 'mean', or pass allow_slow", kind=ParameterError)
+    run(True)
+
+
+def test_up_to_the_limits_is_allowed():
+    refuse_slow("T", seconds=MAX_SECONDS, n_bytes=MAX_BYTES, remedy="", allowed=False)

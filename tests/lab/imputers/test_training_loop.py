@@ -1,4 +1,4 @@
-"""Training of the deep imputers: honest hidden entries, best weights kept, no global randomness."""
+"""Training of the deep imputers: hidden entries, best weights kept, no global randomness."""
 
 from __future__ import annotations
 
@@ -10,18 +10,9 @@ import torch
 from torch import nn
 
 from imputefree.errors import InterruptedWarning, ParameterError
-from imputefree.lab.imputers import _training_loop as training
-from imputefree.lab.imputers._training_loop import (
-    Outcome,
-    Settings,
-    best_of,
-    dense,
-    hide_entries,
-    train,
-)
+from imputefree.lab.imputers import _training_loop
+from imputefree.lab.imputers._training_loop import dense, hide_entries, train
 from tests.refusals import check_error
-
-SETTINGS = Settings(batch_size=4, max_steps=100, check_every=10, patience=3)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 20])
@@ -35,16 +26,13 @@ def test_hidden_entries_are_observed_and_leave_enough(d, rate):
     assert (left.sum(0) >= observed.sum(0) / 2).all()
 
 
-def test_about_the_share_asked_for_is_hidden():
-    hidden = hide_entries(np.ones((1000, 30), dtype=bool), 0.1, np.random.default_rng(0))
-    assert hidden.mean() == pytest.approx(0.1, abs=0.005)
-
-
-def test_long_and_wide_tables_hide_from_some_rows_only():
+def test_long_and_wide_tables_hide_entries_of_some_rows_only():
     hidden = hide_entries(np.ones((5000, 3), dtype=bool), 0.3, np.random.default_rng(0))
-    assert 1000 < hidden.any(1).sum() <= training.ROWS_JUDGED
+    assert 1000 < hidden.any(1).sum() <= _training_loop.MAX_ROWS
     wide = hide_entries(np.ones((900, 800), dtype=bool), 0.3, np.random.default_rng(0))
-    assert wide.any(1).sum() == training.CELLS_JUDGED // 800
+    rows = wide.any(1)
+    assert rows.sum() == _training_loop.MAX_CELLS // 800
+    assert wide[rows].mean() == pytest.approx(0.3, abs=0.005)
 
 
 def test_weights_come_from_the_generator_alone():
@@ -61,20 +49,24 @@ class Counter(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.count = nn.Parameter(torch.zeros(()))
+        self.count = nn.Parameter(torch.zeros(1))
+        self.rows = []
 
     def step(self, rows):
-        self.rows = [*getattr(self, "rows", []), rows]
+        self.rows.append(rows)
         with torch.no_grad():
             self.count += 1
         return {"loss": self.count.item()}
 
 
-def run(judge, settings=SETTINGS, step=None, rows=10):
+def run(judge, step=None, **settings):
+    settings = {
+        **{"batch_size": 4, "max_steps": 100, "check_every": 10, "n_iter_no_change": 3},
+        **{"weight_averaging": 0.0, "verbose": False, **settings},
+    }
     module = Counter()
     generator = torch.Generator().manual_seed(0)
-    outcome = train(module, step or module.step, judge, rows, settings, generator, "it")
-    return module, outcome
+    return module, train(module, step or module.step, judge, 10, generator, "it", **settings)
 
 
 def test_the_best_weights_are_kept_and_patience_ends_training():
@@ -86,25 +78,23 @@ def test_the_best_weights_are_kept_and_patience_ends_training():
     assert outcome.history["loss"][0] == pytest.approx(5.5)  # a mean over the steps between
 
 
-def test_steps_are_bounded_whatever_the_rhythm():
-    _, outcome = run(lambda net: -net.count.item(), Settings(4, 25, 10, 3))
+def test_the_number_of_steps_is_bounded_and_an_epoch_shows_every_row():
+    module, outcome = run(lambda net: -net.count.item(), max_steps=25)
     assert outcome.history["step"] == [10, 20, 25]
+    assert sorted(set(torch.cat(module.rows[:3]).tolist())) == list(range(10))
 
 
-def test_an_epoch_shows_every_row():
-    module, _ = run(lambda net: -net.count.item(), Settings(4, 3, 3, 3))
-    assert sorted(set(torch.cat(module.rows).tolist())) == list(range(10))
-
-
-def test_without_hidden_entries_the_last_weights_stay(monkeypatch):
-    monkeypatch.setattr(training, "WITHOUT_JUDGE", 30)
+def test_without_hidden_entries_the_last_weights_are_kept(monkeypatch):
+    monkeypatch.setattr(_training_loop, "STEPS_WITHOUT_JUDGE", 50)
     module, outcome = run(None)
-    assert module.count.item() == 30
+    assert module.count.item() == 50
     assert "validation_error" not in outcome.history
 
 
 def test_averaged_weights_are_a_running_mean():
-    module, _ = run(lambda net: -net.count.item(), Settings(4, 50, 50, 3, averaging=0.8))
+    module, _ = run(
+        lambda net: -net.count.item(), max_steps=50, check_every=50, weight_averaging=0.8
+    )
     mean = 0.0
     for t in range(1, 51):
         pace = max(0.2, 1 / (1 + t / 2))
@@ -112,7 +102,7 @@ def test_averaged_weights_are_a_running_mean():
     assert module.count.item() == pytest.approx(mean, rel=1e-5)
 
 
-def test_divergence_is_said():
+def test_divergence_is_an_error():
     check_error(
         lambda: run(lambda net: 0.0, step=lambda rows: {"loss": math.nan}),
         *("the loss of it became nan within 10 steps", "must stay finite", "learning_rate_init"),
@@ -132,14 +122,3 @@ def test_an_interrupt_keeps_the_best_so_far():
     with pytest.warns(InterruptedWarning, match="it was interrupted after 30 steps"):
         module, _ = run(judge)
     assert module.count.item() == 20
-
-
-def test_every_combination_is_tried_and_the_best_wins():
-    tried = []
-
-    def train_with(a, b):
-        tried.append((a, b))
-        return Outcome(nn.Identity(), (a - 2) ** 2 + (b - 30) ** 2, {})
-
-    values, outcome = best_of(train_with, (1, 2, 3), [30.0, 10.0])
-    assert (values, outcome.error, len(tried)) == ((2.0, 30.0), 0.0, 6)

@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from imputefree.lab.report._result_tables import correlation_table, results_table
+from imputefree.lab.report._result_tables import (
+    RAW_ZERO,
+    SAME,
+    correlation_table,
+    results_table,
+    what_was_cut,
+)
+from imputefree.lab.runs import plan
 from tests.refusals import check_error
 
 COLUMNS = ["study", "setting", "method", "mask_seed", "split", "accuracy", "auc", "log_loss"]
@@ -41,7 +48,7 @@ def printed(table, width=200):
     return console.file.getvalue()
 
 
-def test_our_figure_stands_beside_the_papers():
+def test_our_figures_are_beside_the_papers():
     table = results_table(runs(), "mnist")
     assert table.head == ["method", "mcar-90 Acc.", "paper", "mar Acc.", "paper"]
     assert cell(table, "gil", 1) == "78.50 ± 0.71"
@@ -78,7 +85,7 @@ def test_ties_are_all_bold_and_a_single_method_is_not():
     assert results_table(runs(), "colic", methods=["gil"]).best == frozenset()
 
 
-def test_simulated_is_said_in_title_and_caption_beside_the_study_it_imitates():
+def test_simulated_studies_are_marked_beside_the_study_they_imitate():
     table = results_table(runs(), "icu", ["accuracy", "auc"])
     assert table.title == "icu (SIMULATED)"
     assert table.captions[0].startswith("SIMULATED")
@@ -109,7 +116,7 @@ def test_captions_say_what_was_cut_and_where_figures_come_from():
     assert results_table(runs(), "colic").head == ["method", "natural Acc."]
 
 
-def test_settings_can_be_called_otherwise_than_in_the_paper():
+def test_settings_may_have_other_names_than_in_the_paper():
     renamed = runs().replace({"setting": {"mcar-90": "90 %"}})
     assert results_table(renamed, "mnist", settings=["90 %"]).head == ["method", "90 % Acc."]
     table = results_table(renamed, "mnist", settings={"90 %": "mcar-90"})
@@ -157,5 +164,67 @@ def test_the_correlation_table_is_table_4():
         (lambda: results_table(runs(), "mnist", ["f1"]), ["no column 'f1'", "'accuracy'"]),
     ],
 )
-def test_bad_input_gives_one_sentence(call, parts):
+def test_bad_input_is_one_error(call, parts):
     check_error(call, *parts)
+
+
+def planned(study, **asked):
+    return [run.as_dict() for run in plan(study, **asked).runs]
+
+
+def test_the_papers_size_cuts_nothing_but_the_grids():
+    cut = what_was_cut(planned("mnist", methods=["gil", "gil-h"]))
+    assert not any(
+        "steps" in sentence for sentence in what_was_cut(planned("icu", methods=["gil"]))
+    )
+    assert cut == [
+        "5 masks; the paper has 5.",
+        "Learning rates and decay are fixed; the paper's grids were not searched.",
+    ]
+
+
+def test_width_steps_and_seeds():
+    cut = what_was_cut(planned("icu", methods=["gil"], seeds=1, steps=300, width=32))
+    assert cut[0] == (
+        "Networks have 32 hidden units (paper: 1,024) and at most 300 training steps, in whole"
+        " epochs (paper: 2,000 or 4,000)."
+    )
+    assert cut[1] == "One split."
+
+
+def test_a_method_with_fewer_seeds_is_named():
+    two = planned("mnist", methods=["gil"], seeds=2)
+    one = planned("mnist", methods=["gain+network"], seeds=1)
+    cut = what_was_cut(two + one)
+    assert "2 masks (fewer: gain+network); the paper has 5." in cut
+
+
+def test_a_searched_grid_is_not_called_fixed():
+    line = {**planned("mnist", methods=["gil"], seeds=1)[0], "grid": {"learning_rate_init": [1, 2]}}
+    assert not any("grids" in sentence for sentence in what_was_cut([line]))
+
+
+def test_what_is_not_cut_and_what_imputers_were_given():
+    own = {"gain+network": {"imputer__max_steps": 2000}}
+    methods = ["gil", "gain+network", "naive_bayes"]
+    cut = what_was_cut(planned("mnist", methods=methods, seeds=1, steps=9, method_settings=own))
+    assert cut[0].endswith(" Not cut: naive_bayes.")
+    assert "Imputers were given: gain+network: max_steps 2000." in cut
+
+
+def test_equal_methods_and_zeros_are_named():
+    assert SAME in what_was_cut(planned("mnist", methods=["gil-h", "network"]))
+    assert SAME not in what_was_cut(planned("mnist", methods=["gil-h"]))
+    assert RAW_ZERO in what_was_cut(planned("physionet2012", methods=["zero+network"]))
+    assert RAW_ZERO not in what_was_cut(planned("mnist", methods=["zero+network"]))
+
+
+def test_one_size_may_be_a_number():
+    line = planned("icu", methods=["gil"], seeds=1)[0]
+    line = {**line, "setting": {**line["setting"], "hidden_layer_sizes": 4}}
+    assert what_was_cut([line])[0].startswith("Networks have 4 hidden units (paper: 1,024)")
+
+
+def test_other_studies_and_nothing():
+    assert what_was_cut([]) == []
+    assert what_was_cut(planned("table:hepatitis", methods=["gil"])) == []

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import product
-from math import nan
+from math import nan, sqrt
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,10 @@ from imputefree.errors import ParameterError
 from imputefree.lab.report._stats import (
     compare,
     compare_over_studies,
+    corrected_t,
     imputation_correlation,
     mean_ranks,
+    signed_rank,
     summary,
 )
 from tests.refusals import check_error
@@ -22,7 +24,7 @@ METHODS = ["gil", "gil-h", "zero+network", "mask_only"]
 
 
 def made_up(studies=3, settings=2, seeds=3, splits=2, seed=0):
-    """A line a run, in no order, with random metrics."""
+    """One row per run, in random order, with random metrics."""
     rng = np.random.default_rng(seed)
     names = ["study", "setting", "method", "mask_seed", "split"]
     places = product(
@@ -116,7 +118,7 @@ def test_the_best_rival_is_picked_at_each_place_and_never_ours():
             assert set(part["method"]) == set(METHODS) - {expected}
 
 
-def test_the_direction_can_be_said():
+def test_the_direction_can_be_given():
     runs = runs_of(a=[0.1, 0.2], b=[0.8, 0.9], c=[0.5, 0.5])
     options = {"test_to_train": 0.1, "ours": ["c"]}
     assert compare(runs, "accuracy", **options)["against"].tolist() == ["b", "b"]
@@ -156,7 +158,7 @@ def test_equal_methods_and_constant_differences():
     assert np.isnan(found.loc["c", "p"])
 
 
-def test_wilcoxon_counts_a_study_once():
+def test_wilcoxon_counts_each_study_once():
     runs = made_up(studies=8)
     found = compare_over_studies(runs, "accuracy", "gil").set_index("method")
     for method in METHODS[1:]:
@@ -221,7 +223,7 @@ def test_ranks_use_the_runs_that_all_have():
     assert mean_ranks(runs, "accuracy")["method"].tolist() == ["b", "a"]
 
 
-def test_ranks_refuse_different_rivals_and_say_who():
+def test_ranks_refuse_different_rivals_and_name_them():
     runs = runs_of(a=[0.5], b=[nan])
     parts = ["'mnist'", "'mar'", "never by 'b'", "same runs", "methods="]
     check_error(lambda: mean_ranks(runs, "accuracy"), *parts)
@@ -295,14 +297,93 @@ def test_results_do_not_depend_on_the_order_of_lines_and_runs_stay_as_they_are()
         ),
     ],
 )
-def test_bad_parameters_give_one_sentence(call, parts):
+def test_bad_parameters_are_one_error(call, parts):
     check_error(lambda: call(runs_of(a=[0.5, 0.6], b=[0.4, 0.7])), *parts, kind=ParameterError)
 
 
 def test_the_best_rival_has_two_runs_where_one_has():
-    """A lucky single run cannot be compared, and so hides nobody who can."""
+    """A lucky single run cannot be compared, so it must not displace one that can."""
     runs = runs_of(ours=[0.5, 0.6], steady=[0.7, 0.8], lucky=[0.99])
     found = compare(runs, "accuracy", ours=["ours"], test_to_train=0.2)
     assert found.set_index("method").loc["ours", "against"] == "steady"
     alone = compare(runs_of(ours=[0.5], lucky=[0.9]), "accuracy", ours=["ours"], test_to_train=0.2)
     assert set(alone["against"]) == {"lucky"}
+
+
+def by_hand(differences, ratio):
+    n = len(differences)
+    mean = sum(differences) / n
+    variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
+    t = mean / sqrt(variance * (1 / n + ratio))
+    return t, 2 * scipy_stats.t.cdf(-abs(t), n - 1)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1 / 9, 0.25, 1.0])
+def test_corrected_t_is_its_formula_in_every_column(ratio):
+    d = np.random.default_rng(0).normal(0.01, 0.02, size=(7, 5))
+    t, p = corrected_t(d, ratio)
+    for column in range(5):
+        np.testing.assert_allclose(
+            (t[column], p[column]), by_hand(d[:, column].tolist(), ratio), rtol=1e-13
+        )
+
+
+def test_without_correction_it_is_the_paired_t_test():
+    a, b = np.random.default_rng(1).normal(size=(2, 12))
+    expected = scipy_stats.ttest_rel(a, b)
+    np.testing.assert_allclose(corrected_t(a - b, 0.0), tuple(expected), rtol=1e-12)
+
+
+def test_a_missing_pair_is_left_out():
+    d = np.array([0.1, np.nan, 0.3, -0.1])
+    assert corrected_t(d, 0.5) == corrected_t(d[[0, 2, 3]], 0.5)
+
+
+def test_defined_values_of_the_t_test():
+    nothing = np.array([[0.0, 0.5, -0.5, np.nan, 0.3]] + [[0.0, 0.5, -0.5, np.nan, np.nan]] * 3)
+    t, p = corrected_t(nothing, 0.2)
+    np.testing.assert_array_equal(t, [0.0, np.inf, -np.inf, np.nan, np.nan])
+    np.testing.assert_array_equal(p, [1.0, np.nan, np.nan, np.nan, np.nan])
+
+
+def test_constant_but_for_rounding_is_constant():
+    d = np.array([0.9 - 0.8, 0.8 - 0.7, 0.7 - 0.6])
+    assert len(set(d)) > 1
+    t, p = corrected_t(d, 0.2)
+    assert t == np.inf
+    assert np.isnan(p)
+
+
+@pytest.mark.parametrize("n", [1, 5, 30])
+def test_signed_rank_is_scipys_where_scipy_is_exact(n):
+    d = np.random.default_rng(n).normal(0.3, 1, size=n)
+    W, p = signed_rank(d)
+    np.testing.assert_allclose(p, scipy_stats.wilcoxon(d, method="exact").pvalue, rtol=1e-12)
+    greater = scipy_stats.wilcoxon(d, alternative="greater", method="exact")
+    assert greater.statistic == W
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_signed_rank_with_ties_is_the_count_of_sign_patterns(seed):
+    d = np.random.default_rng(seed).integers(-3, 5, size=9).astype(float)
+    ranks = scipy_stats.rankdata(np.abs(d[d != 0]))
+    seen = ranks[d[d != 0] > 0].sum()
+    middle = ranks.sum() / 2
+    sums = [np.dot(signs, ranks) for signs in product([0, 1], repeat=len(ranks))]
+    extreme = np.mean([abs(s - middle) >= abs(seen - middle) for s in sums])
+    W, p = signed_rank(d / 100)
+    assert seen == W
+    assert p == pytest.approx(extreme, rel=1e-13)
+
+
+def test_signed_rank_ties_are_not_broken_by_rounding_noise():
+    noisy = np.array([0.9 - 0.8, 0.7 - 0.8, 0.7 - 0.6, 0.35])
+    assert signed_rank(noisy) == signed_rank(np.array([0.1, -0.1, 0.1, 0.35]))
+
+
+def test_defined_values_of_signed_rank():
+    assert signed_rank(np.zeros(4)) == (0.0, 1.0)
+    assert np.isnan(signed_rank(np.array([]))).all()
+    assert np.isnan(signed_rank(np.full(3, np.nan))).all()
+    assert signed_rank(np.array([0.1])) == (1.0, 1.0)
+    assert signed_rank(np.array([0.1, np.nan, 0.0])) == (1.0, 1.0)

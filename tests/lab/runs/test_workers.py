@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import pytest
 
 from imputefree.cli._app import main
-from imputefree.errors import ClusterError, InputError
+from imputefree.errors import ClusterError, InputError, MissingExtraError
 from imputefree.lab.runs import _run as run_module
 from imputefree.lab.runs import _workers as module
 from imputefree.lab.runs._protocol import Run
@@ -287,5 +287,5 @@ def test_what_is_not_an_address(address):
 def test_without_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     check_error(
-        lambda: connect("tcp://host:1").__enter__(), "imputefree[cluster]", kind=ClusterError
+        lambda: connect("tcp://host:1").__enter__(), "imputefree[cluster]", kind=MissingExtraError
     )

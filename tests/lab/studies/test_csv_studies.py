@@ -131,9 +131,9 @@ def test_which_numbers_are_classes(tmp_path):
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"a,outcome\n", "has column names but no rows"),
-        (bytes(range(256)) * 40, "is no CSV text ("),
-        (b"\x00\x01\x02,\x00\n\x00,\x01\n", "is no CSV text ("),
-        (b"a,outcome\n1,2\n3,4,5,6\n", "is no CSV text ("),
+        (bytes(range(256)) * 40, "is not CSV text ("),
+        (b"\x00\x01\x02,\x00\n\x00,\x01\n", "is not CSV text ("),
+        (b"a,outcome\n1,2\n3,4,5,6\n", "line 3: has 4 fields"),
         (b"a,b\n1,2\n", "has no column 'outcome'. Its columns are 'a', 'b'."),
         (b"outcome\n1\n2\n", "has no column besides the target"),
         (b"a;outcome\n1;2\n", "seems to have semicolons between its columns"),
@@ -172,7 +172,7 @@ def test_files_and_options_that_are_not_there(tmp_path, monkeypatch):
     )
     check_error(lambda: load(f"table:{path}", task="guess"), "task is 'guess'", kind=ParameterError)
     check_error(
-        lambda: load(f"table:{path}", target="ward", task="regression"), "holds texts", "numbers"
+        lambda: load(f"table:{path}", target="ward", task="regression"), "holds strings", "numbers"
     )
     with pytest.raises(InputError, match="has no column 'colour'"):
         load(f"table:{path}", target="outcome", drop=["colour"])

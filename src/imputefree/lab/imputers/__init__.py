@@ -1,26 +1,23 @@
-"""The two-step rivals: fill the gaps first, predict then. One file a method."""
+"""Imputers, the first step of the two-step rivals: fill the gaps, then predict.
+
+To add one, derive from `Imputer` or `SeriesImputer` and add it to `IMPUTERS`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...errors import ParameterError
-from ._brits import BRITSImputer
-from ._carry_forward import CarryForwardImputer
-from ._chained import MICEImputer, MissForestImputer
-from ._classic import MeanImputer, NeighboursImputer, ZeroImputer
+from ._classic import MeanImputer, MICEImputer, MissForestImputer, NeighboursImputer, ZeroImputer
 from ._em import EMImputer
 from ._gain import GAIN
-from ._gpvae import GPVAEImputer
-from ._gpvae_rows import GPVAERowsImputer
 from ._imputer import Imputer
 from ._miwae import MIWAE
 from ._mixture import MixtureImputer
-from ._saits import SAITSImputer
-from ._series_imputer import SeriesImputer
-from ._step_by_step import StepByStep
+from ._pypots_imputers import BRITSImputer, GPVAEImputer, GPVAERowsImputer, SAITSImputer
+from ._series_imputer import CarryForwardImputer, SeriesImputer, StepByStep
 
-# By name. Those of tables derive from Imputer, those of series from SeriesImputer.
+# By name. Those for tables derive from Imputer, those for series from SeriesImputer.
 IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
     "zero": ZeroImputer,
     "mean": MeanImputer,
@@ -40,7 +37,7 @@ IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {
 
 
 def make_imputer(name: str, **options: Any) -> Any:
-    """An imputer by its name, unfitted; options are its constructor's.
+    """A new imputer by name; options are those of its constructor.
 
     >>> make_imputer("mice", max_iter=5, random_state=0)
     MICEImputer(max_iter=5, random_state=0)

@@ -1,34 +1,28 @@
-"""EM for one multivariate Gaussian: what a gap is expected to hold, given the rest of its row."""
+"""EM for one multivariate Gaussian: the expected value of a gap, given the rest of its row."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from ..._progress import training_progress
-from ..._rules import FLAG, Rule, check_rules, number
+from ..._rules import FLAG, check_rules, number
 from ...errors import ParameterError
 from ...estimators import RULES
-from ._cost_limits import refuse_slow
+from ._classic import refuse_slow
 from ._imputer import Imputer
-from ._patterns import Patterns
 
 LOG_2PI = float(np.log(2 * np.pi))
-# Seconds a pattern with o observed entries costs an iteration: Cholesky and inverse, then copying.
+ENTRIES = 2**21  # of a chunk's largest array: 16 MiB of float64
+# Seconds per iteration for a pattern with o observed entries: Cholesky and inverse, then copying.
 CUBIC, SQUARE, EACH = 1.2e-10, 4e-8, 4e-6
 
-EM_RULES: dict[str, Rule] = {
-    "ridge": number(0, 1e6),
-    "max_iter": RULES["max_iter"],
-    "tol": RULES["tol"],
-    "allow_slow": FLAG,
-    "verbose": FLAG,
-    "random_state": RULES["random_state"],
-}
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class EMImputer(Imputer):
     """The exact conditional mean under a Gaussian learned by EM from the observed entries alone.
 
@@ -36,27 +30,27 @@ class EMImputer(Imputer):
 
         E[x_m | x_o] = mu_m + Sigma_mo Sigma_oo^-1 (x_o - mu_o).
 
-    Columns are scaled to spread 1 first. The covariance is the maximum a posteriori under
-    `ridge` invented complete rows whose covariance is the identity,
+    Columns are first scaled to spread 1. The covariance is the maximum a posteriori under `ridge`
+    complete pseudo-rows whose covariance is the identity,
 
         Sigma = (S + ridge I) / (n + ridge),        S: expected scatter of the n rows,
 
-    so it is positive definite with more columns than rows, too, and columns that were hardly
-    ever seen together count as hardly related. EM climbs the observed-data log-likelihood minus
-    ridge/2 (log |Sigma| + tr Sigma^-1), and stops when that rises by less than `tol` of itself.
+    so it is positive definite even with more columns than rows, and columns that were hardly ever
+    observed together count as hardly related. EM climbs the observed-data log-likelihood minus
+    ridge/2 (log |Sigma| + tr Sigma^-1), and stops when the relative rise is below `tol`.
 
     Under the hood: let r = x_o - mu_o, z = Sigma_oo^-1 r and W the sum of all Sigma_oo^-1, both
-    put in their places in d columns with 0 elsewhere, Z all z as rows. Then the expected rows are
-    mu + Z Sigma, and S = Sigma (Z'Z - W) Sigma + n Sigma about mu. So an iteration costs one
-    Cholesky factor and one inverse per pattern of gaps, many patterns at a time, and its memory
-    does not grow with the number of patterns.
+    placed in d columns with 0 elsewhere, Z all z as rows. Then the expected rows are mu + Z Sigma,
+    and S = Sigma (Z'Z - W) Sigma + n Sigma about mu. So an iteration costs one Cholesky factor and
+    one inverse per pattern of gaps, many patterns at a time, and its memory does not grow with the
+    number of patterns.
 
     Parameters
     ----------
-    ridge : float, invented rows; 0 is maximum likelihood (needs many more rows than columns)
-    max_iter : int, iterations at most
+    ridge : float, pseudo-rows; 0 is maximum likelihood (needs many more rows than columns)
+    max_iter : int, maximum number of iterations
     tol : float, relative rise of the objective at which EM stops
-    allow_slow : bool, start even what is estimated to take over half an hour
+    allow_slow : bool, start even if estimated to take over half an hour
     verbose : bool, show a progress bar on a terminal
     random_state : not used; EM has no randomness
 
@@ -64,7 +58,7 @@ class EMImputer(Imputer):
     ----------
     location_, covariance_ : (d,), (d, d) of the Gaussian, in the units of the data
     log_likelihood_ : list, of the observed entries (scaled) before each iteration, and at the end
-    objective_ : list, the same with the ridge's part; never falls
+    objective_ : list, the same with the prior added; never falls
     n_iter_ : int, iterations run
     converged_ : bool
 
@@ -77,25 +71,15 @@ class EMImputer(Imputer):
     array([1., 7.])
     """
 
-    def __init__(
-        self,
-        *,
-        ridge: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        allow_slow: bool = False,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.tol = tol
-        self.allow_slow = allow_slow
-        self.verbose = verbose
-        self.random_state = random_state
+    ridge: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-5
+    allow_slow: bool = False
+    verbose: bool = False
+    random_state: Any = None
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_rules(self, EM_RULES)
+        check_rules(self, {**RULES, "ridge": number(0, 1e6), "allow_slow": FLAG})
         patterns = Patterns(observed)
         self._refuse(patterns, self.max_iter, "learning")
         n, d = values.shape
@@ -118,7 +102,7 @@ class EMImputer(Imputer):
                 mu, sigma = _maximise(z, weight, mu, sigma, n, self.ridge)
         self._mu, self._sigma = mu, sigma
         self.location_ = self.mean_ + self.spread_ * mu
-        with np.errstate(over="ignore"):  # of columns in huge units it may not be a number
+        with np.errstate(over="ignore"):  # infinite for columns in huge units
             self.covariance_ = sigma * np.outer(self.spread_, self.spread_)
 
     def _fill(
@@ -129,13 +113,13 @@ class EMImputer(Imputer):
         z, _, _ = _expect(values, patterns, self._mu, self._sigma, learning=False)
         return self._mu + z @ self._sigma
 
-    def _refuse(self, patterns: Patterns, rounds: int, what: str) -> None:
+    def _refuse(self, patterns: Patterns, rounds: int, task: str) -> None:
         sizes = patterns.sizes.astype(np.float64)
         refuse_slow(
-            f"EM: {what} with {patterns.n_rows:,} x {patterns.n_columns:,}"
+            f"EM: {task} with {patterns.n_rows:,} x {patterns.n_columns:,}"
             f" ({len(sizes):,} different patterns of gaps)",
             seconds=rounds * float((CUBIC * sizes**3 + SQUARE * sizes**2 + EACH).sum()),
-            remedy="Fit on fewer rows, lower max_iter, or take the imputer 'mixture' or 'mean'",
+            remedy="Fit on fewer rows, lower max_iter, or use the imputer 'mixture' or 'mean'",
             allowed=self.allow_slow,
         )
 
@@ -149,7 +133,7 @@ def _expect(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Z (n, d), W (d, d) and the log-likelihood of the observed entries; only Z if not learning."""
     n, d = values.shape
-    # Shorter patterns of a chunk are padded by a row and a column of zeros beyond the last.
+    # Shorter patterns of a chunk are padded with a row and a column of zeros beyond the last.
     centred, z = np.zeros((n + 1, d + 1)), np.zeros((n + 1, d + 1))
     centred[:n, :d] = values - mu
     cov = np.zeros((d + 1, d + 1))
@@ -180,7 +164,7 @@ def _expect(
 def _maximise(
     z: np.ndarray, weight: np.ndarray, mu: np.ndarray, sigma: np.ndarray, n: int, ridge: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The location and covariance that the expected rows and their scatter ask for."""
+    """The location and covariance that maximise the expected log-likelihood."""
     shift = z.mean(0) @ sigma
     scatter = sigma @ (z.T @ z - weight) @ sigma + n * (sigma - np.outer(shift, shift))
     scatter = (scatter + scatter.T) / 2
@@ -188,7 +172,7 @@ def _maximise(
 
 
 def _prior(sigma: np.ndarray, ridge: float) -> float:
-    """-ridge/2 (log |Sigma| + tr Sigma^-1): what the invented rows add to the objective."""
+    """-ridge/2 (log |Sigma| + tr Sigma^-1): what the pseudo-rows add to the objective."""
     if ridge == 0:
         return 0.0
     factor = _cholesky(torch.from_numpy(sigma))
@@ -201,7 +185,81 @@ def _cholesky(block: torch.Tensor) -> torch.Tensor:
     if bool(failed.any()):
         raise ParameterError(
             "the covariance of EM has become singular",
-            "There must be more rows than columns and no column that others determine, or a ridge",
+            "Without a ridge there must be more rows than columns, and no redundant column",
             "Pass a larger ridge, for example ridge=1.0",
         )
     return factor
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """B patterns of gaps, each with up to k observed columns and up to R rows.
+
+    columns : (B, k) int64, the observed columns of each pattern, padded with d
+    rows : (B, R) int64, the rows of each pattern, padded with n
+    sizes, counts : (B,) int64, the number of columns and rows without padding
+    """
+
+    columns: np.ndarray
+    rows: np.ndarray
+    sizes: np.ndarray
+    counts: np.ndarray
+
+
+class Patterns:
+    """The distinct rows of `observed` (n, d), in chunks of bounded memory.
+
+    sizes : (P,) number of observed columns of each pattern that has any
+
+    >>> patterns = Patterns(np.array([[True, False], [True, True], [True, False]]))
+    >>> patterns.sizes
+    array([2, 1])
+    >>> [chunk.rows.tolist() for chunk in patterns.chunks()]
+    [[[1]], [[0, 2]]]
+    """
+
+    def __init__(self, observed: np.ndarray) -> None:
+        self.n_rows, self.n_columns = observed.shape
+        packed = np.packbits(observed, axis=1)
+        keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
+        _, first, inverse, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        masks = observed[first]
+        sizes = masks.sum(1)
+        self._by_pattern = np.argsort(inverse, kind="stable")
+        self._start = np.cumsum(counts) - counts
+        # Similar numbers of rows (to a factor of 2), then of columns: little padding.
+        doublings = np.ceil(np.log2(counts)).astype(np.int64)
+        order = np.lexsort((sizes, doublings))
+        order = order[sizes[order] > 0]  # rows without an entry carry no information
+        self._masks, self._counts, self._order = masks, counts, order
+        self._doublings, self._sizes = doublings, sizes
+        self.sizes = sizes[order]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All patterns with at least one observed column."""
+        for part in self._parts():
+            sizes, counts = self._sizes[part], self._counts[part]
+            k, most = int(sizes.max()), int(counts.max())
+            columns = np.argsort(~self._masks[part], axis=1, kind="stable")[:, :k]
+            columns[np.arange(k) >= sizes[:, None]] = self.n_columns
+            real = np.arange(most) < counts[:, None]
+            place = self._start[part][:, None] + np.where(real, np.arange(most), 0)
+            rows = np.where(real, self._by_pattern[place], self.n_rows)
+            yield Chunk(columns, rows, sizes, counts)
+
+    def _parts(self) -> Iterator[np.ndarray]:
+        """Patterns in order, cut where a chunk would become too large or too uneven."""
+        order, begin = self._order, 0
+        while begin < len(order):
+            most = ENTRIES // int(self._sizes[order[begin]]) ** 2 + 1
+            left = order[begin : begin + most]
+            k, double = self._sizes[left], self._doublings[left]
+            rows = 2.0**double
+            # Sizes ascend within one doubling, so the last of a chunk is its largest.
+            cost = np.arange(1, len(left) + 1) * np.maximum(k, rows) * k
+            alike = (double == double[0]) & (k <= 1.25 * k[0] + 2) & (cost <= ENTRIES)
+            length = max(int(np.argmin(alike)) if not alike.all() else len(left), 1)
+            yield left[:length]
+            begin += length

@@ -1,4 +1,4 @@
-"""GAIN: a generator fills the gaps, a discriminator looks for what was filled in."""
+"""GAIN: a generator fills the gaps, a discriminator tries to tell filled entries from observed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..._rules import Rule, check_rules
 from ...estimators import RULES
 from ._imputer import TINY, Imputer
 from ._training_loop import (
-    COMMON,
     POSITIVE_OR_SEVERAL,
+    TRAINING_RULES,
     Outcome,
     TrainingParameters,
     best_of,
@@ -29,17 +29,17 @@ from ._training_loop import (
 )
 
 NOISE = 0.01  # a gap enters the generator as noise in [0, 0.01], in units of the column's range
-REACH = 1.0  # unseen values count as at most one range beyond those of training
+REACH = 1.0  # unseen values are clipped at one range beyond those of training
 ROWS_AT_ONCE = 4096
-RULES_OWN: dict[str, Rule] = {
+GAIN_RULES: dict[str, Rule] = {
+    **TRAINING_RULES,
     "alpha": POSITIVE_OR_SEVERAL,
     "hint_rate": RULES["dropout"],  # below 1: the discriminator must have something to find out
-    "hide": RULES["hide"],
 }
 
 
 class Generator(nn.Module):
-    """Rows with gaps and their mask in, values in (0, 1) for every entry out.
+    """Maps rows with gaps and their mask to values in (0, 1) for every entry.
 
     It starts near the mean of each column.
 
@@ -59,7 +59,7 @@ class Generator(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """A completed row and a hint in, the logit of "was observed" for every entry out."""
+    """Maps a completed row and a hint to the logit of "was observed" for every entry."""
 
     def __init__(self, d: int, hidden: tuple[int, ...], generator: torch.Generator) -> None:
         super().__init__()
@@ -69,31 +69,31 @@ class Discriminator(nn.Module):
         return self.net(torch.cat([completed, hint], -1))
 
 
-def make_hint(observed: Tensor, told: Tensor) -> Tensor:
-    """H = B M + (1 - B) / 2: the mask where it is told (B = 1), one half where it is not.
+def make_hint(observed: Tensor, revealed: Tensor) -> Tensor:
+    """H = B M + (1 - B) / 2: the mask where it is revealed (B = 1), one half elsewhere.
 
     >>> make_hint(torch.tensor([1.0, 0.0, 1.0]), torch.tensor([1.0, 1.0, 0.0]))
     tensor([1.0000, 0.0000, 0.5000])
     """
-    return told * observed + 0.5 * (1 - told)
+    return revealed * observed + 0.5 * (1 - revealed)
 
 
-def discriminator_loss(logit: Tensor, observed: Tensor, told: Tensor) -> Tensor:
-    """Cross-entropy of the mask, a mean over entries where the hint does not tell it."""
+def discriminator_loss(logit: Tensor, observed: Tensor, revealed: Tensor) -> Tensor:
+    """Cross-entropy of the mask, averaged over entries that the hint does not reveal."""
     errors = F.binary_cross_entropy_with_logits(logit, observed, reduction="none")
-    return _mean(errors, 1 - told)
+    return _mean(errors, 1 - revealed)
 
 
-def adversarial_loss(logit: Tensor, observed: Tensor, told: Tensor) -> Tensor:
-    """-(1 - m) log D, a mean over entries where the hint does not tell: gaps should pass as seen.
+def adversarial_loss(logit: Tensor, observed: Tensor, revealed: Tensor) -> Tensor:
+    """-(1 - m) log D, averaged over entries that the hint does not reveal.
 
     log D = log sigmoid(logit), which never overflows.
     """
-    return _mean(-(1 - observed) * F.logsigmoid(logit), 1 - told)
+    return _mean(-(1 - observed) * F.logsigmoid(logit), 1 - revealed)
 
 
 def reconstruction_loss(guess: Tensor, values: Tensor, observed: Tensor) -> Tensor:
-    """Squared error of the generator's output, a mean over observed entries."""
+    """Squared error of the generator's output, averaged over observed entries."""
     return _mean((guess - values) ** 2, observed)
 
 
@@ -105,49 +105,49 @@ def _mean(errors: Tensor, where: Tensor) -> Tensor:
 class GAIN(TrainingParameters, Imputer):
     """Generative adversarial imputation nets (Yoon, Jordon & van der Schaar, ICML 2018).
 
-    Columns are scaled to [0, 1] by the least and largest training value. With the mask m and
-    noise z, the generator G sees m x + (1 - m) z and m and answers with a value for each entry;
-    gaps take it. The discriminator D sees the completed row and a hint that tells the mask except
-    for some entries (b = 0), and says of each of those whether it was observed:
+    Columns are scaled to [0, 1] by the smallest and largest training value. With the mask m and
+    noise z, the generator G sees m x + (1 - m) z and m and gives a value for each entry, which
+    fills gaps. The discriminator D sees the completed row and a hint that reveals the mask except
+    for some entries (b = 0), and says for each of those whether it was observed:
 
         D minimises the cross-entropy of m over entries with b = 0
         G minimises -(1 - m) log D over entries with b = 0, plus
                     alpha times the squared error over observed entries
 
-    All three are means, so that alpha does not depend on the number of columns. Beyond the paper:
-    each step takes some observed entries from the mask at random (`hide`) that count in the
-    squared error all the same. Without this (hide=0, the paper) the squared error rewards copying
-    the input, and only D teaches what to put into a gap. The weights kept are a running mean, the
-    best on observed entries hidden from training.
+    All three are means, so that alpha does not depend on the number of columns. Beyond the paper,
+    each step removes some observed entries from the mask at random (`hide`) that still count in
+    the squared error. Without this (hide=0, the paper) the squared error rewards copying the
+    input, and only D teaches what to put into a gap. The weights kept are a running mean, the best
+    on observed entries hidden from training.
 
-    A gap is filled by the trained generator, row by row: unseen rows are never trained on. Memory
-    is that of the networks and of the table in float32.
+    The trained generator fills gaps row by row: it is never trained on unseen rows. Memory is that
+    of the networks and of the table in float32.
 
     Parameters
     ----------
     alpha : float or tuple of floats
-        Weight of the squared error against D. Of several values, say (0.1, 1, 10, 100), each is
-        trained and the best on the hidden entries is kept.
+        Weight of the squared error against D. If several, say (0.1, 1, 10, 100), all are tried
+        and the best on the hidden entries is kept.
     hint_rate : float in [0, 1)
-        Share of entries whose mask D is told.
+        Share of entries whose mask is revealed to D.
     hide : float in [0, 0.9]
-        Share of observed entries a step takes from the mask; 0 is the paper.
+        Share of observed entries that a step removes from the mask; 0 is the paper.
     hidden_layer_sizes : int, tuple or None
         Widths of both networks; None is two layers as wide as there are columns, between 64
         and 256.
     learning_rate_init : float or tuple
-        Adam's rate; of several the best on the hidden entries.
+        Initial learning rate; if several, the best on the hidden entries.
     batch_size : int
     max_steps : int
-        Updates at most, whatever the number of rows.
+        Maximum number of updates, whatever the number of rows.
     check_every : int
-        Updates between two looks at the hidden entries.
+        Updates between two evaluations on the hidden entries.
     n_iter_no_change : int
-        Looks without improvement before training stops.
+        Evaluations without improvement before training stops.
     weight_averaging : float in [0, 1)
-        The generator kept is a running mean over steps, the newest weighing 1 minus this.
+        The weights kept are a running mean over steps; the newest count 1 minus this.
     validation_fraction : float in (0, 0.5]
-        Share of observed entries hidden from training, of at most 2,000 rows.
+        Share of observed entries hidden from training, in at most 2,000 rows.
     random_state : int, RandomState or None
     verbose : bool
         Show a progress bar on a terminal.
@@ -156,7 +156,7 @@ class GAIN(TrainingParameters, Imputer):
     ----------
     alpha_, learning_rate_ : the values used
     validation_error_ : RMSE on the hidden entries, columns scaled to [0, 1]
-    history_ : dict of lists, one figure a look
+    history_ : dict of lists, one figure per evaluation
     generator_ : the network
 
     Examples
@@ -174,7 +174,7 @@ class GAIN(TrainingParameters, Imputer):
     hide: float = 0.2
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_rules(self, {**COMMON, **RULES_OWN})
+        check_rules(self, GAIN_RULES)
         self._low = np.where(observed, values, np.inf).min(0)
         high = np.where(observed, values, -np.inf).max(0)
         self._known = np.isfinite(self._low)
@@ -183,7 +183,7 @@ class GAIN(TrainingParameters, Imputer):
         self._span = np.where(span > TINY, span, 1.0)
         self._noise = NOISE * rng.random(values.shape[1:]).astype(np.float32)
         hidden = hide_entries(observed, self.validation_fraction, rng)
-        seed = int(rng.integers(2**62))  # one for all candidates: they differ in their value only
+        seed = int(rng.integers(2**62))  # shared: candidates differ only in their values
         x, m = tensors(self._ranged(values, observed), observed & ~hidden)
         places = torch.from_numpy(hidden.any(1))
         held = torch.from_numpy(hidden)[places]
@@ -219,26 +219,26 @@ class GAIN(TrainingParameters, Imputer):
         def step(rows: Tensor) -> dict[str, float]:
             values, seen = x[rows], m[rows]
             known = seen * (torch.rand(seen.shape, generator=random) >= self.hide)
-            told = (torch.rand(seen.shape, generator=random) < self.hint_rate).float()
+            revealed = (torch.rand(seen.shape, generator=random) < self.hint_rate).float()
             noise = NOISE * torch.rand(seen.shape, generator=random)
             guess = net(known * values + (1 - known) * noise, known)
             completed = known * values + (1 - known) * guess
-            hint = make_hint(known, told)
+            hint = make_hint(known, revealed)
 
-            critic_loss = discriminator_loss(critic(completed.detach(), hint), known, told)
+            critic_loss = discriminator_loss(critic(completed.detach(), hint), known, revealed)
             critic_adam.zero_grad()
             critic_loss.backward()
             critic_adam.step()
 
-            fooled = adversarial_loss(critic(completed, hint), known, told)
+            fooled = adversarial_loss(critic(completed, hint), known, revealed)
             error = reconstruction_loss(guess, values, seen)
             net_adam.zero_grad()
             (fooled + alpha * error).backward()
             net_adam.step()
             return {"generator": fooled.item(), "critic": critic_loss.item(), "error": error.item()}
 
-        what = f"GAIN (alpha {alpha:g}, rate {rate:g})"
-        return train(net, step, judge, n, settings_of(self), random, what)
+        name = f"GAIN (alpha {alpha:g}, rate {rate:g})"
+        return train(net, step, judge, n, random, name, **settings_of(self))
 
     def _fill(
         self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
@@ -252,7 +252,7 @@ class GAIN(TrainingParameters, Imputer):
 
     @torch.no_grad()
     def _generate(self, net: nn.Module, x: Tensor, m: Tensor) -> Tensor:
-        """The generator's values; the noise is the same for every row, so rows stay apart."""
+        """The generator's values; all rows share the noise, so they are independent."""
         return net(x + (1 - m) * torch.from_numpy(self._noise), m)
 
     def _ranged(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""What every imputer promises, kept in one place: observed entries stay, no gap is left.
+"""The contract of every imputer: observed entries stay, no gap is left.
 
-An imputer is a scikit-learn transformer for tables of numbers. To add one, derive from `Imputer`,
-write `_learn` and `_fill`, and give it a name in `imputefree.lab.imputers.IMPUTERS`.
+An imputer is a scikit-learn transformer for tables of numbers. To add one, derive from `Imputer`
+(for series: `SeriesImputer`), write `_learn` and `_fill`, and add it to `IMPUTERS`.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._estimator_tools import all_or_nothing, private_generator
-from ...data import NumericTables
+from ...data import NumericTables, is_polars
 from ...errors import InputError, ParameterError
-from ._forms import like
 
-TINY = 1e-12  # of its largest entry: a column that varies less is constant
-FARTHEST = 1e6  # spreads from the mean
+TINY = 1e-12  # relative to its largest entry: a column that varies less is constant
+FARTHEST = 1e6  # in spreads: the largest distance from the mean that an imputer sees
 
 
 class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Base of all imputers. Values are scaled to mean 0 and spread 1 before they get to know them.
+    """Base class of all imputers for tables. Columns are scaled to mean 0 and spread 1.
 
     Subclasses provide
 
     - `_learn(values, observed, rng)`: learn from training rows, (n, d) float64 with 0 where missing
-    - `_fill(values, observed, rng)`: a guess for every entry of these rows, (n, d); only those of
+    - `_fill(values, observed, rng)`: a guess for every entry of these rows, (n, d); only those for
       gaps are used
 
-    and may set `scales = False` to get the values as they are. A column without a single training
-    entry is kept and filled with 0 in scaled units (0 as its mean, 1 as its spread).
+    and may set `scales = False` to get unscaled values. A column without a training entry is
+    filled with 0.
 
     Fitted: mean_, spread_ (d,), n_features_in_, feature_names_in_.
 
@@ -76,28 +76,23 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         return like(X, values, gaps)
 
     def _filled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        """Rows that all have a gap, without; (n, d)."""
+        """Rows with gaps, filled; (n, d)."""
         guess = self._fill(self._scaled(values, observed), observed, self._rng())
         if self.scales:
-            with np.errstate(over="ignore"):  # told below
+            with np.errstate(over="ignore"):  # checked below
                 guess = guess * self.spread_ + self.mean_
-        if not np.isfinite(guess[~observed]).all():
-            raise InputError(
-                f"{type(self).__name__} diverged: a filled entry is not finite",
-                "An imputation must be a number",
-                "Scale the columns, or take another imputer",
-            )
+        check_finite(self, guess[~observed], "Scale the columns, or use another imputer")
         return np.where(observed, values, guess)
 
     def _scaled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        """What an imputer sees; what is farther off than any sense counts as that far."""
+        """What an imputer sees; extreme values are clipped."""
         if self.scales:
             with np.errstate(over="ignore"):
                 values = ((values - self.mean_) / self.spread_).clip(-FARTHEST, FARTHEST)
         return np.where(observed, values, 0.0)
 
     def _rng(self) -> np.random.Generator:
-        """A fresh source of randomness; the same for each call where random_state is a number."""
+        """A new random generator; the same in each call if random_state is a number."""
         if self.random_state is None:
             return np.random.default_rng()  # leaves NumPy's global generator alone
         try:
@@ -115,10 +110,21 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         return tags
 
 
-def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the observed entries of each column, (d,) each; the spread of a constant is its size.
+def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
+    """Refuse to fill gaps with anything but numbers."""
+    if not np.isfinite(guess).all():
+        raise InputError(
+            f"{type(imputer).__name__} diverged: a filled entry is not finite",
+            "An imputation must be a number",
+            remedy,
+        )
 
-    Columns are divided by a power of two first, which is exact: squares of huge and tiny values
+
+def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and spread of the observed entries per column, (d,) each; a constant has spread 1 in
+    units of its size.
+
+    Columns are first divided by a power of two, which is exact: squares of huge and tiny values
     neither overflow nor vanish.
     """
     centred = np.where(observed, values, 0.0)  # one copy, changed in place: tables may be large
@@ -131,3 +137,58 @@ def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarr
     centred *= observed
     spread = np.sqrt(np.einsum("ij,ij->j", centred, centred) / count)
     return mean * unit, np.where(spread > TINY, spread, 1.0) * unit
+
+
+def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
+    """Filled values (n, d) in the form of X, which had these gaps (n, d).
+
+    A column without gaps is returned as it is, whatever its dtype; one with gaps keeps its float
+    dtype, and becomes float64 otherwise.
+
+    >>> frame = pd.DataFrame({"count": [1, 2], "size": np.array([0.5, np.nan], dtype=np.float32)})
+    >>> filled = like(frame, np.array([[1.0, 0.5], [2.0, 0.25]]), frame.isna().to_numpy())
+    >>> filled.dtypes.astype(str).tolist(), filled["size"].tolist()
+    (['int64', 'float32'], [0.5, 0.25])
+    """
+    if isinstance(X, pd.DataFrame):
+        columns = [
+            _pandas_column(X.iloc[:, j], filled[:, j]) if gaps[:, j].any() else X.iloc[:, j]
+            for j in range(X.shape[1])
+        ]
+        frame = pd.concat(columns, axis=1)
+        frame.columns = X.columns
+        return frame
+    if is_polars(X):
+        new = {
+            name: _narrowed(filled[:, j], np.dtype(np.float32))
+            if str(X.schema[name]) == "Float32"
+            else filled[:, j]
+            for j, name in enumerate(X.columns)
+            if gaps[:, j].any()
+        }
+        return X.with_columns(type(X)(new).get_columns())
+    dtype = getattr(X, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
+        return filled
+    return _narrowed(filled, dtype) if gaps.any() else np.array(X)
+
+
+def _pandas_column(column: pd.Series, filled: np.ndarray) -> pd.Series:
+    dtype: Any = getattr(column.dtype, "numpy_dtype", column.dtype)
+    if not (isinstance(dtype, np.dtype) and dtype.kind == "f"):
+        return pd.Series(filled, index=column.index)
+    return pd.Series(_narrowed(filled, dtype), index=column.index).astype(column.dtype)
+
+
+def _narrowed(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Values as floats of that width, or an error if one does not fit."""
+    with np.errstate(over="ignore"):
+        narrow = values.astype(dtype)
+    if not np.isfinite(narrow).all():
+        worst = values.ravel()[np.abs(values).argmax()]
+        raise InputError(
+            f"a filled entry is {worst:.3g}, too large for {dtype}",
+            "Filled tables keep the width of their floats",
+            "Pass the table as float64",
+        )
+    return narrow

@@ -1,13 +1,13 @@
 """The one adapter to PyPOTS (extra `bench`): its networks and losses, trained by our own loop.
 
-PyPOTS 1.5 makes the networks and computes their losses; training.py takes the steps. PyPOTS' own
-`fit` would not do for a fair comparison: the classifier BRITS is validated on its training rows,
-GRU-D fills test series with means of the test set, and both seed and log globally. Here the epoch
-is chosen on what training does not see, and nothing is printed, written or seeded outside. (At
-its very first import PyPOTS writes a file of settings into ~/.pypots.)
+PyPOTS 1.5 provides the networks and computes their losses; `_training_loop` takes the steps.
+PyPOTS' own `fit` would not allow a fair comparison: the classifier BRITS is validated on its
+training rows, GRU-D fills test series with means of the test set, and both seed and log globally.
+Here the epoch is chosen on held-out data, and nothing is printed, written or seeded outside. (At
+its very first import PyPOTS writes a settings file into ~/.pypots.)
 
-A network takes a dict of tensors made from values (B, T, D) with NaN for gaps; `two_ways`,
-`last_seen` and `plain` make it, as PyPOTS' own datasets do.
+A network takes a dict of tensors made from values (B, T, D) with NaN for gaps by `plain`,
+`last_seen` or `two_ways`, as PyPOTS' datasets do.
 """
 
 from __future__ import annotations
@@ -31,28 +31,26 @@ from ..._rules import Rule, whole
 from ...errors import ImputefreeError, InputError
 from ...estimators import RULES
 from ._classic import MeanImputer
-from ._training_loop import Outcome, Settings, torch_generator, train
+from ._imputer import FARTHEST
+from ._training_loop import Outcome, torch_generator, train
 
 LOGGER = "PyPOTS running log"
-SPARSE = "Sparse invariant checks"  # a warning from inside GP-VAE that users can do nothing about
-LARGEST = 1e6  # in spreads of the column: beyond it float32 overflows inside a network
-STEEPEST = 5.0  # norm of a gradient: one odd batch must not throw the weights about
-TRAINING: dict[str, Rule] = {
-    "hidden_size": whole(1),
-    "learning_rate_init": RULES["learning_rate_init"],
-    "weight_averaging": RULES["weight_averaging"],
-    "batch_size": RULES["batch_size"],
-    "max_iter": RULES["max_iter"],
-    "n_iter_no_change": RULES["n_iter_no_change"],
-    "validation_fraction": RULES["validation_fraction"],
-    "random_state": RULES["random_state"],
-    "verbose": RULES["verbose"],
+SPARSE = "Sparse invariant checks"  # a warning from inside GP-VAE that users cannot act on
+MAX_GRADIENT = 5.0  # norm: one odd batch must not ruin the weights
+HEADS = 4  # attention heads of SAITS
+NETWORK_RULES: dict[str, Rule] = {**RULES, "hidden_size": whole(1)}
+ATTENTION_RULES: dict[str, Rule] = {
+    "hidden_size": (
+        lambda v: whole(1)[0](v) and v % HEADS == 0,
+        f"a whole number, a multiple of {HEADS}",
+    ),
+    "n_layers": whole(1),
 }
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkParameters:
-    """Parameters that all estimators with a network of PyPOTS have; their docstrings explain."""
+    """Parameters shared by all estimators with a network of PyPOTS; their docstrings explain."""
 
     hidden_size: int = 64
     learning_rate_init: float = 2e-3
@@ -70,7 +68,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
 
     task : "imputation" or "classification"
     name : the model, such as "BRITS"
-    settings : what PyPOTS calls its size, such as n_steps, n_features and rnn_hidden_size
+    settings : sizes by PyPOTS' names, such as n_steps, n_features and rnn_hidden_size
 
     >>> net = make_network("imputation", "BRITS", n_steps=3, n_features=2, rnn_hidden_size=4)
     >>> net(two_ways(torch.zeros(5, 3, 2)))["reconstruction"].shape
@@ -86,10 +84,10 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
 
 
 def _pypots(task: str, name: str) -> Any:
-    """A module of PyPOTS, imported at first need: it takes seconds, and prints a banner."""
+    """A module of PyPOTS, imported on first use: it takes seconds, and prints a banner."""
     state, logged = random.getstate(), logging.root.manager.disable
     try:
-        banner = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # the banner asks for it
+        banner = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # the banner needs an encoding
         logging.disable(logging.CRITICAL)
         with redirect_stdout(banner), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -97,7 +95,7 @@ def _pypots(task: str, name: str) -> Any:
     except ImportError as error:
         raise ImputefreeError(
             f"{name} needs PyPOTS, which cannot be imported here ({error})",
-            "The deep models of series come from PyPOTS, an optional package",
+            "The deep models for series come from PyPOTS, an optional package",
             "Install it with pip install 'imputefree[bench]'",
         ) from None
     finally:
@@ -105,9 +103,23 @@ def _pypots(task: str, name: str) -> Any:
         logging.disable(logged)
 
 
+def attention_sizes(hidden_size: int, n_layers: int, dropout: float) -> dict[str, Any]:
+    """The sizes of a SAITS network by PyPOTS' names."""
+    return {
+        "n_layers": n_layers,
+        "d_model": hidden_size,
+        "n_heads": HEADS,
+        "d_k": hidden_size // HEADS,
+        "d_v": hidden_size // HEADS,
+        "d_ffn": 2 * hidden_size,
+        "dropout": dropout,
+        "attn_dropout": dropout,
+    }
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Torch's global generator at this seed inside the block, as it was before afterwards.
+    """Seed torch's global generator inside the block; afterwards it is as before.
 
     >>> before = torch.get_rng_state()
     >>> with seeded(0): a = torch.rand(1)
@@ -122,9 +134,9 @@ def seeded(seed: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Scale:
-    """Columns of steps to mean 0 and spread 1, by the observed entries of training, and back.
+    """Scales columns to mean 0 and spread 1 by the observed training entries, and back.
 
-    What is observed in a column that training never saw is left out: no weight was fitted to it.
+    Values of a column that was empty in training become NaN: no weight was fitted to it.
 
     >>> scale = Scale.of(np.array([[1.0, np.nan], [3.0, np.nan]]))
     >>> scale(np.array([[5.0, 7.0], [np.nan, np.nan]]))
@@ -146,10 +158,10 @@ class Scale:
         values = np.asarray(self.columns.transform(steps), dtype=np.float64)  # checks the columns
         values = (values - self.columns.mean_) / self.columns.spread_
         seen = ~np.isnan(np.asarray(steps, dtype=np.float64)) & self.known
-        return np.where(seen, values.clip(-LARGEST, LARGEST), np.nan)
+        return np.where(seen, values.clip(-FARTHEST, FARTHEST), np.nan)
 
     def back(self, guess: np.ndarray) -> np.ndarray:
-        """(S, D) in units of the data; columns unknown to training hold 0."""
+        """(S, D) in units of the data; 0 in columns that were empty in training."""
         return np.where(self.known, guess, 0.0) * self.columns.spread_ + self.columns.mean_
 
 
@@ -164,22 +176,22 @@ def check_longest(lengths: np.ndarray, n_steps: int, owner: str) -> None:
     """Refuse series longer than those of training."""
     if lengths.max() > n_steps:
         raise InputError(
-            f"series {lengths.argmax()} has {lengths.max()} steps, the longest of training had"
+            f"series {lengths.argmax()} has {lengths.max()} steps, the longest in training had"
             f" {n_steps}",
             f"{owner} takes at most as many steps as in training",
-            "Cut the series, or fit on series as long",
+            "Cut the series, or fit on longer series",
         )
 
 
 def plain(values: Tensor) -> dict[str, Any]:
-    """What GP-VAE and SAITS see: values, 0 for gaps, and the mask; (B, T, D) each."""
+    """Inputs of GP-VAE and SAITS: values, 0 for gaps, and the mask; (B, T, D) each."""
     return {"X": values.nan_to_num(0.0), "missing_mask": (~values.isnan()).float()}
 
 
 def last_seen(values: Tensor) -> dict[str, Any]:
-    """What GRU-D sees: also the steps since each column was observed, and its last value.
+    """Inputs of GRU-D: also the steps since each column was observed, and its last value.
 
-    Before the first one that is 0, the mean of training, as in the paper.
+    Before the first observation that value is 0, the training mean, as in the paper.
     """
     seen = plain(values)
     x, mask = seen["X"], seen["missing_mask"]
@@ -193,7 +205,7 @@ def last_seen(values: Tensor) -> dict[str, Any]:
 
 
 def two_ways(values: Tensor) -> dict[str, Any]:
-    """What BRITS sees: values, mask and steps since observed, forward and backward."""
+    """Inputs of BRITS: values, mask and steps since observed, forward and backward."""
 
     def one_way(values: Tensor) -> dict[str, Tensor]:
         seen = plain(values)
@@ -223,36 +235,35 @@ def train_network(
     rng: np.random.Generator,
     weight_decay: float = 0.0,
 ) -> Outcome:
-    """Adam on `loss`, a function of row numbers (B,), until `judge` finds no improvement.
+    """Adam on `loss`, a function of row indices (B,), until `judge` finds no improvement.
 
-    How long, how fast and how quietly is in the parameters of the estimator; see TRAINING.
+    The estimator's parameters say how long and how fast.
     """
-    optimiser = torch.optim.Adam(
+    optimizer = torch.optim.Adam(
         network.parameters(), estimator.learning_rate_init, weight_decay=weight_decay
     )
 
     def step(rows: Tensor) -> dict[str, float]:
         network.train()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         value = loss(rows)
         value.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), STEEPEST)
-        optimiser.step()
+        nn.utils.clip_grad_norm_(network.parameters(), MAX_GRADIENT)
+        optimizer.step()
         return {"loss": value.item()}
 
-    one_pass = math.ceil(n_rows / estimator.batch_size)
-    settings = Settings(
-        batch_size=estimator.batch_size,
-        max_steps=estimator.max_iter * one_pass,
-        check_every=one_pass,
-        patience=estimator.n_iter_no_change,
-        averaging=estimator.weight_averaging,
-        verbose=estimator.verbose,
-    )
-    what = type(estimator).__name__
+    steps_per_epoch = math.ceil(n_rows / estimator.batch_size)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", SPARSE)
-        outcome = train(network, step, judge, n_rows, settings, torch_generator(rng), what)
+        outcome = train(
+            *(network, step, judge, n_rows, torch_generator(rng), type(estimator).__name__),
+            batch_size=estimator.batch_size,
+            max_steps=estimator.max_iter * steps_per_epoch,
+            check_every=steps_per_epoch,
+            n_iter_no_change=estimator.n_iter_no_change,
+            weight_averaging=estimator.weight_averaging,
+            verbose=estimator.verbose,
+        )
     outcome.module.eval()
     return outcome
 
@@ -263,10 +274,10 @@ def in_batches(
     inputs: Callable[[Tensor], dict[str, Any]],
     values: Tensor,
     batch_size: int,
-    answer: str,
+    output: str,
 ) -> Tensor:
-    """One answer of a network for all rows; batches only bound the memory. (N, T, D) -> (N, …)."""
+    """One output of a network for all rows; batches only bound the memory. (N, T, D) -> (N, …)."""
     network.eval()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", SPARSE)
-        return torch.cat([network(inputs(part))[answer] for part in values.split(batch_size)])
+        return torch.cat([network(inputs(part))[output] for part in values.split(batch_size)])

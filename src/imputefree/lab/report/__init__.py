@@ -1,18 +1,30 @@
-"""From result files to tables, statistics and a page."""
+"""From results files to tables, statistics and a page."""
 
-from ._cuts import what_was_cut
-from ._result_tables import correlation_table, results_table
-from ._results_frame import SCORES, frame_of, has
-from ._results_page import report
-from .page._page_lines import even
+from ...errors import require_extra
+from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
+from ._result_tables import correlation_table, results_table, what_was_cut
+from ._stats import compare, compare_over_studies, mean_ranks
 
 __all__ = [
     "SCORES",
+    "compare",
+    "compare_over_studies",
     "correlation_table",
-    "even",
-    "frame_of",
-    "has",
+    "has_figures",
+    "mean_ranks",
     "report",
     "results_table",
+    "runs_frame",
+    "tidy_lines",
     "what_was_cut",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The page needs jinja2 and matplotlib, which the tables do not."""
+    if name == "report":
+        require_extra("bench", "jinja2", "matplotlib")
+        from ._results_page import report
+
+        return report
+    raise AttributeError(name)

@@ -1,19 +1,18 @@
-"""The figures printed in the paper, Tables 1 to 7, to stand beside ours.
+"""The figures printed in the paper, Tables 1 to 7, to be shown beside ours.
 
 Source: "Gradient Importance Learning for Incomplete Observations", ICLR 2022. Each table is copied
-below figure by figure, in the paper's order, so that the two can be read side by side: `96.29_0.7`
+below figure by figure, in the paper's order, so that they can be compared by eye: `96.29_0.7`
 is a mean with its standard deviation, `-` is a dash in the paper, `<0.01` a bound.
 
-Methods bear our names (`methods.py`); the paper's own are in `PRINTED_NAMES`. Settings have the
-names of this list, each used by one study only:
+Methods have our names (`lab.rivals`); the paper's are in `PRINTED_NAMES`. Settings have these
+names, each used by one study only:
     "variable", "fixed" (MIMIC-III), "rate-25", "rate-35" (ophthalmic), "natural" (PhysioNet),
     "mcar-50", "mcar-70", "mcar-90", "mar" (MNIST)
 
->>> lookup(3, "gil", "mcar-90", "accuracy")
-(0.7847, 0.0039)
->>> lookup(6, "brits", "natural", "average_precision")
-(0.4357, None)
->>> lookup(1, "brits", "variable", "accuracy") is None  # a dash
+>>> figure = find("mnist", "gil", "mcar-90", "accuracy")
+>>> figure.table, figure.mean, figure.sd
+(3, 0.7847, 0.0039)
+>>> find("mimic3", "brits", "variable", "accuracy") is None  # a dash
 True
 """
 
@@ -182,18 +181,11 @@ def _all() -> Iterator[Figure | None]:
 
 # In the order of the paper: tables, then lines, then from left to right.
 FIGURES: Final = tuple(figure for figure in _all() if figure is not None)
-_BY_TABLE: Final = {(f.table, f.method, f.setting, f.metric): f for f in FIGURES}
 _BY_STUDY: Final = {(f.study, f.method, f.setting, f.metric): f for f in FIGURES}
 
 
-def lookup(table: int, method: str, setting: str, metric: str) -> tuple[float, float | None] | None:
-    """(mean, sd) as the paper's table has it, sd None where none is printed; None for no figure."""
-    figure = _BY_TABLE.get((table, method, setting, metric))
-    return None if figure is None else (figure.mean, figure.sd)
-
-
 def find(study: str, method: str, setting: str, metric: str) -> Figure | None:
-    """The figure whatever its table: GIL-D on MNIST stands in Table 5, not in 3.
+    """The figure in whichever table, or None: GIL-D on MNIST is in Table 5, not in 3.
 
     >>> find("mnist", "gil-d", "mcar-70", "accuracy").table
     5

@@ -1,7 +1,7 @@
-"""Results in the paper's layout, its own figures beside ours, for a terminal and as Markdown.
+"""Results in the paper's layout, with its figures beside ours, for a terminal and as Markdown.
 
-Methods go down, settings across; under each setting stands our figure, then the paper's, where it
-prints one. Below stand what was cut, where the figures come from, and SIMULATED where data are.
+Methods are rows, settings columns; each setting has our figure, then the paper's, if it prints one.
+Captions say what our runs have less of, where the figures come from, and SIMULATED where data are.
 
 >>> runs = pd.DataFrame({
 ...     "study": "mnist", "setting": "mar", "split": 0, "mask_seed": [0, 1, 0],
@@ -17,7 +17,8 @@ prints one. Below stand what was cut, where the figures come from, and SIMULATED
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,17 +27,28 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from ...data import shorten
-from ...errors import InputError
+from ...errors import InputError, shorten
 from ...metrics import HIGHER_IS_BETTER
+from ..runs import PLANS
+from ..studies import takes
 from ._paper_figures import NOTES, PRINTED_NAMES, Figure, find
-from ._runs_frame import check_methods, checked
+from ._result_lines import check_methods, checked_runs
 from ._stats import imputation_correlation, summary
 
-# Simulated cohorts, and the study of the paper that they imitate.
+# Simulated cohorts, and the studies of the paper that they imitate.
 IMITATES = {"icu": "mimic3", "ophthalmic-simulated": "ophthalmic"}
 SHORT = {"accuracy": "Acc.", "auc": "AUC", "average_precision": "AP"}  # as the paper has them
 PERCENT = frozenset(SHORT)
+METRIC_NAMES = {
+    "accuracy": "accuracy",
+    "auc": "area under the ROC curve",
+    "average_precision": "average precision",
+    "r2": "R²",
+    "rmse": "root mean squared error",
+    "log_loss": "log-loss",
+    "calibration_error": "calibration error",
+    "fit_seconds": "fit time in seconds",
+}
 NONE = "–"
 SIMULATED = (
     "SIMULATED: none of our values was ever measured on anybody. The paper's figures are of real "
@@ -44,12 +56,15 @@ SIMULATED = (
 )
 
 
+SAME = "A gap is 0 in scaled units, so it teaches nothing either way: gil-h is network here."
+RAW_ZERO = "zero+network fills 0 in the data's own units, which may be far from any value seen."
+
+
 @dataclass(frozen=True)
 class ResultTable:
-    """Text in rows and columns.
+    """Strings in rows and columns.
 
-    title : what the table is of
-    head : (columns,) the first is the name of the row
+    head : (columns,) the first column names the row
     rows : each (columns,)
     best : (row, column) of what is set in bold
     captions : sentences below
@@ -69,8 +84,8 @@ class ResultTable:
             caption_justify="left",
         )
         for at, name in enumerate(self.head):
-            dim = "dim" if name == "paper" else None
-            table.add_column(escape(name), justify="right" if at else "left", style=dim)
+            style = "dim" if name == "paper" else None
+            table.add_column(escape(name), justify="right" if at else "left", style=style)
         for i, row in enumerate(self.rows):
             cells = [escape(cell) for cell in row]
             table.add_row(
@@ -105,17 +120,17 @@ def results_table(
 
     Parameters
     ----------
-    runs : as in `bench.stats`; of other studies, too
+    runs : as in `_stats`; may hold other studies too
     methods : those to show, in this order. None: those of the paper in its order, run or not, then
         the rest
-    settings : those to show, in this order; a mapping says the paper's name of each, where it is
-        another than in `paper_figures`
-    simulated : None: True where a column "simulated" of the runs says so, and for IMITATES
-    cut : what our runs have less of than the paper's, a sentence each
+    settings : those to show, in this order; a mapping gives the paper's name of each, where it
+        differs from `_paper_figures`
+    simulated : None: True where the column "simulated" of the runs says so, and for IMITATES
+    cut : what our runs have less of than the paper's, one sentence each; see `what_was_cut`
 
-    A single run has no ±; a method that failed says so; `–` is a figure that nobody has.
+    A single run has no ±; a method that failed says so; `–` is a missing figure.
     """
-    table = _of_study(checked(runs, *metrics), study)
+    table = _of_study(checked_runs(runs, *metrics), study)
     check_methods(table, [name for name in methods or [] if name not in PRINTED_NAMES])
     places = _places(table, settings)
     ours = {metric: summary(table, metric) for metric in metrics}
@@ -161,15 +176,15 @@ def correlation_table(
     score: str = "accuracy",
     cut: Sequence[str] = (),
 ) -> ResultTable:
-    """The paper's Table 4: imputation error and score, r and p, a study and setting a column."""
-    found = imputation_correlation(runs, error, score, over)
-    simulated = _simulated(runs) & set(found["study"])
+    """The paper's Table 4: r and p of imputation error and score, a column per setting."""
+    correlations = imputation_correlation(runs, error, score, over)
+    simulated = _simulated(runs) & set(correlations["study"])
     columns: list[tuple[str, list[str]]] = [("", ["Pearson's r", "p-value"])]
     used: list[Figure] = []
-    for line in found.to_dict("records"):
+    for line in correlations.to_dict("records"):
         study, setting = str(line["study"]), str(line["setting"])
         mark = " (SIMULATED)" if study in simulated else ""
-        cells = [_correlation(line["r"]), _p_value(line["p"])]
+        cells = [NONE if np.isnan(line["r"]) else f"{line['r']:.2f}", p_value(line["p"])]
         columns.append((f"{study}{mark} {setting}, {line['points']} points", cells))
         names = ("pearson_r", "p_value")
         figures = [find(IMITATES.get(study, study), "imputers", setting, name) for name in names]
@@ -187,9 +202,9 @@ def correlation_table(
 
 
 def _simulated(runs: pd.DataFrame) -> set[str]:
-    """Studies of which a run says that they are simulated, or that are known to be."""
-    said = set(runs.loc[runs["simulated"].eq(True), "study"]) if "simulated" in runs else set()
-    return {str(name) for name in said} | set(IMITATES)
+    """Studies that are simulated, by what a run says or by name."""
+    names = set(runs.loc[runs["simulated"].eq(True), "study"]) if "simulated" in runs else set()
+    return {str(name) for name in names} | set(IMITATES)
 
 
 def _of_study(table: pd.DataFrame, study: str) -> pd.DataFrame:
@@ -211,10 +226,10 @@ def _places(
     if settings is None:
         return {name: name for name in known}
     places = dict(settings) if isinstance(settings, Mapping) else {name: name for name in settings}
-    strange = [name for name in places if name not in known]
-    if strange:
+    unknown = [name for name in places if name not in known]
+    if unknown:
         raise InputError(
-            f"there are no runs of the setting {shorten(strange)}",
+            f"there are no runs of the setting {shorten(unknown)}",
             f"The runs of this study have {shorten(known, limit=20)}",
             "Pass settings= some of these",
         )
@@ -228,7 +243,7 @@ def _lines(ours: pd.DataFrame) -> dict[tuple[str, str], Mapping[Any, Any]]:
 
 def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:
     means = np.array([np.nan if line is None else line["mean"] for line in lines], dtype=float)
-    if np.isfinite(means).sum() < 2:  # the best of one is no news
+    if np.isfinite(means).sum() < 2:  # the best of one says nothing
         return []
     top = np.nanmax(means) if metric in HIGHER_IS_BETTER else np.nanmin(means)
     return np.flatnonzero(np.isclose(means, top, rtol=1e-12, atol=0)).tolist()
@@ -239,8 +254,8 @@ def _ours(line: Mapping[Any, Any] | None, metric: str) -> str:
         return NONE
     if not line["runs"]:
         return "failed"
-    lost = f" ({line['failed']:.0f} failed)" if line["failed"] else ""
-    return _mean_sd(line["mean"], None if np.isnan(line["sd"]) else line["sd"], metric) + lost
+    failed = f" ({line['failed']:.0f} failed)" if line["failed"] else ""
+    return _mean_sd(line["mean"], None if np.isnan(line["sd"]) else line["sd"], metric) + failed
 
 
 def _papers(figure: Figure | None, metric: str) -> str:
@@ -253,11 +268,12 @@ def _mean_sd(mean: float, sd: float | None, metric: str) -> str:
     return f"{mean:.4g}" + ("" if sd is None else f" ± {sd:.2g}")
 
 
-def _correlation(r: float) -> str:
-    return NONE if np.isnan(r) else f"{r:.2f}"
+def p_value(p: float) -> str:
+    """To three decimals.
 
-
-def _p_value(p: float) -> str:
+    >>> p_value(0.0123), p_value(1e-5), p_value(np.nan)
+    ('0.012', '<0.001', '–')
+    """
     return NONE if np.isnan(p) else ("<0.001" if p < 0.001 else f"{p:.3f}")
 
 
@@ -292,3 +308,93 @@ def _short(metric: str) -> str:
 
 def _plain(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the runs of one study have less of than the paper's, read off their lines.
+
+    Nothing for a study that the paper does not have.
+
+    >>> line = {"study": "icu", "method": "gil", "mask_seed": 0, "split_seed": 0,
+    ...         "setting": {"hidden_layer_sizes": [64], "steps": 500}}
+    >>> for sentence in what_was_cut([line]):
+    ...     print(sentence)
+    Networks have 64 hidden units (paper: 1,024) and at most 500 training steps, in whole epochs \
+(paper: 2,000).
+    One split.
+    Learning rates and decay are fixed; the paper's grids were not searched.
+    """
+    lines = list(lines)
+    if not lines or lines[0]["study"] not in PLANS:
+        return []
+    study = lines[0]["study"]
+    methods = {line["method"] for line in lines}
+    sentences = [_cut_networks(lines), _number_of_seeds(lines, study), _imputer_settings(lines)]
+    if {"gil-h", "network"} <= methods:
+        sentences.append(SAME)
+    if "zero+network" in methods and study != "mnist":
+        sentences.append(RAW_ZERO)
+    if not any(line.get("grid") for line in lines):
+        sentences.append("Learning rates and decay are fixed; the paper's grids were not searched.")
+    return [sentence for sentence in sentences if sentence]
+
+
+def _cut_networks(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Sizes and steps, where they are not the paper's, and the methods without these limits."""
+    plan = PLANS[lines[0]["study"]]
+    paper_size = _sizes(plan.network.get("hidden_layer_sizes", []))
+    sizes = {_sizes(line["setting"].get("hidden_layer_sizes", [])) for line in lines}
+    sizes -= {"", paper_size}
+    steps = {
+        (line["setting"]["steps"], plan.steps_in(line.get("options", {})))
+        for line in lines
+        if "steps" in line["setting"]
+    }
+    fewer = sorted(pair for pair in steps if pair[0] != pair[1] and pair[1])
+    parts = []
+    if sizes and paper_size:
+        parts.append(f"{' or '.join(sorted(sizes))} hidden units (paper: {paper_size})")
+    if fewer:
+        ours, paper = (
+            " or ".join(f"{number:,}" for number in dict.fromkeys(numbers))
+            for numbers in zip(*fewer, strict=True)
+        )
+        parts.append(f"at most {ours} training steps, in whole epochs (paper: {paper})")
+    if not parts:
+        return ""
+    free = dict.fromkeys(line["method"] for line in lines if "steps" not in line["setting"])
+    rest = f" Not cut: {', '.join(free)}." if free else ""
+    return f"Networks have {' and '.join(parts)}.{rest}"
+
+
+def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
+    seeds: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for line in lines:
+        seeds[line["method"]].add((line["mask_seed"], line["split_seed"]))
+    most = max(map(len, seeds.values()))
+    fewer = [method for method, pairs in seeds.items() if len(pairs) < most]
+    word = "mask" if takes(study, "mask_seed") else "split"
+    text = f"One {word}" if most == 1 else f"{most} {word}s"
+    if fewer:
+        text += f" (fewer: {', '.join(fewer)})"
+    paper = PLANS[study].paper_seeds
+    return text + (f"; the paper has {paper}." if paper else ".")
+
+
+def _imputer_settings(lines: Sequence[Mapping[str, Any]]) -> str:
+    texts = {}
+    for line in lines:
+        setting = {
+            name.removeprefix("imputer__"): value
+            for name, value in line["setting"].items()
+            if name.startswith("imputer__")
+        }
+        if setting:
+            texts[line["method"]] = ", ".join(f"{name} {value}" for name, value in setting.items())
+    if not texts:
+        return ""
+    return f"Imputers were given: {'; '.join(f'{name}: {text}' for name, text in texts.items())}."
+
+
+def _sizes(sizes: int | Sequence[int]) -> str:
+    return "-".join(f"{size:,}" for size in ([sizes] if isinstance(sizes, int) else sizes))

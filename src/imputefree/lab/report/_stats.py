@@ -1,8 +1,8 @@
 """Statistics of runs: means, paired differences, mean ranks, and imputation error beside accuracy.
 
-All functions take a frame with a line a run: the columns study, setting, method, mask_seed, split,
-and the metrics. A run that failed has NaN (or None) as its metric: it is counted, never guessed.
-None of them changes the frame, and results keep the order in which names first appear.
+All functions on runs take a frame with one row per run: the columns study, setting, method,
+mask_seed, split, and the metrics. A failed run has NaN (or None) as its metric: it is counted,
+never guessed. Results keep the order in which names first appear.
 
 >>> runs = pd.DataFrame({
 ...     "study": "mnist", "setting": "mcar-90", "split": 0, "mask_seed": [0, 1, 2, 0, 1, 2],
@@ -28,26 +28,27 @@ import pandas as pd
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from ...data import shorten
-from ...errors import InputError, ParameterError
+from ...errors import InputError, ParameterError, shorten
 from ...metrics import HIGHER_IS_BETTER
-from ._paired_tests import corrected_t, signed_rank
-from ._runs_frame import PLACE, RUN, check_methods, checked
+from ._result_lines import PLACE, RUN, check_methods, checked_runs
 
 NOISE = 1e-12  # figures that agree to this share of their size are equal
+# Differences of numbers near 1 carry rounding errors of about 1e-16: 0.9 - 0.8 is not 0.8 - 0.7.
+# Those that agree to this share of the largest difference are equal.
+NOISE_OF_DIFFERENCES = 1e-9
 COMPARED = [*PLACE, "method", "against", "difference", "sd", "pairs", "dropped", "t", "p"]
 
 
 def summary(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Mean and standard deviation of each method over its runs (mask seeds and splits).
 
-    Returns a line a (study, setting, method): mean, sd (n - 1 below; NaN of a single run), runs
+    Returns one row per (study, setting, method): mean, sd (over n - 1; NaN for a single run), runs
     (finished), failed. A method that failed everywhere has NaN and runs 0.
     """
-    groups = checked(runs, metric).groupby([*PLACE, "method"], sort=False)[metric]
-    made = groups.agg(mean="mean", sd="std", runs="count", failed="size").reset_index()
-    made["failed"] -= made["runs"]
-    return made
+    groups = checked_runs(runs, metric).groupby([*PLACE, "method"], sort=False)[metric]
+    table = groups.agg(mean="mean", sd="std", runs="count", failed="size").reset_index()
+    table["failed"] -= table["runs"]
+    return table
 
 
 def compare(
@@ -62,24 +63,24 @@ def compare(
     """Paired differences, method - against, with the corrected resampled t-test.
 
     Runs are paired by study, setting, mask seed and split. With one split and several masks the
-    test speaks of other masks, not of other rows.
+    test generalises to other masks, not to other rows.
 
     Parameters
     ----------
     against : a method; None means the best rival at each (study, setting): the one with the best
         mean among the methods not in `ours` that have two runs, or one where none has two. It is
-        picked by the same figures that are then compared, which is hard on us and kind to no one
+        picked by the same figures that are then compared, which biases the comparison against us
     ours : methods that cannot be the best rival
     test_to_train : n_test / n_train; None takes it from the columns n_test and n_train
     higher_is_better : None: True for accuracy, auc, average_precision and r2, else False
 
     Returns
     -------
-    A line a (study, setting, method): against, difference (mean), sd, pairs, dropped (runs that
-    only one of the two finished), t, p. See `paired_tests.corrected_t` for one pair or constant
-    differences; without a pair all are NaN, and without a rival `against` is None.
+    One row per (study, setting, method): against, difference (mean), sd, pairs, dropped (runs that
+    only one of the two finished), t, p. See `corrected_t` for one pair or constant differences;
+    without a pair all are NaN, and without a rival `against` is None.
     """
-    table = checked(runs, metric)
+    table = checked_runs(runs, metric)
     check_methods(table, [*([] if against is None else [against]), *ours])
     lines: list[dict[str, Any]] = []
     for place, part in table.groupby(PLACE, sort=False):
@@ -119,17 +120,17 @@ def compare_over_studies(
     """Wilcoxon's signed-rank test with a study as the unit; parameters as in `compare`.
 
     A study gives one difference, the mean over its settings of the mean paired difference:
-    settings of a study are not independent, so they do not count apart.
+    settings of a study are not independent, so they do not count separately.
 
-    Returns a line a method: against, studies, better, equal, worse (numbers of studies), difference
-    (mean over studies), W, p. Studies without a pair are left out; see `paired_tests.signed_rank`.
+    Returns one row per method: against, studies, better, equal, worse (numbers of studies),
+    difference (mean over studies), W, p. Studies without a pair are left out; see `signed_rank`.
     """
-    found = compare(
+    differences = compare(
         runs, metric, against, ours=ours, test_to_train=0.0, higher_is_better=higher_is_better
     )
     sign = 1 if _upwards(metric, higher_is_better) else -1
     lines = []
-    for method, part in found.groupby("method", sort=False):
+    for method, part in differences.groupby("method", sort=False):
         d = part.groupby("study", sort=False)["difference"].mean().dropna().to_numpy()
         W, p = signed_rank(d)
         lines.append(
@@ -158,11 +159,11 @@ def mean_ranks(
 
     Methods are ranked at each (study, setting) by their means over the runs that all of them
     finished; ranks are averaged over the settings of a study, then over studies. A place without
-    a run that all of them finished is an error: ranks among different rivals do not compare.
+    a run that all of them finished is an error: ranks among different rivals are not comparable.
 
     methods : those to rank; None means all
     """
-    table = checked(runs, metric)
+    table = checked_runs(runs, metric)
     check_methods(table, methods or [])
     wanted = list(methods if methods is not None else table["method"].unique())
     up = _upwards(metric, higher_is_better)
@@ -183,8 +184,8 @@ def mean_ranks(
         ranks.append(pd.DataFrame({"study": study, "method": wanted, "rank": rankdata(order)}))
     by_study = pd.concat(ranks).groupby(["study", "method"], sort=False)["rank"].mean()
     groups = by_study.groupby("method", sort=False)
-    made = pd.DataFrame({"mean_rank": groups.mean(), "studies": groups.size()})
-    return made.sort_values("mean_rank", kind="stable").reset_index()
+    table = pd.DataFrame({"mean_rank": groups.mean(), "studies": groups.size()})
+    return table.sort_values("mean_rank", kind="stable").reset_index()
 
 
 def imputation_correlation(
@@ -195,17 +196,17 @@ def imputation_correlation(
 ) -> pd.DataFrame:
     """Pearson's r of imputation error with score, and its two-sided p (the paper's Table 4).
 
-    over : "runs", a point a run, as the paper seems to do; its p-value takes the runs of one method
-        for independent, which they are not. "methods": a point a method, its means
+    over : "runs": one point per run, as the paper seems to do; its p-value treats the runs of one
+        method as independent, which they are not. "methods": one point per method, its means
 
-    Returns a line a (study, setting): points, r, p. Runs with NaN in either column (methods that do
-    not impute) are left out. Fewer than three points, or no spread in a column: r and p NaN.
+    Returns one row per (study, setting): points, r, p. Runs with NaN in either column (methods
+    that do not impute) are left out. r and p are NaN with fewer than three points or no spread.
     """
     if over not in ("runs", "methods"):
         raise ParameterError(
             f"over is {over!r}", "It must be 'runs' or 'methods'", "Pass over= one of these"
         )
-    table = checked(runs, error, score)
+    table = checked_runs(runs, error, score)
     known = table[[error, score]].notna().all(axis=1)
     lines = []
     for (study, setting), part in table.groupby(PLACE, sort=False):
@@ -215,6 +216,81 @@ def imputation_correlation(
         r, p = _pearson(points[error].to_numpy(), points[score].to_numpy())
         lines.append({"study": study, "setting": setting, "points": len(points), "r": r, "p": p})
     return pd.DataFrame(lines)
+
+
+def corrected_t(
+    differences: np.ndarray, test_to_train: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The corrected resampled t-test of Nadeau & Bengio (2003), two-sided.
+
+    Runs share training rows, so their differences are not independent, and the plain paired t-test
+    finds far too many. The variance of the mean, s²/n, is replaced by s² (1/n + n_test/n_train):
+
+        t = mean / √(s² (1/n + n_test/n_train)),   n - 1 degrees of freedom
+
+    Parameters
+    ----------
+    differences : (runs, k) or (runs,), NaN where a pair is missing
+    test_to_train : n_test / n_train, one number or (k,); 0 gives the plain paired t-test
+
+    Returns
+    -------
+    t, p : (k,) or scalars
+        All differences 0: t 0, p 1. The same difference other than 0 in every run: t ±inf and
+        p NaN, since without spread the test has no answer. Fewer than two pairs: both NaN.
+    """
+    d = np.asarray(differences, dtype=np.float64)
+    n = np.isfinite(d).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.nansum(d, axis=0) / n
+        spread = np.sqrt(np.nansum((d - mean) ** 2, axis=0) / (n - 1))
+        largest = np.max(np.abs(d), axis=0, initial=0.0, where=np.isfinite(d))
+        t = mean / (spread * np.sqrt(1 / n + test_to_train))
+        p = 2 * student.sf(np.abs(t), n - 1)
+        constant = spread <= NOISE_OF_DIFFERENCES * largest
+        t = np.where(constant, np.where(largest == 0, 0.0, np.sign(mean) * np.inf), t)
+        p = np.where(constant, np.where(largest == 0, 1.0, np.nan), p)
+    enough = n > 1
+    return np.where(enough, t, np.nan)[()], np.where(enough, p, np.nan)[()]
+
+
+def signed_rank(differences: np.ndarray) -> tuple[float, float]:
+    """Wilcoxon's signed-rank test, two-sided and exact, with ties.
+
+    The p-value is the share of the 2ⁿ sign patterns that are at least as one-sided as the observed
+    one, counted by adding one rank after another; no normal approximation at any n.
+
+    Parameters
+    ----------
+    differences : (n,) one per study; NaN is left out, and so is 0 (Wilcoxon's rule)
+
+    Returns
+    -------
+    W, p : the sum of the ranks of the positive differences, and the p-value. All zero: W 0, p 1.
+        No differences at all: both NaN.
+
+    >>> signed_rank(np.array([0.02, 0.01, 0.04, 0.03, 0.05]))  # 5 wins of 5: 2 of 32 patterns
+    (15.0, 0.0625)
+    """
+    d = np.asarray(differences, dtype=np.float64)
+    d = d[np.isfinite(d)]
+    if not len(d):
+        return float("nan"), float("nan")
+    largest = np.abs(d).max()
+    if largest == 0:
+        return 0.0, 1.0
+    d = np.round(d / largest / NOISE_OF_DIFFERENCES)  # ties by what was measured, not by rounding
+    d = d[d != 0]
+    # Twice a rank is an integer, even with ties: the sums can be counted in an array.
+    doubled = np.round(2 * rankdata(np.abs(d))).astype(int)
+    chance = np.zeros(doubled.sum() + 1)
+    chance[0] = 1.0
+    for rank in doubled:  # this rank counts or not, with probability 1/2
+        chance[rank:] = (chance[rank:] + chance[: len(chance) - rank]) / 2
+        chance[:rank] /= 2
+    positive = doubled[d > 0].sum()
+    smaller = min(positive, doubled.sum() - positive)
+    return float(positive / 2), float(min(1.0, 2 * chance[: smaller + 1].sum()))
 
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -237,9 +313,9 @@ def _upwards(metric: str, higher_is_better: bool | None) -> bool:
     return metric in HIGHER_IS_BETTER if higher_is_better is None else higher_is_better
 
 
-def _test_to_train(part: pd.DataFrame, given: float | None) -> float:
-    if given is not None:
-        ratio = float(given)
+def _test_to_train(part: pd.DataFrame, test_to_train: float | None) -> float:
+    if test_to_train is not None:
+        ratio = float(test_to_train)
     elif part.empty:  # nothing was finished, so nothing is tested
         ratio = 0.0
     elif "test_to_train" in part:

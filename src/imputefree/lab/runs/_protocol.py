@@ -38,7 +38,12 @@ from threadpoolctl import threadpool_limits
 
 from ...errors import ParameterError
 from ...gil import POLICIES
-from ...metrics import _scores as metrics
+from ...metrics import (
+    Figures,
+    classification_scores,
+    imputation_scores,
+    regression_scores,
+)
 from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
 from ..studies import Root, Study, load, takes
 from . import _pictures
@@ -231,17 +236,17 @@ def _predict(model: Any, part: Study) -> tuple[np.ndarray, Any]:
     return model.predict_proba(part.inputs), model.classes_
 
 
-def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) -> metrics.Figures:
+def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) -> Figures:
     values, classes = prediction
     values = np.asarray(values, dtype=np.float64)
     _check_finite(values, "the method predicts")
     if classes is None:
-        return metrics.of_numbers(study.y[rows], values)
+        return regression_scores(study.y[rows], values)
     all_classes = np.unique(study.y)
     probability = np.zeros((len(values), len(all_classes)))  # 0 for a class it never saw
     probability[:, np.searchsorted(all_classes, classes)] = values
     probability /= probability.sum(1, keepdims=True)
-    return metrics.of_classes(np.searchsorted(all_classes, study.y[rows]), probability)
+    return classification_scores(np.searchsorted(all_classes, study.y[rows]), probability)
 
 
 def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
@@ -249,13 +254,13 @@ def _loss(model: Any, study: Study, rows: np.ndarray) -> float:
     return float(figures["log_loss" if study.task == CLASSES else "rmse"] or 0.0)
 
 
-def _imputation_scores(model: Any, test: Study, train: Study) -> metrics.Figures:
+def _imputation_scores(model: Any, test: Study, train: Study) -> Figures:
     filled = model.impute(test.inputs).astype(np.float64)
     _check_finite(filled[~test.observed], "the method fills gaps with")
     truth = test.steps(test.complete())
     columns = (column[~np.isnan(column)].astype(np.float64) for column in train.steps(train.X).T)
     spread = np.array([column.std() if len(column) else 0.0 for column in columns])
-    return metrics.of_imputation(filled, truth, ~test.observed, spread)
+    return imputation_scores(filled, truth, ~test.observed, spread)
 
 
 def _check_finite(values: np.ndarray, what: str) -> None:

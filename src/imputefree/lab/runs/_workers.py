@@ -41,8 +41,7 @@ from typing import Any, TypeVar
 
 from joblib.externals.loky import ProcessPoolExecutor
 
-from ...data import counted, shorten
-from ...errors import ClusterError, ImputefreeError
+from ...errors import ClusterError, ImputefreeError, counted, require_extra, shorten
 
 Item = TypeVar("Item")
 Work = Callable[[Item], Any]
@@ -196,14 +195,9 @@ must be tcp://HOST:PORT. Copy it from what `dask scheduler` prints.
             "It must be tcp://HOST:PORT",
             "Copy it from what `dask scheduler` prints",
         )
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ClusterError(
-            "Dask is not installed",
-            "--dask needs the extra `cluster`",
-            "Run pip install 'imputefree[cluster]', here and on all workers",
-        ) from None
+    require_extra("cluster", "distributed")
+    import distributed  # noqa: F401  # its loggers are to be silenced
+
     with _quiet_log():
         client = _client(address, patience)
         try:

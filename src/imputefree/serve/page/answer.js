@@ -1,4 +1,4 @@
-// What the server says of the form's values: headline, what to measure next, bars.
+// The answer to the values of the form: headline, what to measure next, bars.
 
 import { bar, byId, figure, make, percent } from "./dom.js";
 
@@ -32,20 +32,20 @@ export class Answer {
 
   value(number) { return this.classes ? percent(number) : figure(number); }
 
-  show(found, form) {
-    this.last = found;
-    byId("value").textContent = this.value(found.explained);
+  show(why, form) {
+    this.last = why;
+    byId("value").textContent = this.value(why.explained);
     byId("result").classList.remove("old");
     byId("trouble").hidden = true;
-    const there = this.showNext(found.next, form);
+    const useful = this.showNext(why.next, form);
     const of = this.classes ? ` ${this.of}` : "";
-    byId("status").textContent = `${byId("what").textContent}${of}: ${this.value(found.explained)}.`
-      + (there ? ` Most useful to measure next: ${found.next.name}.` : "");
-    this.showShares(found);
-    this.showEffects(found, form);
+    byId("status").textContent = `${byId("what").textContent}${of}: ${this.value(why.explained)}.`
+      + (useful ? ` Most useful to measure next: ${why.next.name}.` : "");
+    this.showShares(why);
+    this.showEffects(why, form);
   }
 
-  // The last prediction no longer fits what is entered: it is not shown as if it did.
+  // Do not show the last prediction as if it were for the present values.
   fail(words, form) {
     form.mark(null);
     byId("result").classList.remove("old");
@@ -60,43 +60,43 @@ export class Answer {
   }
 
   showNext(next, form) {
-    const there = next !== null && next.change > 0;
-    byId("next").hidden = !there;
-    form.mark(there ? next.name : null);
-    if (!there) return false;
+    const useful = next !== null && next.change > 0;
+    byId("next").hidden = !useful;
+    form.mark(useful ? next.name : null);
+    if (!useful) return false;
     byId("to-next").textContent = next.name;
-    byId("next-reach").textContent = `(it could give ${this.value(next.low)} to ${this.value(next.high)})`;
+    byId("next-reach").textContent = `(could give ${this.value(next.low)} to ${this.value(next.high)})`;
     return true;
   }
 
-  showShares(found) {
+  showShares(why) {
     const list = byId("shares");
-    const said = found.prediction.steps ? found.prediction.steps.at(-1) : found.prediction;
+    const prediction = why.prediction.steps ? why.prediction.steps.at(-1) : why.prediction;
     list.hidden = !this.classes || this.classes.length < 3;
     if (list.hidden) return;
-    const shares = Object.entries(said.probability).sort((a, b) => b[1] - a[1]).slice(0, MOST_BARS);
+    const shares = Object.entries(prediction.probability).sort((a, b) => b[1] - a[1]).slice(0, MOST_BARS);
     list.replaceChildren(...shares.map(([label, share]) => make("li", {},
       line(label, percent(share)), bar(0, share, "up"))));
   }
 
-  showEffects(found, form) {
-    const shown = found.columns.filter((one) => one.effect !== null);
+  showEffects(why, form) {
+    const shown = why.columns.filter((column) => column.effect !== null);
     shown.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
-    const widest = Math.max(...shown.map((one) => Math.abs(one.effect)), 1e-12);
+    const widest = Math.max(...shown.map((column) => Math.abs(column.effect)), 1e-12);
     byId("no-effects").hidden = shown.length > 0;
-    byId("effects").replaceChildren(...shown.slice(0, MOST_BARS).map((one) => {
-      const to = 0.5 + (0.5 * one.effect) / widest;
-      return make("li", {}, line(one.name, this.change(one.effect), this.entered(one.name, form)),
-        bar(0.5, to, one.effect < 0 ? "down" : "up", true));
+    byId("effects").replaceChildren(...shown.slice(0, MOST_BARS).map((column) => {
+      const to = 0.5 + (0.5 * column.effect) / widest;
+      return make("li", {}, line(column.name, this.change(column.effect), this.entered(column.name, form)),
+        bar(0.5, to, column.effect < 0 ? "down" : "up", true));
     }));
     if (shown.length > MOST_BARS) {
       byId("effects").append(make("li", { class: "hint" }, `and ${shown.length - MOST_BARS} smaller ones`));
     }
   }
 
-  // What stands in the form; of series, all values of the column count together.
+  // The value in the form; for series, the number of values of the column.
   entered(name, form) {
-    if (this.schema.series && !this.schema.series.static.some((one) => one.name === name)) {
+    if (this.schema.series && !this.schema.series.static.some((column) => column.name === name)) {
       const count = form.steps.filter((step) => !step.fields.get(name).blank).length;
       return count > 1 ? ` (${count} values)` : " (1 value)";
     }

@@ -1,6 +1,6 @@
-// Requests to this server: JSON in, JSON out, errors as the server words them.
+// Requests to this server: JSON in, JSON out, errors in the words of the server.
 
-const KEPT = "imputefree token";
+const TOKEN_KEY = "imputefree token";
 
 export class Refused extends Error {
   constructor(status, error) {
@@ -11,19 +11,19 @@ export class Refused extends Error {
 }
 
 export function sentence({ field, fact, rule, remedy }) {
-  const said = [fact, rule, remedy].filter(Boolean).map((part) => part.replace(/[.]?$/, "."));
-  const text = said.join(" ");
-  if (field && text.startsWith(field)) return text; // a name stays as it is
+  const parts = [fact, rule, remedy].filter(Boolean);
+  const text = parts.map((part) => part.replace(/[.]?$/, ".")).join(" ");
+  if (field && text.startsWith(field)) return text; // names keep their case
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function keepToken(token) {
-  sessionStorage.setItem(KEPT, token);
+  sessionStorage.setItem(TOKEN_KEY, token);
 }
 
 export async function ask(path, body, signal) {
   const headers = {};
-  const token = sessionStorage.getItem(KEPT);
+  const token = sessionStorage.getItem(TOKEN_KEY);
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
@@ -37,7 +37,7 @@ export async function ask(path, body, signal) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused(0, {
-      field: null, fact: "the server does not answer", rule: "", remedy: "See whether it still runs",
+      field: null, fact: "the server does not answer", rule: "", remedy: "Check that it is still running",
     });
   }
   let answer = null;

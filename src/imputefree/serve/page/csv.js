@@ -1,6 +1,6 @@
-// CSV texts: read into cells, written from cells.
+// Read and write CSV.
 
-// The lines of a text as lists of cells; commas, semicolons or tabs, whichever the first line has.
+// Parse into lists of cells; separated by commas, semicolons or tabs, whichever the first line has.
 export function parse(text) {
   const source = text.replace(/^\uFEFF/, "");
   const mark = separator(source);
@@ -23,7 +23,7 @@ export function parse(text) {
         else if (source[end + 1] === '"') end += 2;
         else break;
       }
-      if (end >= source.length) throw new Error("A quotation mark is opened and never closed.");
+      if (end >= source.length) throw new Error("A quotation mark is never closed.");
       cell = source.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
       continue;
@@ -49,7 +49,7 @@ function separator(text) {
   return [",", ";", "\t"].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
 }
 
-// Cells as CSV with commas; a cell is quoted where it must be.
+// Cells as CSV with commas; cells are quoted where needed.
 export function write(lines) {
   const quoted = (cell) => {
     const text = cell === null || cell === undefined ? "" : String(cell);

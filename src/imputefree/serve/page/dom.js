@@ -1,8 +1,8 @@
-// Small helpers: elements by id, elements made, figures in words.
+// Small helpers: find and make elements, draw bars, format numbers.
 
 export const byId = (id) => document.getElementById(id);
 
-// make("p", {class: "hint"}, "text", child, …); texts are never read as HTML.
+// make("p", {class: "hint"}, "text", child, …); strings are never read as HTML.
 export function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,15 +14,15 @@ export function make(name, attributes = {}, ...children) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// A bar from `from` to `to` on a line of length 1; `middle` draws a mark at one half.
+// A bar from `from` to `to` on a line of length 1; `middle` draws a mark in the middle.
 export function bar(from, to, kind, middle = false) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 100 8");
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  const add = (kindOf, x, width) => {
+  const add = (name, x, width) => {
     const rect = document.createElementNS(SVG, "rect");
-    for (const [key, value] of Object.entries({ class: kindOf, x, width, y: 0, height: 8 })) {
+    for (const [key, value] of Object.entries({ class: name, x, width, y: 0, height: 8 })) {
       rect.setAttribute(key, value);
     }
     svg.append(rect);
@@ -38,14 +38,14 @@ export function percent(share) {
   return `${(100 * share).toFixed(digits)}\u00a0%`;
 }
 
-// Four digits, and no exponent where people would not write one.
+// Four digits, with an exponent only for very small or large numbers.
 export function figure(number) {
   const size = Math.abs(number);
   if (size !== 0 && (size < 1e-4 || size >= 1e9)) return number.toExponential(3);
   return String(Number(size >= 1000 ? number.toFixed(0) : number.toPrecision(4)));
 }
 
-// A name that may break after its underscores.
+// A name that may wrap after its underscores.
 export function breakable(name) {
   return name.split(/(?<=_)/).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 }

@@ -1,16 +1,16 @@
-// One field of the form: made from a column, read as JSON has it, with words beside it.
+// One field of the form: made from a column, read as a JSON value, with a message below it.
 
 import { figure, make } from "./dom.js";
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-const FEW_LEVELS = 15; // more are typed, with suggestions
-let made = 0;
+const FEW_LEVELS = 15; // with more levels, a text field with suggestions
+let count = 0;
 
 export class Field {
-  // label: null in a table, where the heads of row and column name it
+  // label: null in a table, where the headers name the field
   constructor(column, name, label = null) {
     this.column = column;
-    const id = `field-${made++}`;
+    const id = `field-${count++}`;
     this.element = make("div", { class: "field" });
     const described = [`${id}-say`];
     if (label !== null) {
@@ -39,7 +39,7 @@ export class Field {
     return this.input.value.trim() === "";
   }
 
-  // The value to send; a text in a field of numbers is said to be wrong, and throws.
+  // The value to send; throws if it should be a number and is not.
   read() {
     const text = this.input.value.trim();
     if (text === "") return null;
@@ -50,8 +50,8 @@ export class Field {
     const comma = /^[+-]?\d+,\d+$/.test(text);
     throw new Error(
       this.column.kind === "time"
-        ? "This is no number and no date such as 2024-05-31T14:00."
-        : `This is no number.${comma ? ` Write ${text.replace(",", ".")}.` : ""}`,
+        ? "This is not a number or a date such as 2024-05-31T14:00."
+        : `This is not a number.${comma ? ` Write ${text.replace(",", ".")}.` : ""}`,
     );
   }
 

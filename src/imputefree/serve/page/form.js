@@ -1,29 +1,29 @@
-// The form: fields of a row, or static fields and a table of steps; read into what /explain takes.
+// The form: fields of a row, or static fields and a table of steps; read into a body for /explain.
 
 import { breakable, byId, make } from "./dom.js";
 import { Field, hint } from "./fields.js";
 
 const byName = (fields) => new Map(fields.map((field) => [field.column.name, field]));
 
-class Part { // fields by the names of their columns
+class Part { // fields by column name
   constructor(fields, path) {
     this.fields = byName(fields);
     this.path = path;
   }
 
-  // Values by column; every wrong field is marked, and counted.
+  // Values by column; wrong fields are marked and collected.
   read(wrong) {
-    const found = {};
+    const values = {};
     for (const [name, field] of this.fields) {
       try {
-        found[name] = field.read();
+        values[name] = field.read();
         field.say("");
       } catch (error) {
         field.say(error.message, true);
         wrong.push(field);
       }
     }
-    return found;
+    return values;
   }
 
   write(values) {
@@ -50,7 +50,7 @@ export class RowForm {
   forColumn(name) { return this.part.fields.get(name); }
 
   mark(name) {
-    for (const [own, field] of this.part.fields) field.element.classList.toggle("best", own === name);
+    for (const [column, field] of this.part.fields) field.element.classList.toggle("best", column === name);
   }
 
   get entered() {
@@ -139,15 +139,15 @@ export class SeriesForm {
     return { row, wrong };
   }
 
-  // As the server would: every step has its time, later than the one before.
+  // As the server does: every step has a time, later than the one before.
   checkTimes(steps, wrong) {
     const { name } = this.time;
     const times = steps.map((step) => step[name]);
-    if (!this.schema.series.time.required && times.every((one) => one === null)) return;
-    const order = (one) => (typeof one === "string" ? Date.parse(one) : one);
-    times.forEach((one, i) => {
-      const words = one === null ? `Every step has its ${name}.`
-        : i && times[i - 1] !== null && order(one) <= order(times[i - 1])
+    if (!this.schema.series.time.required && times.every((time) => time === null)) return;
+    const order = (time) => (typeof time === "string" ? Date.parse(time) : time);
+    times.forEach((time, i) => {
+      const words = time === null ? `Every step needs its ${name}.`
+        : i && times[i - 1] !== null && order(time) <= order(times[i - 1])
           ? "This is not later than the step before." : "";
       if (!words) return;
       const field = this.steps[i].fields.get(name);
@@ -166,11 +166,11 @@ export class SeriesForm {
   }
 
   field(path) {
-    const part = [this.fixed, ...this.steps].find((one) => path.startsWith(one.path));
+    const part = [this.fixed, ...this.steps].find((each) => path.startsWith(each.path));
     return part?.fields.get(path.slice(part.path.length));
   }
 
-  // A static column's field, or the column's at the last step: what could be measured now.
+  // The field of a static column, or of the column at the last step: what could be measured now.
   forColumn(name) {
     return this.fixed.fields.get(name) ?? this.steps.at(-1).fields.get(name);
   }

@@ -1,4 +1,4 @@
-// The page: fetch the schema, make the form, keep the answer up with what is typed.
+// The page: fetch the schema, build the form, update the answer while the user types.
 
 import { Answer } from "./answer.js";
 import { ask, keepToken } from "./ask.js";
@@ -6,7 +6,7 @@ import { byId } from "./dom.js";
 import { RowForm, SeriesForm } from "./form.js";
 import { startMany } from "./many.js";
 
-const PAUSE = 200; // milliseconds without a key before the server is asked
+const PAUSE = 200; // milliseconds without typing before the server is asked
 
 async function start() {
   let schema;
@@ -22,7 +22,7 @@ async function start() {
 }
 
 function askForToken(words = "") {
-  byId("about").textContent = "A model that asks for a token.";
+  byId("about").textContent = "This model requires a token.";
   byId("token-form").hidden = false;
   byId("token-say").textContent = words;
   byId("token").focus();
@@ -31,12 +31,12 @@ function askForToken(words = "") {
 byId("token-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const token = byId("token").value.trim();
-  if (!/^[!-~]+$/.test(token)) return askForToken("A token is one word of letters, digits and marks.");
+  if (!/^[!-~]+$/.test(token)) return askForToken("A token has no spaces and only ASCII characters.");
   keepToken(token);
   try {
     await ask("schema");
   } catch (error) {
-    return askForToken(error.status === 401 ? "This is not the token." : error.message);
+    return askForToken(error.status === 401 ? "This token is wrong." : error.message);
   }
   await start();
   byId("entry-title").focus();
@@ -47,8 +47,8 @@ function open(schema) {
   document.title = `${target} · imputefree`;
   byId("title").textContent = target;
   const count = schema.columns.length + (schema.series?.static.length ?? 0);
-  byId("about").textContent = `A model of ${schema.series ? "series" : "tables"} with ${count} columns`
-    + ` that takes missing values as they are.`;
+  byId("about").textContent = `A model for ${schema.series ? "series" : "tables"} with ${count} columns.`
+    + " It takes missing values as they are.";
   byId("version").textContent = schema.version;
   if (schema.card) {
     byId("card").textContent = schema.card;
@@ -56,17 +56,17 @@ function open(schema) {
   }
   const form = schema.series ? new SeriesForm(schema) : new RowForm(schema);
   byId("main").hidden = false;
-  keepUp(schema, form, new Answer(schema));
+  followForm(schema, form, new Answer(schema));
   startMany(schema);
 }
 
-function keepUp(schema, form, answer) {
+function followForm(schema, form, answer) {
   let timer = null;
   let running = null;
 
   async function update() {
     running?.abort(); // the latest values win
-    const own = (running = new AbortController());
+    const request = (running = new AbortController());
     const { row, wrong } = form.read();
     if (wrong.length) {
       answer.fail("Correct the marked field, or clear it.", form);
@@ -74,12 +74,12 @@ function keepUp(schema, form, answer) {
     }
     const of = answer.of === null ? "" : `?of=${encodeURIComponent(answer.of)}`;
     try {
-      const found = await ask(`explain${of}`, row, own.signal);
-      if (own !== running) return;
-      answer.show(found, form);
-      for (const { field, note } of found.notes) form.field(field)?.say(note);
+      const why = await ask(`explain${of}`, row, request.signal);
+      if (request !== running) return;
+      answer.show(why, form);
+      for (const { field, note } of why.notes) form.field(field)?.say(note);
     } catch (error) {
-      if (error.name === "AbortError" || own !== running) return;
+      if (error.name === "AbortError" || request !== running) return;
       const field = error.field && form.field(error.field);
       if (field) field.say(error.message, true);
       answer.fail(field ? "Correct the marked field, or clear it." : error.message, form);

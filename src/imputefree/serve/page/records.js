@@ -1,34 +1,33 @@
-// Lines of a CSV file as the rows, or series, that /predict takes; wrong lines are named.
+// Lines of a CSV file as rows, or series, for /predict; wrong lines are reported.
 
 import { asNumber } from "./fields.js";
 
-// Words for a gap in columns of numbers, as the command line takes them.
+// Words for a missing number, as on the command line.
 const GAPS = new Set(["NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"]);
-const BOTH = { true: 1, false: 0 };
+const TRUTH = { true: 1, false: 0 };
 
-// -> {names, lines, records: [{line, row} or {line, error}], notes, keys}; a record is a line, or a
+// -> {names, records: [{line, cells, row} or {line, cells, error}], notes}; a record is a line, or a
 // series of lines.
 export function records(lines, schema) {
-  if (lines.length < 2) throw new Error("There must be a line of column names and at least one more.");
+  if (lines.length < 2) throw new Error("There must be a line of column names and at least one more line.");
   const names = lines[0].map((name) => name.trim());
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
-  if (twice !== undefined) throw new Error(`The column ${twice} is there twice.`);
+  if (twice !== undefined) throw new Error(`There are two columns named ${twice}.`);
   const series = schema.series;
   const wanted = [...schema.columns, ...(series ? series.static : [])];
   const place = new Map(wanted.map((column) => [column.name, names.indexOf(column.name)]));
   const lacking = wanted.filter((column) => place.get(column.name) < 0).map((column) => column.name);
   if (lacking.length === wanted.length) {
-    throw new Error(`None of the model's columns is there. They are ${short(wanted.map((one) => one.name))}.`);
+    throw new Error(`None of the model's columns is in the file. They are ${short(wanted.map((column) => column.name))}.`);
   }
   const roles = series ? [series.id, series.time?.name] : [];
   const known = new Set([...place.keys(), ...roles]);
   const unused = names.filter((name) => !known.has(name));
   const notes = [];
-  if (lacking.length) notes.push(`Not in the file, so taken as missing: ${short(lacking)}.`);
+  if (lacking.length) notes.push(`Not in the file, so they count as missing: ${short(lacking)}.`);
   if (unused.length) notes.push(`Not used by the model: ${short(unused)}.`);
   const reader = { names, place, notes };
-  const found = series ? seriesOf(lines, reader, schema) : rowsOf(lines, reader, schema);
-  return { names, lines: lines.slice(1), notes, records: found };
+  return { names, notes, records: (series ? seriesOf : rowsOf)(lines, reader, schema) };
 }
 
 function rowsOf(lines, reader, schema) {
@@ -58,8 +57,8 @@ function value(cell, column) {
   if (text === "") return null;
   if (column.kind === "category") return cell;
   if (GAPS.has(text)) return null;
-  const number = asNumber(text) ?? BOTH[text.toLowerCase()];
-  if (number === undefined) throw new Error(`${column.name} holds “${text.slice(0, 40)}”, which is no number.`);
+  const number = asNumber(text) ?? TRUTH[text.toLowerCase()];
+  if (number === undefined) throw new Error(`${column.name} holds “${text.slice(0, 40)}”, which is not a number.`);
   return number;
 }
 
@@ -67,9 +66,9 @@ function seriesOf(lines, reader, schema) {
   const { id, time, static: fixed } = schema.series;
   const idAt = id === null ? -1 : reader.names.indexOf(id);
   const timeAt = time ? reader.names.indexOf(time.name) : -1;
-  if (id !== null && idAt < 0) throw new Error(`There is no column ${id}, which says whose a line is.`);
-  if (time?.required && timeAt < 0) throw new Error(`There is no column ${time.name}, which says when.`);
-  if (id === null) reader.notes.push("The model knows no column of ids: all lines are one series.");
+  if (id !== null && idAt < 0) throw new Error(`There is no column ${id}, which identifies the series.`);
+  if (time?.required && timeAt < 0) throw new Error(`There is no column ${time.name}, which gives the time.`);
+  if (id === null) reader.notes.push("The model has no id column, so all lines are one series.");
   const groups = new Map();
   lines.slice(1).forEach((cells, i) => {
     const key = idAt < 0 ? "" : (cells[idAt] ?? "").trim();
@@ -92,30 +91,30 @@ function oneSeries(group, reader, schema, timeAt, fixed) {
     try {
       const step = values(cells, reader, schema.columns);
       if (timeAt >= 0) step[schema.series.time.name] = when(cells[timeAt] ?? "");
-      return { step, own: values(cells, reader, fixed) };
+      return { step, constants: values(cells, reader, fixed) };
     } catch (error) {
       throw new Error(`Line ${line}: ${error.message}`);
     }
   });
   if (timeAt >= 0) {
     const name = schema.series.time.name;
-    const order = (one) => (typeof one === "string" ? Date.parse(one) : one);
+    const order = (time) => (typeof time === "string" ? Date.parse(time) : time);
     steps.sort((a, b) => order(a.step[name]) - order(b.step[name]));
     const same = steps.find(({ step }, i) => i && order(step[name]) === order(steps[i - 1].step[name]));
     if (same) throw new Error(`It has two lines at ${name} ${same.step[name]}.`);
   }
-  const still = {};
-  for (const { own } of steps) {
-    for (const [name, one] of Object.entries(own)) {
-      if (one === null) continue;
-      if (still[name] !== undefined && still[name] !== one) {
-        throw new Error(`${name} has the values ${still[name]} and ${one}, but it must not change.`);
+  const known = {};
+  for (const { constants } of steps) {
+    for (const [name, constant] of Object.entries(constants)) {
+      if (constant === null) continue;
+      if (known[name] !== undefined && known[name] !== constant) {
+        throw new Error(`${name} has the values ${known[name]} and ${constant}, but it must not change.`);
       }
-      still[name] = one;
+      known[name] = constant;
     }
   }
   const row = { steps: steps.map(({ step }) => step) };
-  return fixed.length ? { static: still, ...row } : row;
+  return fixed.length ? { static: known, ...row } : row;
 }
 
 function when(cell) {
@@ -123,7 +122,7 @@ function when(cell) {
   if (text === "") throw new Error("It has no time.");
   const number = asNumber(text);
   if (number !== null) return number;
-  if (Number.isNaN(Date.parse(text))) throw new Error(`“${text.slice(0, 40)}” is no time.`);
+  if (Number.isNaN(Date.parse(text))) throw new Error(`“${text.slice(0, 40)}” is not a time.`);
   return text.replace(" ", "T");
 }
 

@@ -1,0 +1,121 @@
+"""What commands are built from: options in sections, shared options and helpers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+FILE_WIDTH = 200  # columns of a table that is printed to a file or a pipe
+
+
+class _Option(click.Option):
+    """An option that is listed under a section of the help."""
+
+    def __init__(self, *args: Any, section: str = "Options", **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.section = section
+
+
+class Command(click.Command):
+    """A command whose help lists options by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and not isinstance(param, click.Argument):
+                sections.setdefault(getattr(param, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class ExistingPath(click.ParamType):
+    """A path, refused at once if nothing is there: before anything slow is imported."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        path = Path(value)
+        if not path.exists():
+            raise InputError(f"{path} does not exist", "", "Correct the path")
+        return path
+
+
+FILE = click.Path(path_type=Path)
+
+
+def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """`click.option`, with a `section` of the help."""
+    return click.option(*names, cls=_Option, **settings)
+
+
+def output_option(help: str, **settings: Any) -> Callable[[Any], Any]:
+    """-o FILE."""
+    return option("--output", "-o", metavar="FILE", type=FILE, help=help, **settings)
+
+
+model_argument = click.argument(
+    "model", type=ExistingPath(), help="A model that `fit` or `save` wrote."
+)
+data_argument = click.argument("data", type=ExistingPath(), help="A CSV, CSV.gz or Parquet file.")
+on_error_option = option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    help="A row that cannot be read: stop and name it, or skip it and count.",
+)
+in_memory_option = option(
+    "--in-memory", is_flag=True, help="Read the whole file at once; series may come in any order."
+)
+root_option = option(
+    "--root",
+    type=FILE,
+    help="Folder with the study's files, or the one above it; else IMPUTEFREE_DATA.",
+)
+
+
+def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
+    """Words separated by commas, in one option or several; None if the option was not given.
+
+    >>> split_words(("gil, gil-h", "em+network"), "--methods")
+    ['gil', 'gil-h', 'em+network']
+    """
+    words = [word.strip() for value in values for word in value.split(",") if word.strip()]
+    if values and not words:
+        raise ParameterError(
+            f"{name} is {','.join(values)!r}",
+            "It must hold at least one word, with commas between several",
+            "Leave it out for all there are",
+        )
+    return words or None
+
+
+def console() -> Console:
+    """A console for stdout. A file has no width: there, lines are as long as a table needs."""
+    from rich.console import Console
+
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if known else FILE_WIDTH)
+
+
+@contextmanager
+def interruptible(advice: str) -> Iterator[None]:
+    """Turn Ctrl-C into one sentence with this advice, and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"imputefree: interrupted. {advice}", err=True)
+        sys.exit(INTERRUPTED)

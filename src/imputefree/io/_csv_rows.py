@@ -1,0 +1,316 @@
+"""A CSV file of any size, read piece by piece, with the line in which each row begins."""
+
+from __future__ import annotations
+
+import csv
+import io
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.io.common import get_handle  # type: ignore[import-not-found]
+
+from ..data import GAP_WORDS
+from ..errors import InputError, shorten
+from ._file_rows import RawRows, open_file
+
+BLOCK = 2 * 2**20  # bytes read at once
+LONGEST = 64 * 2**20  # bytes of one row
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
+GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
+# As strings: pandas' categories would be numbers where all of a piece look so, 01 being 1.
+TYPES = {"category": "str", "text": "str"}
+PACKED: dict[str, Any] = {
+    ".gz": "gzip",
+    ".bz2": "bz2",
+    ".xz": "xz",
+    ".zip": "zip",
+    ".zst": "zstd",
+    ".tar": "tar",
+}
+ARCHIVE_ERRORS = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
+CORRUPTED = (EOFError, OSError, ValueError, *ARCHIVE_ERRORS)
+
+
+class Records(NamedTuple):
+    """Where the records of a text are, without blank lines, which pandas skips too.
+
+    spans : (n, 4) offsets of start and end, lines of the text before it, number of fields
+    length, n_lines : how much of the text these records and blank lines take
+    unclosed : the line before which a field opens that is longer than any may be, or None
+    """
+
+    spans: np.ndarray
+    length: int
+    n_lines: int
+    unclosed: int | None = None
+
+
+def find_records(text: bytes, last: bool) -> Records:
+    """Find all whole records; `last`: the file ends here, so the last line needs no line break.
+
+    >>> find_records(b'a,"two\\nlines"\\n\\nb,c\\nd', last=False).spans
+    array([[ 0, 14,  0,  2],
+           [15, 19,  3,  2]])
+    """
+    if last and text and not text.endswith((b"\n", b"\r")):
+        text += b"\n"
+    marks = np.frombuffer(text, dtype=np.uint8)
+    breaks = marks == ord("\n")
+    if b"\r" in text:  # alone it ends a line; before a newline it is a part of that
+        alone = marks == ord("\r")
+        alone[:-1] &= ~breaks[1:]
+        alone[-1:] &= last
+        breaks |= alone
+    edges = np.concatenate([[0], np.flatnonzero(breaks) + 1])  # of lines
+    unclosed = None
+    if b'"' in text:
+        first, after, widths, unclosed = _quoted_records(text, edges)
+        n_lines = int(after[-1]) if len(after) else 0
+    else:
+        n_lines = len(edges) - 1
+        first, after = np.arange(n_lines), np.arange(1, n_lines + 1)
+        commas = np.flatnonzero(marks == ord(","))
+        widths = np.diff(np.searchsorted(commas, edges)) + 1
+    spans = np.column_stack([edges[first], edges[after], first, widths])
+    single = widths <= 1
+    if single.any():
+        ink = np.concatenate([[0], np.cumsum(marks > ord(" "))])
+        spans = spans[~(single & (ink[spans[:, 0]] == ink[spans[:, 1]]))]
+    return Records(spans, int(edges[n_lines]), n_lines, unclosed)
+
+
+def _quoted_records(
+    text: bytes, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int | None]:
+    """First line, line after and fields of each record, where quotes may hold line breaks."""
+    lines = [
+        text[start:end].decode("utf-8", "replace")
+        for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+    reader = csv.reader(chain(lines, ["(end)"]))  # a record by itself, unless a quote is open
+    records, line, unclosed = [], 0, None
+    try:
+        for fields in reader:
+            if reader.line_num > len(lines):
+                break
+            records.append((line, reader.line_num, len(fields)))
+            line = reader.line_num
+    except csv.Error:  # a field longer than csv.field_size_limit()
+        unclosed = line
+    first, after, widths = np.array(records, dtype=int).reshape(-1, 3).T
+    return first, after, widths, unclosed
+
+
+class CsvRows:
+    """An open CSV file: `names` of its columns, then `rows` with some of them.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = path.write_text("id,age\\n7,31\\n8,\\n")
+    >>> with open_csv(path) as file:
+    ...     for rows in file.rows({"age": "number"}):
+    ...         print(rows.frame["age"].tolist(), rows.lines)
+    [31.0, nan] [2 3]
+    """
+
+    word = "line"
+
+    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+        self.path, self._raw, self._stream = path, raw, _unpacked(path, raw)
+        self.size = path.stat().st_size or None
+        self._blocks = self._read_blocks()
+        text, spans, line = next(self._blocks, (b"", np.empty((0, 4), int), 0))
+        if not len(spans):
+            raise unreadable(path, "is empty")
+        header = text[spans[0, 0] : spans[0, 1]]
+        if b"\0" in header:
+            raise unreadable(path, "is not CSV text (it holds zero bytes)")
+        try:
+            names = next(csv.reader(io.StringIO(header.decode(), newline="")))
+        except UnicodeDecodeError as error:
+            raise unreadable(path, f"is not CSV text ({error})") from None
+        for mark, word in SEPARATORS.items():
+            if len(names) == 1 and mark in names[0]:
+                raise unreadable(path, f"seems to have {word} between its columns, not commas")
+        self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
+        self.twins = {name for name, count in Counter(self.names).items() if count > 1}
+        self._first = text, spans[1:], line
+
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """Pieces of the columns in `kinds`, in the order of the file.
+
+        Numbers are numbers where all of a piece are, with words for gaps as gaps; else strings.
+        Other cells are as they stand in the file; empty cells are gaps.
+        """
+        for text, spans, line in chain([self._first], self._blocks):
+            wrong: dict[int, str] = {}
+            width = len(self.names)
+            for *_, at, fields in spans[spans[:, 3] != width].tolist():
+                wrong[line + at] = f"has {fields} fields, but there are {width} column names"
+            if b"\0" in text:
+                for start, end, at, _ in spans.tolist():
+                    if b"\0" in text[start:end]:
+                        wrong[line + at] = "holds a zero byte"
+            if not _is_utf8(text):
+                for start, end, at, _ in spans.tolist():
+                    if not _is_utf8(text[start:end]):
+                        wrong[line + at] = "is not UTF-8 text"
+            if wrong:
+                spans = spans[~np.isin(line + spans[:, 2], list(wrong))]
+            frame = self._frame(text, spans, kinds)
+            yield RawRows(frame, line + spans[:, 2], wrong, self._raw.tell())
+
+    def _read_blocks(self) -> Iterator[tuple[bytes, np.ndarray, int]]:
+        """Text that holds whole records, their spans, and the number of its first line."""
+        rest, line, size = b"", 1, BLOCK
+        while True:
+            try:
+                new = self._stream.read(size)
+            except CORRUPTED as error:
+                raise _corrupted(self.path, error) from None
+            text, last = rest + new, not new
+            if line == 1:
+                text = text.removeprefix(BYTE_ORDER_MARK)
+            records = find_records(text, last)
+            unfinished = text[records.length :]
+            too_long = len(unfinished) > LONGEST
+            if records.unclosed is not None or (b'"' in unfinished and (last or too_long)):
+                raise InputError(
+                    f"{self.path}, line {line + records.n_lines}: a quote opens a field and is"
+                    " never closed",
+                    f"A field has at most {csv.field_size_limit():,} characters",
+                    "Correct the line",
+                )
+            if too_long:
+                raise unreadable(self.path, f"has more than {LONGEST:,} bytes in line {line}")
+            if len(records.spans):
+                yield text[: records.length], records.spans, line
+            if last:
+                return
+            rest, line = unfinished, line + records.n_lines
+            size = max(BLOCK, len(rest))  # doubled while a row does not end
+
+    def _frame(self, text: bytes, spans: np.ndarray, kinds: Mapping[str, str]) -> pd.DataFrame:
+        """The records as a frame, by pandas' fast reader."""
+        if not len(spans) or not kinds:
+            return pd.DataFrame({name: pd.Series(dtype=object) for name in kinds})
+        places: dict[Any, str] = {self.names.index(n): kind for n, kind in kinds.items()}
+        records = [text[start:end] for start, end in _joined(spans)]
+        try:
+            frame = pd.read_csv(
+                io.BytesIO(b"".join(records)),
+                header=None,
+                usecols=list(places),
+                index_col=False,
+                dtype={j: TYPES[kind] for j, kind in places.items() if kind in TYPES},
+                keep_default_na=False,
+                na_values={j: GAPS[kind] for j, kind in places.items()},
+                low_memory=False,
+            )
+        except pd.errors.ParserError:
+            frame = None
+        if frame is None or len(frame) != len(spans):  # pandas sees other records than we do
+            rows = [
+                next(csv.reader(io.StringIO(text[start:end].decode(), newline="")))
+                for start, end, *_ in spans.tolist()
+            ]
+            frame = pd.DataFrame(rows, dtype=object)
+            frame = frame.where(frame != "", None)
+        return frame[list(places)].set_axis(list(kinds), axis=1)
+
+
+@contextmanager
+def open_csv(path: Path) -> Iterator[CsvRows]:
+    """The file, closed in the end; an InputError if it cannot be read."""
+    with open_file(path) as raw:
+        yield CsvRows(path, raw)
+
+
+def read_checked(path: Path, content: bytes) -> pd.DataFrame:
+    """All of a CSV file that was read as bytes; columns are typed by pandas, empty cells are gaps.
+
+    Lines that `predict` refuses are refused here too: pandas would fill short ones with gaps.
+    """
+    count, reader = 0, CsvRows(path, io.BytesIO(content))
+    for rows in reader.rows({}):
+        count += len(rows.lines)
+        for line, problem in sorted(rows.wrong.items()):
+            raise InputError(
+                f"{path}, line {line}: {problem}",
+                "Every line has a field for every column, be it empty",
+                "Correct the line",
+            )
+    if not count:
+        raise unreadable(path, "has column names but no rows")
+    if reader.twins:
+        raise twin_error(path, sorted(reader.twins))
+    return pd.read_csv(
+        io.BytesIO(content),
+        compression=PACKED.get(path.suffix.lower()),
+        keep_default_na=False,
+        na_values=[""],
+        low_memory=False,
+        index_col=False,
+    )
+
+
+def twin_error(path: Path, names: list[str]) -> InputError:
+    """The error for columns of the same name; pandas would rename the second silently."""
+    return InputError(
+        f"{path} has more than one column named {shorten(names)}",
+        "Columns are identified by name",
+        "Rename or remove the repeated columns",
+    )
+
+
+def unreadable(path: Path, problem: str) -> InputError:
+    """The error for a file that is not a table."""
+    return InputError(
+        f"{path} {problem}",
+        "A table is a Parquet file, or a CSV file: a line of column names, then a line per row",
+        "Correct or replace the file",
+    )
+
+
+def _corrupted(path: Path, error: Exception) -> InputError:
+    return unreadable(path, f"is truncated or corrupted ({error})")
+
+
+def _unpacked(path: Path, raw: IO[bytes]) -> Any:
+    method = PACKED.get(path.suffix.lower())
+    if method is None:
+        return raw
+    try:
+        return get_handle(raw, "rb", compression=method, is_text=False).handle
+    except ImportError as error:
+        raise unreadable(
+            path, f"is packed as {path.suffix}, which cannot be read ({error})"
+        ) from None
+    except CORRUPTED as error:
+        raise _corrupted(path, error) from None
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _joined(spans: np.ndarray) -> list[list[int]]:
+    """Start and end of each run of records that follow one another directly."""
+    begins = np.flatnonzero(np.append(True, spans[1:, 0] != spans[:-1, 1]))
+    ends = np.append(begins[1:], len(spans)) - 1
+    return np.column_stack([spans[begins, 0], spans[ends, 1]]).tolist()

@@ -1,0 +1,107 @@
+"""Rows of a file as CSV and Parquet readers hand them over, and rows that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Protocol
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, counted
+
+SHOWN = 10  # bad rows that are described; the others are counted
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """A piece of a file, read but not yet interpreted.
+
+    frame : (n, columns) cells as the file has them
+    lines : (n,) the line in which each row begins; the first line of a file is 1
+    wrong : by line, what is wrong with rows that are not in the frame
+    done : position in the file, in bytes
+    """
+
+    frame: pd.DataFrame
+    lines: np.ndarray
+    wrong: dict[int, str] = field(default_factory=dict)
+    done: int = 0
+
+
+class Reader(Protocol):
+    """An open file."""
+
+    names: list[str]  # of its columns
+    twins: set[str]  # names that more than one column has
+    word: str  # what its rows are counted in: "line" or "row"
+    size: int | None  # bytes
+
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """Its rows in order, once; kinds: the columns wanted, each "number" or "text"."""
+        ...
+
+
+class BadRows:
+    """Collects bad rows by line number: stops at the first, or skips and counts them.
+
+    Parameters
+    ----------
+    path : the file, for messages
+    skip : leave bad rows out; otherwise the first one is an InputError
+    word : what rows are counted in: "line" for text, where the names are line 1, or "row"
+
+    Examples
+    --------
+    >>> bad = BadRows(Path("a.csv"), skip=True)
+    >>> bad.report({7: "has 2 fields, not 3", 4: "column 'age' holds 'old', not a number"})
+    >>> print(*bad.notes, sep="\\n")
+    a.csv: 2 lines were left out.
+      line 4: column 'age' holds 'old', not a number
+      line 7: has 2 fields, not 3
+    """
+
+    def __init__(self, path: Path, skip: bool = False, word: str = "line") -> None:
+        self.path, self.skip, self.word = path, skip, word
+        self.count = 0
+        self.first: list[tuple[int, str]] = []
+
+    def report(self, wrong: Mapping[int, str]) -> None:
+        """Add bad rows; wrong: by line, what is wrong with it."""
+        if not wrong:
+            return
+        if not self.skip:
+            line = min(wrong)
+            raise InputError(
+                f"{self.path}, {self.word} {line}: {wrong[line]}",
+                "Every row must be as the model was trained",
+                f"Correct it, or leave such {self.word}s out with --on-error skip",
+            )
+        self.count += len(wrong)
+        self.first = sorted([*self.first, *wrong.items()])[:SHOWN]
+
+    @property
+    def notes(self) -> list[str]:
+        """How many rows were left out, and what was wrong with the first ten."""
+        if not self.count:
+            return []
+        was = "was" if self.count == 1 else "were"
+        lines = [f"{self.path}: {counted(self.count, self.word)} {was} left out."]
+        lines += [f"  {self.word} {line}: {problem}" for line, problem in self.first]
+        more = self.count - len(self.first)
+        return [*lines, f"  … and {more} more"] if more else lines
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """The open file, or an InputError."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        problem = "does not exist"
+    except IsADirectoryError:
+        problem = "is a folder"
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+    raise InputError(f"{path} {problem}", "A table is a file", "Correct the path")

@@ -1,0 +1,171 @@
+"""Where tables are written: a CSV or Parquet file, all of it or nothing; or stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from .._files import replacing, write_errors
+from ..errors import ParameterError, ResultsError, require_extra
+from ._parquet_rows import PARQUET
+
+STDOUT = "-"
+PLAIN, PACKED = ("", ".csv", ".txt"), (".gz", ".csv.gz", ".txt.gz")
+Write = Callable[[pd.DataFrame], None]
+
+
+@contextmanager
+def table_output(output: str, never: tuple[Path, ...] = ()) -> Iterator[Write]:
+    """Gives a function that takes frames of the same columns, to be written one after the other.
+
+    A file appears when all is written; any failure before leaves what was there. On stdout ("-"),
+    a device or a pipe, rows appear as they come.
+
+    never : files that must not be overwritten
+    """
+    if output == STDOUT:
+        yield _csv_writer(sys.stdout, output)
+        with write_errors(output):
+            sys.stdout.flush()
+        return
+    path, complete = Path(os.path.realpath(output)), False
+    check_format(output, never)
+    try:
+        with ExitStack() as stack:
+            place = stack.enter_context(replacing(path)) if _is_plain(path) else path
+            opened = ExitStack()
+            stack.callback(_close_quietly, opened.close)
+            with write_errors(output):
+                if path.suffix.lower() in PARQUET:
+                    write = _parquet_writer(place, output, opened)
+                else:
+                    packed = _is_plain(path) and _ending(path) in PACKED
+                    write = _csv_writer(_open_text(place, packed, opened), output)
+            yield write
+            with write_errors(output):
+                opened.close()
+            complete = True
+    except OSError:
+        if not complete:  # not from writing, but from whoever computes what is written
+            raise
+        with write_errors(output):
+            raise
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write all rows; a failure leaves an older file as it was."""
+    with table_output(str(path)) as write:
+        write(frame)
+
+
+def check_format(output: str | Path, never: tuple[Path, ...] = ()) -> None:
+    """Refuse, before any work, a path to which no table can be written."""
+    path = Path(os.path.realpath(output))
+    if path.is_dir():
+        raise ParameterError(f"--output is {output}, a folder", "It must be a file", "Name one")
+    for other in never:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise ParameterError(
+                f"--output is {output}, which is the file that is read",
+                "It would be overwritten",
+                "Name another file",
+            )
+    if _is_plain(path) and _ending(path) not in (*PLAIN, *PACKED, *PARQUET):
+        raise ParameterError(
+            f"--output is {output}, of a kind that cannot be written",
+            f"Its name must end in {', '.join([*PLAIN[1:], *PACKED[1:], *PARQUET])}",
+            "Name such a file",
+        )
+    if path.suffix.lower() in PARQUET:
+        require_extra("data", "pyarrow")
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a path is a file's, not that of a device or a pipe."""
+    return path.is_file() or not path.exists()
+
+
+def _ending(path: Path) -> str:
+    """The ending by which a file's format is chosen; for packed ones with what is packed.
+
+    >>> _ending(Path("a.CSV.gz")), _ending(Path("of.may.csv")), _ending(Path("a"))
+    ('.csv.gz', '.csv', '')
+    """
+    last = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + last if last == ".gz" else last
+
+
+def _open_text(place: Path, packed: bool, stack: ExitStack) -> IO[str]:
+    """A text file; a packed one is the same bytes whenever it is written."""
+    if not packed:
+        return stack.enter_context(open(place, "w", encoding="utf-8", newline=""))
+    raw = stack.enter_context(place.open("wb"))
+    # GzipFile does not close the file below it: the stack does.
+    file = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
+    text: Any = file
+    return stack.enter_context(io.TextIOWrapper(text, encoding="utf-8", newline=""))
+
+
+def _csv_writer(file: IO[str], output: str) -> Write:
+    begun = False
+
+    def write(frame: pd.DataFrame) -> None:
+        nonlocal begun
+        text = frame.to_csv(index=False, header=not begun, lineterminator="\n")
+        begun = True
+        with write_errors(output):
+            file.write(text)
+
+    return write
+
+
+def _parquet_writer(place: Path, output: str, stack: ExitStack) -> Write:
+    import pyarrow
+    from pyarrow import parquet
+
+    file = stack.enter_context(place.open("wb"))
+    writer: Any = None
+
+    def write(frame: pd.DataFrame) -> None:
+        nonlocal writer
+        schema = None if writer is None else writer.schema
+        try:
+            table = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
+        except pyarrow.ArrowException as error:
+            raise ResultsError(
+                f"{output} cannot be written ({error})",
+                "A column of a Parquet file has one type",
+                "Write a .csv file",
+            ) from None
+        table = table.replace_schema_metadata(None)
+        with write_errors(output):
+            if writer is None:
+                writer = parquet.ParquetWriter(file, _without_nulls(pyarrow, table.schema))
+                stack.callback(lambda: writer.close())
+            writer.write_table(table.cast(writer.schema))
+
+    return write
+
+
+def _without_nulls(pyarrow: Any, schema: Any) -> Any:
+    """A column that is empty so far may hold strings later."""
+    return pyarrow.schema(
+        [
+            column.with_type(pyarrow.string()) if pyarrow.types.is_null(column.type) else column
+            for column in schema
+        ]
+    )
+
+
+def _close_quietly(close: Callable[[], None]) -> None:
+    with contextlib.suppress(Exception):
+        close()

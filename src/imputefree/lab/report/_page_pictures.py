@@ -1,0 +1,483 @@
+"""Pictures of the results page as plain data for its templates: each function gives a block.
+
+A block is a dict with the `kind` that `templates/blocks.html` shows, or None for nothing to show.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..rivals._methods import OURS
+from ..runs import Record
+from ._charts import Line, coloured, grey, line_chart, png_uri, thinned
+from ._paper_figures import PRINTED_NAMES
+from ._result_lines import clean
+from ._result_tables import METRIC_NAMES, PERCENT
+from ._stats import summary
+
+Block = dict[str, Any]
+# What an odd picture may raise; the last two if it claims an absurd size.
+ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError)
+TOGETHER = ("loss", "validation_loss")  # in one chart, to be compared
+CURVE_NAMES = {
+    "loss": "training loss",
+    "validation_loss": "validation loss",
+    "q": "Q, the critic's value",
+}
+RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, rows 100"
+CONTROL = "mask_only"  # sees gaps only; beside it all other lines would be one
+MAX_BARS = 30  # columns shown as bars
+SMALL_SHARE = 0.05  # below it a reader is told that there is hardly a difference
+NAME_WIDTH, ROW_HEIGHT, HEAT_WIDTH = 140, 17, 234  # of a heat map of series
+MAX_LETTERS = 20  # of a channel's name
+HIDDEN = (66, 96, 150)  # hidden pixels are blue, not black
+MAX_PIXELS = 10**6  # anything larger is not a digit
+PLANE, EDGE = 240, 8  # size of a scatter plot
+N_CLASSES = 10  # colours for classes
+APART = 16.0  # distance of two labels in a scatter plot
+MAX_DOTS = 3000
+
+
+def note(text: str) -> Block:
+    """A sentence in place of something that cannot be shown."""
+    return {"kind": "text", "text": text, "note": True}
+
+
+def drawn(what: str, make: Callable[..., Block], *arguments: Any) -> Block:
+    """What `make` draws, or a sentence: one odd picture in a file must not cost the page."""
+    try:
+        return make(*arguments)
+    except ODD as error:
+        return note(f"{what} cannot be drawn from this file ({error!r}).")
+
+
+def _choice(label: str, panels: Iterable[tuple[str, Block]]) -> Block | None:
+    shown = [{"name": name, "block": block} for name, block in panels]
+    return {"kind": "choice", "label": label, "panels": shown} if shown else None
+
+
+def _by_place(lines: Sequence[Record], kind: str) -> Iterator[tuple[str, list[Record]]]:
+    """Setting and its lines with this kind of picture, one per method, all on the same data.
+
+    Methods are shown side by side, so they must have had the same gaps and rows: these are the
+    seeds that most methods have, the first of equals.
+
+    >>> line = {"place": "mar", "split_seed": 0, "pictures": {"digits": {"shape": [28, 28]}}}
+    >>> lines = [line | {"method": name, "mask_seed": seed} for name, seed in
+    ...          [("mean", 0), ("mean", 1), ("gain", 1)]]
+    >>> [(name, [line["method"] for line in chosen]) for name, chosen in _by_place(lines, "digits")]
+    [('mar, mask 1, split 0', ['mean', 'gain'])]
+    """
+    places: dict[str, list[Record]] = {}
+    for line in lines:
+        if line["pictures"].get(kind):
+            places.setdefault(line["place"], []).append(line)
+    for place, group in places.items():
+        seeds = Counter((line["mask_seed"], line["split_seed"]) for line in group)
+        mask, split = seeds.most_common(1)[0][0]
+        same = [line for line in group if (line["mask_seed"], line["split_seed"]) == (mask, split)]
+        chosen = {line["method"]: line for line in same}
+        yield f"{place}, mask {mask}, split {split}", list(chosen.values())
+
+
+def training_curves(lines: Sequence[Record]) -> Block | None:
+    """A panel per run, one point per epoch."""
+    panels = []
+    for line in lines:
+        if line["pictures"].get("curves"):
+            place = f"{line['method']}, {line['place']}"
+            name = f"{place}, mask {line['mask_seed']}, split {line['split_seed']}"
+            curves = line["pictures"]["curves"]
+            panels.append((name, drawn(f"The curves of {name}", _curves, curves, name)))
+    return _choice("Run", panels)
+
+
+def _curves(pictures: Mapping[str, Any], run: str) -> Block:
+    curves = {}
+    for name, values in pictures.items():
+        # An epoch without a validation part has None.
+        numbers = [float(v) if isinstance(v, int | float) else math.nan for v in values]
+        if any(map(math.isfinite, numbers)):
+            curves[str(name)] = numbers
+    if not curves:
+        return note("This run has no numbers in its curves.")
+    together = [name for name in TOGETHER if name in curves]
+    groups = [together] if together else []
+    groups += [[name] for name in curves if name not in together]
+    return {"kind": "charts", "charts": [_curve_chart(curves, group, run) for group in groups]}
+
+
+def _curve_chart(curves: Mapping[str, list[float]], group: Sequence[str], run: str) -> Block:
+    lines = [
+        Line(clean(CURVE_NAMES.get(name, name.replace("_", " "))), *thinned(curves[name]), style=at)
+        for at, name in enumerate(group)
+    ]
+    ends = "; ".join(f"{line.name} from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
+    chart = line_chart(
+        lines,
+        x_label="epoch",
+        y_label="loss" if len(lines) > 1 else lines[0].name,
+        about=f"{run}: {ends}, {len(curves[group[0]])} epochs",
+        markers=max(len(line.y) for line in lines) == 1,
+    )
+    return {"svg": chart, "legend": lines if len(lines) > 1 else []}
+
+
+def method_styles(methods: Sequence[str]) -> dict[str, int]:
+    """Method -> style, ours first: each looks the same in every chart, and no two alike in one."""
+    first = [name for name in (*PRINTED_NAMES, *OURS) if name in OURS and name in methods]
+    return {name: at for at, name in enumerate(dict.fromkeys([*first, *methods]))}
+
+
+def rate_charts(runs: pd.DataFrame, study: str) -> Block | None:
+    """Accuracy and AUC as more goes missing, one line per method; None without two rates."""
+    styles = method_styles(list(runs["method"].unique()))
+    kinds: dict[str, dict[str, float]] = {}
+    for setting in runs["setting"].unique():
+        if match := RATE.fullmatch(setting):
+            kinds.setdefault(match[1] + match[3], {})[setting] = float(match[2])
+    charts: list[Block] = []
+    drawn_lines: list[list[Line]] = []
+    for kind, rates in kinds.items():
+        for metric in ("accuracy", "auc") if len(rates) > 1 else ():
+            lines = _rate_lines(runs, metric, rates, styles)
+            if lines:
+                drawn_lines.append(lines)
+                charts.append({"svg": _rate_chart(lines, metric, kind, rates, study)})
+    if not charts:
+        return None
+    names = {line.name for lines in drawn_lines for line in lines}
+    order = [name for name in styles if name in names]
+    off = [name for name in order if name.startswith(CONTROL) and _below_all(name, drawn_lines)]
+    caption = (
+        "Points are means over runs, whiskers one standard deviation; points of one rate are set "
+        "slightly apart. Untick a method to hide it: the y-axis fits what is left."
+        + (f" {', '.join(off)}, below all others, is hidden at first." if off else "")
+    )
+    legend = [Line(name, [], [], style=styles[name]) for name in order]
+    return {
+        "kind": "charts",
+        "title": "Methods to show",
+        "switches": [{"name": line.name, "line": line, "off": line.name in off} for line in legend],
+        "charts": charts,
+        "captions": [caption],
+    }
+
+
+def _below_all(name: str, charts: list[list[Line]]) -> bool:
+    """Whether in every chart all of its points are below all points of the other methods."""
+    for lines in charts:
+        points = [y for line in lines if line.name == name for y in line.y]
+        others = [y for line in lines if not line.name.startswith(CONTROL) for y in line.y]
+        if not others or max(points, default=0.0) >= min(others):
+            return False
+    return True
+
+
+def _rate_lines(
+    runs: pd.DataFrame, metric: str, rates: Mapping[str, float], styles: Mapping[str, int]
+) -> list[Line]:
+    if metric not in runs:
+        return []
+    means = summary(runs[runs["setting"].isin(list(rates))], metric)
+    means = means[means["runs"] > 0].assign(rate=means["setting"].map(rates)).sort_values("rate")
+    scale = 100 if metric in PERCENT else 1
+    return [
+        Line(
+            str(name),
+            part["rate"].tolist(),
+            (scale * part["mean"]).tolist(),
+            (scale * part["sd"].astype(np.float64)).tolist(),
+            styles[str(name)],
+        )
+        for name, part in means.groupby("method", sort=False)
+    ]
+
+
+def _rate_chart(
+    lines: list[Line], metric: str, kind: str, rates: Mapping[str, float], study: str
+) -> str:
+    name = METRIC_NAMES[metric] if metric == "accuracy" else "AUC"
+    kind = {"mcar": " (MCAR)", "mar": " (MAR)", "mnar": " (MNAR)", "rate": ""}.get(
+        kind, f" ({kind})"
+    )
+    points = "; ".join(
+        f"{line.name}: "
+        + ", ".join(f"{y:.1f} at {x:g} %" for x, y in zip(line.x, line.y, strict=True))
+        for line in lines
+    )
+    return line_chart(
+        lines,
+        x_label=f"missing entries{kind}, %",
+        y_label=f"{name}, %",
+        about=f"{study}, {name} in per cent by missing rate. {points}",
+        x_ticks=sorted(rates.values()),
+    )
+
+
+def importance_maps(lines: Sequence[Record]) -> Block | None:
+    """What the gradients of a method were weighted by: a panel per setting with all methods.
+
+    For images it is an image, for tables bars by column, for series a heat map by channel and time.
+    """
+    return _choice(
+        "Setting",
+        (
+            (
+                name,
+                {"kind": "maps", "maps": [_map(line, "importance", _importance) for line in group]},
+            )
+            for name, group in _by_place(lines, "importance")
+        ),
+    )
+
+
+def _map(line: Record, kind: str, make: Callable[..., Block], *more: Any) -> Block:
+    what = f"The {kind} of {line['method']}"
+    return {"title": line["method"], "block": drawn(what, make, line["pictures"][kind], *more)}
+
+
+def _importance(picture: Mapping[str, Any]) -> Block:
+    columns = [str(name) for name in picture["columns"]]
+    if "mean" in picture:
+        return _heat(np.array([_floats(step) for step in picture["mean"]]).T, columns, picture)
+    parts = {part: _floats(picture[part]) for part in ("observed", "missing") if picture.get(part)}
+    if not any(np.isfinite(values).any() for values in parts.values()):
+        return note("All of its entries are empty.")
+    if picture.get("shape"):
+        return _images(parts, [int(size) for size in picture["shape"]])
+    return _bars(parts, columns, picture)
+
+
+def _floats(values: Iterable[Any]) -> np.ndarray:
+    return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
+
+
+def _images(parts: Mapping[str, np.ndarray], shape: Sequence[int]) -> Block:
+    low, high = _range(list(parts.values()))
+    images = [
+        {
+            "src": png_uri(coloured(values.reshape(shape), low, high)),
+            "alt": f"Importance of {part} pixels, mean {np.nanmean(values):.3g}",
+            "caption": part,
+        }
+        for part, values in parts.items()
+    ]
+    return {"kind": "images", "images": images, "shape": shape, "scale": _scale(low, high)}
+
+
+def _bars(parts: Mapping[str, np.ndarray], columns: list[str], picture: Mapping[str, Any]) -> Block:
+    values = np.vstack(list(parts.values()))  # (observed and missing, columns)
+    if values.shape[1] != len(columns):
+        raise ValueError(f"{len(columns)} columns, {values.shape[1]} numbers")
+    middle = float(picture.get("middle", np.nanmean(values)))
+    n_columns = int(picture.get("of", len(columns)))
+    farthest = np.nan_to_num(np.abs(values - middle), nan=-1).max(axis=0)
+    order = np.argsort(-farthest, kind="stable")[:MAX_BARS]
+    shares = (values - middle) / max(farthest.max(), 1e-300)
+    rows = [
+        [
+            columns[at],
+            *(
+                {"number": f"{value:#.3g}", "share": 50 * share} if np.isfinite(value) else "–"
+                for value, share in zip(values[:, at], shares[:, at], strict=True)
+            ),
+        ]
+        for at in order
+    ]
+    captions = [f"Bars show the distance from the mean of all columns, {middle:.3g}."]
+    if n_columns > len(order):
+        captions.append(f"Shown are the {len(order)} farthest from it of {n_columns} columns.")
+    head = ["column", *parts]
+    about = "Importance by column"
+    return {"kind": "bars", "head": head, "rows": rows, "about": about, "captions": captions}
+
+
+def _heat(values: np.ndarray, columns: Sequence[str], picture: Mapping[str, Any]) -> Block:
+    """values : (channels, steps)"""
+    if len(columns) != len(values):
+        raise ValueError(f"{len(columns)} channels, {len(values)} lines of numbers")
+    low, high = _range([values])
+    steps = values.shape[1]
+    from_end = picture.get("from") == "end"
+    ends = (f"step −{steps - 1}", "last step") if from_end else ("step 1", f"step {steps}")
+    short = [
+        name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1].rstrip() + "…"
+        for name in columns
+    ]
+    pairs = zip(short, columns, strict=True)
+    cut = " ".join(f"{name} is {whole}." for name, whole in pairs if name != whole)
+    means = {
+        name: line[np.isfinite(line)].mean()
+        for name, line in zip(columns, values, strict=True)
+        if np.isfinite(line).any()
+    }
+    top = ", ".join(
+        f"{name} {means[name]:.3g}" for name in sorted(means, key=means.__getitem__)[:-4:-1]
+    )
+    return {
+        "kind": "heat",
+        "src": png_uri(coloured(values, low, high)),
+        "names": short,
+        "ends": ends,
+        "sizes": {"left": NAME_WIDTH, "width": HEAT_WIDTH, "row": ROW_HEIGHT},
+        "about": f"Importance by channel and time, {steps} steps; highest on average: {top}",
+        "scale": _scale(low, high),
+        "captions": [cut] if cut else [],
+    }
+
+
+def _scale(low: float, high: float) -> Block:
+    """The colour scale, with the digits that it takes to see the difference of its ends."""
+    size = max(abs(low), abs(high))
+    digits = max(3, 2 + math.ceil(math.log10(size / (high - low))))
+    share = (high - low) / size
+    words = f"Colours exaggerate: lowest and highest differ by {100 * share:.2g} % only."
+    return {
+        "src": png_uri(coloured(np.linspace(low, high, 64)[None], low, high)),
+        "low": f"{low:.{digits}g}",
+        "high": f"{high:.{digits}g}",
+        "captions": [words] if share < SMALL_SHARE else [],
+    }
+
+
+def _range(parts: Sequence[np.ndarray]) -> tuple[float, float]:
+    finite = np.concatenate([values[np.isfinite(values)] for values in parts])
+    if not len(finite):
+        raise ValueError("no numbers")
+    low, high = float(finite.min()), float(finite.max())
+    return (low, high) if high > low else (low, low + 1)
+
+
+def imputed_digits(lines: Sequence[Record]) -> Block | None:
+    """What imputers make of digits (the paper's Figure 1): a panel per setting, a row each."""
+    return _choice(
+        "Setting",
+        (
+            (name, drawn("These digits", _digits, group))
+            for name, group in _by_place(lines, "digits")
+        ),
+    )
+
+
+def _digits(lines: Sequence[Record]) -> Block:
+    first = lines[0]["pictures"]["digits"]
+    labels = [str(label) for label in first["labels"]]
+    digits = f"The digits {', '.join(labels)}"
+    truth = _unpacked(first, "truth")
+    masked = grey(truth)
+    masked[_unpacked(first, "observed") == 0] = (*HIDDEN, 255)
+    rows = [
+        _strip("truth", grey(truth), f"{digits}, complete"),
+        _strip("seen", masked, f"{digits} as methods see them, gaps in blue"),
+    ]
+    for line in lines:
+        rows.append(drawn(f"The row of {line['method']}", _filled, line, digits))
+    return {"kind": "digits", "labels": labels, "rows": rows}
+
+
+def _filled(line: Record, digits: str) -> Block:
+    pixels = grey(_unpacked(line["pictures"]["digits"], "filled"))
+    return _strip(line["method"], pixels, f"{digits} with gaps filled by {line['method']}")
+
+
+def _strip(name: str, pixels: np.ndarray, about: str) -> Block:
+    """pixels : (digits, height, width, 4), side by side in one image with a gap after each."""
+    spaced = np.pad(pixels, ((0, 0), (0, 0), (0, 1), (0, 0)))
+    strip = np.concatenate(spaced, axis=1)
+    height, width, _ = strip.shape
+    return {"name": name, "src": png_uri(strip), "alt": about, "width": width, "height": height}
+
+
+def _unpacked(digits: Mapping[str, Any], part: str) -> np.ndarray:
+    """(digits, height, width) of bytes."""
+    height, width = (int(side) for side in digits["shape"])
+    if not 0 < height * width <= MAX_PIXELS:
+        raise ValueError(f"images of {height} x {width} pixels")
+    packed = b64decode(digits[part], validate=True)
+    data = zlib.decompressobj().decompress(packed, MAX_PIXELS)  # a foreign file may hold a bomb
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, height, width)
+
+
+def feature_maps(lines: Sequence[Record]) -> Block | None:
+    """Learned features in the plane (the paper's Figure 3): one scatter plot per method."""
+    return _choice(
+        "Setting", ((name, _plots(group)) for name, group in _by_place(lines, "features"))
+    )
+
+
+def _plots(lines: Sequence[Record]) -> Block:
+    labels = [line["pictures"]["features"].get("label") for line in lines]
+    classes = _in_order(name for names in labels if isinstance(names, list) for name in names)
+    return {
+        "kind": "maps",
+        "title": "Classes to show",
+        "switches": [{"name": name, "colour": at % N_CLASSES} for at, name in enumerate(classes)],
+        "maps": [_map(line, "features", _scatter, line["method"]) for line in lines],
+    }
+
+
+def _in_order(labels: Iterable[Any]) -> list[str]:
+    """Classes, each once: numbers by size, then strings."""
+    names = {clean(label) for label in labels}
+    return sorted(names, key=lambda name: (not name.isdigit(), len(name) * name.isdigit(), name))
+
+
+def _scatter(features: Mapping[str, Any], method: str) -> Block:
+    x, y = (np.array(features[axis], dtype=np.float64) for axis in "xy")
+    labels = np.array([clean(label) for label in features["label"]])
+    finite = np.isfinite(x) & np.isfinite(y)
+    step = int(np.ceil(finite.sum() / MAX_DOTS)) or 1
+    x, y, labels = (values[finite][::step] for values in (x, y, labels))
+    if not len(x):
+        return note("All of its points are empty.")
+    places = np.column_stack([_placed(x), PLANE - _placed(y)])
+    classes = _in_order(features["label"])
+    names = [name for name in classes if (labels == name).any()]
+    middles = np.array([np.median(places[labels == name], axis=0) for name in names])
+    groups = [
+        {
+            "name": name,
+            "colour": classes.index(name) % N_CLASSES,
+            # A line of no length with a round end is a dot: one path for all keeps the page small.
+            "dots": "".join(f"M{a:.0f} {b:.0f}h0" for a, b in places[labels == name]),
+            "x": f"{label_x:.1f}",
+            "y": f"{label_y + 5:.1f}",
+        }
+        for name, (label_x, label_y) in zip(names, _pushed_apart(middles), strict=True)
+    ]
+    about = f"Features of {method} in the plane, {len(x)} points of {len(names)} classes"
+    return {"kind": "scatter", "groups": groups, "size": PLANE, "about": about}
+
+
+def _placed(values: np.ndarray) -> np.ndarray:
+    low, high = values.min(), values.max()
+    return EDGE + (values - low) / ((high - low) or 1) * (PLANE - 2 * EDGE)
+
+
+def _pushed_apart(places: np.ndarray) -> np.ndarray:
+    """Labels moved until none covers another, or as far as that is possible.
+
+    >>> moved = _pushed_apart(np.array([[50.0, 50.0], [50.0, 51.0]]))
+    >>> bool(np.linalg.norm(moved[0] - moved[1]) >= APART - 0.1)
+    True
+    """
+    places = places + 0.01 * np.arange(len(places))[:, None] * [1, -1]  # no two at one place
+    for _ in range(200):
+        gap = places[:, None] - places[None]
+        distance = np.linalg.norm(gap, axis=2) + 1e9 * np.eye(len(places))
+        push = np.clip(APART - distance, 0, None)
+        if push.max() < 0.05:
+            break
+        places = places + (gap / distance[..., None] * push[..., None]).sum(axis=1) / 2
+        places = np.clip(places, EDGE + 4, PLANE - EDGE - 4)
+    return places

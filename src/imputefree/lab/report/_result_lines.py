@@ -1,0 +1,272 @@
+"""The one place that reads lines of results: normalised dicts, a frame of runs, and its checks.
+
+A report is made long after its runs, from files of several machines and versions. What a line does
+not say is empty after `tidy_lines`, so nothing later has to ask.
+
+>>> line = {"study": "mnist", "method": "gil", "options": {"rate": 0.9}, "mask_seed": 1,
+...         "rows": [50, 10, 10], "scores": {"accuracy": 0.78}, "cost": {"fit_seconds": 2.5}}
+>>> runs_frame([line])[["setting", "accuracy", "fit_seconds", "n_train", "n_test", "status"]]
+   setting  accuracy  fit_seconds  n_train  n_test status
+0  mcar-90      0.78          2.5       60      10   done
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...errors import InputError, ParameterError, counted, shorten
+from ..runs import Record
+
+# Options that a study has by default; these need no mention.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "mnist": {"mechanism": "mcar", "masks": "fixed", "rate": None},
+    "mimic3": {"form": "variable"},
+    "icu": {"form": "variable"},
+    "physionet2012": {"form": "hourly", "sets": "abc"},
+}
+SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")  # the most telling first
+# Studies whose columns share a unit; elsewhere the largest numbers alone would decide an error.
+ONE_UNIT = frozenset({"mnist"})
+# What no HTML page may hold, even escaped; an error message of a run may.
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+DICTS = ("options", "setting", "grid", "scores", "cost", "versions", "chosen", "pictures")
+# By place, not by options: {} and {"rate": 0.5} may be the same.
+IDENTITY = ("study", "method", "place", "setting", "grid", "mask_seed", "split_seed")
+PLACE = ["study", "setting"]  # columns of a frame: where methods are compared
+RUN = ["mask_seed", "split"]  # what makes runs at one place differ
+
+
+def tidy_lines(records: Iterable[Mapping[str, Any]]) -> list[Record]:
+    """Lines with all keys and `place`, the name of the study's setting; the last line of each run.
+
+    Where a method ran with several parameters on the same data, its name says which.
+
+    >>> [line] = tidy_lines([{"study": "icu", "method": "gil", "error": "no memory"}])
+    >>> line["status"], line["place"], line["scores"], line["mask_seed"]
+    ('failed', 'variable', {}, 0)
+    """
+    tidied = {}
+    for record in records:
+        line = _tidy(record)
+        tidied[_json([line[key] for key in IDENTITY])] = line
+    if not tidied:
+        raise ParameterError(
+            "there are no results to report",
+            "A report needs at least one run",
+            "Run the bench first, or name a file that holds results",
+        )
+    lines = list(tidied.values())
+    _name_parameters(lines)
+    return lines
+
+
+def _tidy(record: Mapping[str, Any]) -> Record:
+    line = dict(record)
+    for key in DICTS:
+        line[key] = dict(line[key]) if isinstance(line.get(key), Mapping) else {}
+    for key in ("notes", "warnings"):
+        line[key] = [clean(text) for text in line[key]] if isinstance(line.get(key), list) else []
+    for key in ("study", "method"):
+        line[key] = clean(line.get(key) or f"unnamed {key}")
+    for key in ("mask_seed", "split_seed"):
+        seed = line.get(key)
+        line[key] = 0 if seed is None else seed if isinstance(seed, int) else clean(seed)
+    for key in ("scores", "cost"):
+        line[key] = {clean(name): _finite(value) for name, value in line[key].items()}
+    line["status"] = line.get("status") or ("done" if line["scores"] else "failed")
+    if not (isinstance(line.get("rows"), list) and len(line["rows"]) == 3):
+        line["rows"] = None
+    line["options"] = json.loads(clean(json.dumps(line["options"], default=str)))
+    line["place"] = clean(setting_name(line["study"], line["options"]))
+    return line
+
+
+def clean(value: object) -> str:
+    """As a string, without what no page, and no file in UTF-8, may hold."""
+    return FORBIDDEN.sub("\ufffd", str(value))
+
+
+def _finite(value: Any) -> float | None:
+    """A finite number, or None: infinity would spoil every mean."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _name_parameters(lines: list[Record]) -> None:
+    """Where runs differ only by the method's parameters, add these to its name."""
+    parameters = [
+        {**line["setting"], **{f"{key} of": value for key, value in line["grid"].items()}}
+        for line in lines
+    ]
+    variants: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    runs: Counter[tuple[Any, ...]] = Counter()
+    for line, setting in zip(lines, parameters, strict=True):
+        variants[line["study"], line["method"]].append(setting)
+        runs[
+            line["study"], line["method"], line["place"], line["mask_seed"], line["split_seed"]
+        ] += 1
+    repeated = {run[:2] for run, count in runs.items() if count > 1}
+    for line, setting in zip(lines, parameters, strict=True):
+        key = line["study"], line["method"]
+        if key in repeated:
+            shared = {
+                name
+                for name in setting
+                if all(_json(other.get(name)) == _json(setting[name]) for other in variants[key])
+            }
+            special = [f"{name} {setting[name]}" for name in sorted(setting) if name not in shared]
+            line["method"] += clean(f" [{', '.join(special)}]" if special else "")
+
+
+def setting_name(study: str, options: Mapping[str, Any]) -> str:
+    """The setting as `_paper_figures` calls it; what the paper does not have is spelled out.
+
+    >>> setting_name("mnist", {"mechanism": "mar"}), setting_name("mnist", {})
+    ('mar', 'mcar-50')
+    >>> setting_name("ophthalmic-simulated", {"rate": 0.35}), setting_name("physionet2012", {})
+    ('rate-35', 'natural')
+    >>> setting_name("icu", {"n_series": 60})
+    'variable, n_series 60'
+    """
+    defaults = DEFAULTS.get(study, {})
+    rest = {**defaults, **options}
+    rate = rest.pop("rate", None)
+    if study == "mnist":
+        mechanism = str(rest.pop("mechanism"))
+        rate = 0.5 if rate is None and mechanism == "mcar" else rate  # the study's default
+        name = mechanism if rate is None else f"{mechanism}-{_percent(rate)}"
+    elif study in ("mimic3", "icu"):
+        name = str(rest.pop("form"))
+    else:
+        name = "natural" if rate is None else f"rate-{_percent(rate)}"
+    special = [f"{key} {rest[key]}" for key in sorted(rest) if rest[key] != defaults.get(key)]
+    return ", ".join([name, *special])
+
+
+def _percent(rate: Any) -> str:
+    """A share in per cent; anything that is not a share as it is."""
+    try:
+        return f"{100 * rate:.6g}" if isinstance(rate, int | float) else str(rate)
+    except OverflowError:  # a whole number that no float holds
+        return str(rate)
+
+
+def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row per run, for statistics and tables.
+
+    Columns: study, setting, method, mask_seed, split, status, simulated, n_train (what the method
+    was given: training and validation rows), n_test, then all scores and costs, and for imputers
+    imputation_error: imputation_mse in studies of ONE_UNIT, else imputation_mse_scaled. A failed
+    run has NaN there; "simulated" is None where a run could not even say that.
+    """
+    return pd.DataFrame([_row(line) for line in tidy_lines(records)])
+
+
+def _row(line: Record) -> dict[str, Any]:
+    train, validation, test = line["rows"] or (None, None, None)
+    error = "imputation_mse" if line["study"] in ONE_UNIT else "imputation_mse_scaled"
+    scores = line["scores"]
+    return {
+        "study": line["study"],
+        "setting": line["place"],
+        "method": line["method"],
+        "mask_seed": line["mask_seed"],
+        "split": line["split_seed"],
+        "status": line["status"],
+        "simulated": line.get("simulated"),
+        "n_train": None if train is None else train + validation,
+        "n_test": test,
+        **scores,
+        **({} if scores.get(error) is None else {"imputation_error": scores[error]}),
+        **line["cost"],
+    }
+
+
+def has_figures(runs: pd.DataFrame, metric: str) -> bool:
+    """Whether any run has this metric."""
+    return metric in runs and bool(runs[metric].notna().any())
+
+
+def checked_runs(runs: pd.DataFrame, *metrics: str) -> pd.DataFrame:
+    """The columns that statistics need, numbered from 0: names and seeds as strings, metrics float.
+
+    Each run is there once; a metric is a finite number, or NaN for a failed run. Where runs have
+    n_test and n_train, a column test_to_train holds their ratio.
+
+    >>> checked_runs(pd.DataFrame({"study": ["mnist"], "accuracy": [0.9]}), "accuracy")
+    Traceback (most recent call last):
+    imputefree.errors.InputError: the runs have no column 'setting', 'method', 'mask_seed', ...
+    """
+    names = [*PLACE, "method"]
+    missing = [name for name in (*names, *RUN, *metrics) if name not in runs]
+    if missing:
+        raise InputError(
+            f"the runs have no column {shorten(missing)}",
+            "A run has a study, setting, method, mask_seed, split and its metrics",
+            f"Name the columns so; there are {shorten(list(runs), limit=20)}",
+        )
+    if runs.empty:
+        raise InputError("there are no runs", "Statistics need at least one", "Run the bench first")
+    runs = runs.reset_index(drop=True)
+    unnamed = runs[names].isna().any(axis=1)
+    if unnamed.any():
+        raise InputError(
+            f"study, setting or method is empty in {counted(int(unnamed.sum()), 'run')}",
+            "Every run must say where it belongs",
+            "Fill these in, such as 'natural' for a study's natural gaps",
+        )
+    table = runs[names].astype(str)
+    for name in RUN:
+        table[name] = runs[name].astype(object).where(runs[name].notna(), "none").map(str)
+    repeated = table[table.duplicated()].to_dict("records")
+    if repeated:
+        run = ", ".join(f"{name} {value!r}" for name, value in repeated[0].items())
+        raise InputError(
+            f"the run {run} is there more than once",
+            "Pairs need each run once",
+            "Remove the other lines",
+        )
+    for metric in metrics:
+        table[metric] = _numbers(runs, metric)
+    if {"n_test", "n_train"} <= set(runs):
+        table["test_to_train"] = _numbers(runs, "n_test") / _numbers(runs, "n_train")
+    return table
+
+
+def _numbers(runs: pd.DataFrame, metric: str) -> pd.Series:
+    values = pd.to_numeric(runs[metric], errors="coerce").astype(np.float64)
+    wrong = (values.isna() & runs[metric].notna()) | np.isinf(values)
+    if wrong.any():
+        first = runs[wrong].iloc[0]
+        raise InputError(
+            f"{metric} is not a finite number in {counted(int(wrong.sum()), 'run')} (first: "
+            f"{str(first[metric])!r}, method {first['method']!r}, study {first['study']!r})",
+            "A metric must be a finite number, or NaN for a failed run",
+            "Fix these lines, or leave them out",
+        )
+    return values
+
+
+def check_methods(table: pd.DataFrame, names: Iterable[str]) -> None:
+    """Raise an error for a method without runs."""
+    known = table["method"].unique()
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"there are no runs of the method {name!r}",
+                f"The runs have {shorten(list(known), limit=20)}",
+                "Pass one of these names",
+            )

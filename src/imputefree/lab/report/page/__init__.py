@@ -1,1 +1,0 @@
-"""Parts of the HTML page of results; `bench.report.report` puts them together."""

@@ -1,0 +1,173 @@
+"""What a model takes and predicts, read from its file: the answer of /schema."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, PrivateAttr
+from sklearn.base import is_classifier
+
+from .. import __version__
+from ..data import Category, Levels, Number, PanelEncoder, Plan
+from ..workflow import class_labels, described, rounded
+from ._limits import Limits
+
+STATIC, STEPS, ROWS = "static", "steps", "rows"
+NAMED_LEVELS = 100  # levels named in the schema; more are only counted
+
+
+class Column(BaseModel):
+    """One column of the model.
+
+    levels : for a category, the first levels of training; `n_levels` counts all
+    low, high : for a number, the range in training; None if the file does not say
+    range_holds : whether the range holds all values of training, or most of them
+    missing : share of training rows without it, if the file says
+    """
+
+    name: str
+    kind: Literal["number", "category"]
+    levels: list[str] | None = None
+    n_levels: int | None = None
+    low: float | None = None
+    high: float | None = None
+    range_holds: Literal["all", "most"] | None = None
+    missing: float | None = None
+    _known: Levels | None = PrivateAttr(None)
+    _typical: Any = PrivateAttr(None)
+
+    @classmethod
+    def of(cls, plan: Plan, missing: float | None) -> Column:
+        """From the column of an encoder."""
+        about = described(plan)
+        if isinstance(plan, Category):
+            levels = list(map(str, about.known))
+            column = cls(
+                name=plan.name,
+                kind="category",
+                levels=levels[:NAMED_LEVELS],
+                n_levels=len(levels),
+                missing=missing,
+            )
+            column._known = Levels(levels)
+            common = int(np.argmax(plan.shares[: len(plan.levels)])) if plan.shares else 0
+            column._typical = levels[common] if levels else None
+            return column
+        low, high = map(float, about.known or (np.nan, np.nan))
+        column = cls(name=plan.name, kind="number", missing=missing)
+        if about.known:
+            column.low, column.high = low, high
+            column.range_holds = "all" if about.exact else "most"
+        column._typical = _typical_number(plan)
+        return column
+
+    def is_outside(self, number: float) -> bool:
+        """Whether training is known to have seen no number as small or as large."""
+        if self.range_holds != "all" or self.low is None or self.high is None:
+            return False
+        return not self.low <= number <= self.high
+
+
+class Time(BaseModel):
+    """The field of a step that says when it was; unit: the usual distance in training."""
+
+    name: str
+    required: bool
+    unit: float
+
+
+class Series(BaseModel):
+    """What is special about series. id: the id column of the file the model was trained on."""
+
+    id: str | None
+    time: Time | None
+    static: list[Column]
+    per_step: bool
+
+
+class Schema(BaseModel):
+    """What a request may hold, and what is predicted."""
+
+    task: Literal["classification", "regression"]
+    target: str | None
+    classes: list[Any] | None
+    columns: list[Column]
+    series: Series | None
+    example: dict[str, Any]
+    limits: dict[str, float]
+    card: str | None
+    version: str = __version__
+
+    @classmethod
+    def of(cls, model: Any, limits: Limits) -> Schema:
+        """From a fitted model, made by the command line or saved from Python."""
+        about = getattr(model, "about_", None) or {}
+        gaps = (about.get("data") or {}).get("missing") or {}
+        encoder, series = model.encoder_, None
+
+        def columns(plans: list[Plan]) -> list[Column]:
+            return [Column.of(plan, gaps.get(plan.name)) for plan in plans]
+
+        if isinstance(encoder, PanelEncoder):
+            layout = getattr(model, "layout_", None) or {}
+            series = Series(
+                id=layout.get("id"),
+                time=_time(layout, encoder),
+                static=columns(encoder.statics.plans if encoder.statics else []),
+                per_step=bool(model.predictor_.shape["per_step"]),
+            )
+            encoder = encoder.steps
+        schema = cls(
+            task="classification" if is_classifier(model) else "regression",
+            target=about.get("target"),
+            classes=class_labels(model).tolist() if is_classifier(model) else None,
+            columns=columns(encoder.plans),
+            series=series,
+            example={},
+            limits={"rows": limits.rows, "bytes": limits.bytes, "seconds": limits.seconds},
+            card=getattr(model, "card_", None),
+        )
+        schema.example = schema._example()
+        return schema
+
+    def _example(self) -> dict[str, Any]:
+        """A row, or a series of two steps, as a request may hold it; some values are missing."""
+        last = len(self.columns) - 1
+        if self.series is None:
+            return _typical(self.columns, blank=last)
+        time, steps = self.series.time, []
+        for i in range(2):
+            when = {time.name: round(i * time.unit, 6)} if time else {}
+            steps.append(when | _typical(self.columns, blank=(last - i) % len(self.columns)))
+        static = {STATIC: _typical(self.series.static)} if self.series.static else {}
+        return {**static, STEPS: steps}
+
+
+def _typical(columns: list[Column], blank: int = -1) -> dict[str, Any]:
+    return {
+        column.name: None if i == blank else column._typical for i, column in enumerate(columns)
+    }
+
+
+def _typical_number(plan: Number) -> float | int:
+    """A value near the middle, as in training: an integer if those are integers."""
+    few = plan.levels or plan.values or plan.knots
+    middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
+    typical = rounded(middle)
+    return int(typical) if typical.is_integer() and abs(typical) < 1e15 else typical
+
+
+def _time(layout: dict[str, Any], encoder: PanelEncoder) -> Time | None:
+    """How a step says when it was; None if training counted steps."""
+    if layout.get("time"):
+        return Time(name=str(layout["time"]), required=True, unit=encoder.unit)
+    if layout.get("id"):  # a long frame without a time column
+        return None
+    name = "time"
+    while name in encoder.steps.names:
+        name += "_"
+    # Of lists of frames and frames indexed by time, only the distances are known.
+    counted = encoder.unit == 1.0 and not encoder.uneven
+    required = bool(layout.get("times")) or not counted
+    return Time(name=name, required=required, unit=encoder.unit)

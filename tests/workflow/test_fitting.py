@@ -1,0 +1,178 @@
+"""Folds and references: the same rows for all methods, nothing scored that was learned from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from imputefree.workflow import _fitting as module
+from imputefree.workflow._card import OURS
+from imputefree.workflow._fitting import (
+    Fold,
+    Plan,
+    estimate,
+    learn,
+    make,
+    make_folds,
+    methods,
+    predict,
+)
+from imputefree.workflow._partial import Partial
+from imputefree.workflow._problem import Problem, read_problem
+from imputefree.workflow._request import Request
+from tests.workflow.made import table
+
+
+def problem(y, groups=None):
+    y = np.asarray(y)
+    frame, unit = pd.DataFrame({"a": np.arange(len(y))}), np.arange(len(y))
+    return Problem("d.csv", frame, unit, y, "y", [], groups, None if groups is None else "ward")
+
+
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_nothing_is_on_both_sides(share):
+    of = problem([0] * 60 + [1] * 30)
+    folds, _ = make_folds(of, None, share, seed=1)
+    for fold in folds:
+        assert not np.intersect1d(fold.train, fold.test).size
+        assert np.union1d(fold.train, fold.test).tolist() == list(range(90))
+        assert abs(of.y[fold.test].mean() - 1 / 3) < 0.05
+
+
+def test_every_row_is_scored_once():
+    folds, how = make_folds(problem(np.arange(53.0)), None, None, seed=0)
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(53))
+    assert how == "5-fold cross-validation"
+
+
+def test_the_only_example_of_a_class_is_learned():
+    folds, _ = make_folds(problem([0] * 10 + [1] * 10 + [2]), 5, None, seed=0)
+    assert all(20 in fold.train for fold in folds)
+
+
+@pytest.mark.parametrize("share", [None, 0.25])
+def test_groups_stay_whole(share):
+    groups = np.array([f"g{i // 4}" for i in range(80)])
+    folds, how = make_folds(problem(np.arange(80) % 2, groups), None, share, seed=0)
+    assert "'ward' kept together" in how
+    for fold in folds:
+        assert not set(groups[fold.train]) & set(groups[fold.test])
+
+
+def test_many_rows_are_held_out_once(monkeypatch):
+    monkeypatch.setattr(module, "MANY", 50)
+    folds, how = make_folds(problem([0, 1] * 40), None, None, seed=0)
+    assert (len(folds), len(folds[0].test)) == (1, 16)
+    assert how == "16 rows held out (20 %)"
+    assert len(make_folds(problem([0, 1] * 40), 3, None, seed=0).folds) == 3
+
+
+def test_the_seed_decides():
+    tests = (make_folds(problem([0, 1] * 40), 4, None, seed)[0][0].test for seed in (1, 1, 2))
+    first, same, other = (test.tolist() for test in tests)
+    assert first == same != other
+
+
+def test_impossible_splits_are_refused():
+    with pytest.raises(ValueError, match="30 folds, and 20"):
+        make_folds(problem([0, 1] * 10), 30, None, seed=0)
+    with pytest.raises(ValueError, match="5 folds, and 2 groups"):
+        make_folds(problem([0, 1] * 10, np.array(["a", "b"] * 10)), None, None, seed=0)
+    grouped = problem([0] * 10 + [1] * 10, np.repeat(["a", "b"], 10))
+    with pytest.raises(ValueError, match="no two different targets"):
+        make_folds(grouped, 2, None, seed=0)
+
+
+@pytest.fixture
+def problems(tmp_path):
+    """A table and the same rows as series of one step, with a column that shows the class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    frame = pd.DataFrame({"a": y + rng.normal(size=90) * 0.1, "who": rng.permutation(90), "y": y})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    files = tmp_path / "d.csv", "y", tmp_path / "m"
+    asked = [
+        Request(*files, drop=("who",), max_iter=40, members=1),
+        Request(*files, id="who", max_iter=40, members=1),
+    ]
+    return [(read_problem(request), request) for request in asked]
+
+
+@pytest.mark.parametrize("name", [name for name in methods() if name != "mask_only"])
+def test_predictions_belong_to_their_units(problems, name):
+    units = np.arange(0, 90, 2)
+    for of, request in problems:
+        probability = predict(learn(make(name, of, request), of, units), of, units)
+        assert probability.shape == (45, 3)
+        assert probability.sum(1) == pytest.approx(1)
+        assert (probability.argmax(1) == of.truth[units]).mean() > 0.8
+
+
+def test_a_class_that_was_not_learned_has_no_probability(problems):
+    of, request = problems[0]
+    without = np.flatnonzero(of.y != 1)
+    probability = predict(learn(make("mask_only", of, request), of, without), of, without)
+    assert (probability[:, 1] == 0).all()
+    assert probability.shape == (len(without), 3)
+
+
+def test_networks_get_the_same_budget(problems):
+    of, request = problems[1]
+    other = make("mean+indicator+network", of, request).estimator
+    assert make("imputefree", of, request).get_params() == other.get_params()
+
+
+def test_boosting_is_always_there(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    assert methods()[-1] == "hist_gradient_boosting"
+
+
+class Guess:
+    """Half for each class, so that only failures matter."""
+
+    classes_ = np.array(["ill", "well"])
+
+    def predict_proba(self, rows):
+        return np.full((len(rows), 2), 0.5)
+
+
+@pytest.fixture
+def estimated(tmp_path, monkeypatch):
+    """Estimate with an error in the training of one method."""
+    table().to_csv(tmp_path / "d.csv", index=False)
+    request = Request(tmp_path / "d.csv", "y", tmp_path / "m")
+    of = read_problem(request)
+    planned = Plan([Fold(np.arange(30), np.arange(30, 60))])
+
+    def run(error, method):
+        def learn(model, problem, units, checkpoint):
+            if method in checkpoint.name:
+                raise error
+            return Guess()
+
+        monkeypatch.setattr(module, "learn", learn)
+        return estimate(of, of, planned, request, Partial(tmp_path, {}), lambda step: None)
+
+    return run
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no luck"), OSError("no luck")])
+def test_a_reference_that_fails_in_any_way_is_a_result(estimated, error):
+    result = estimated(error, "mask_only")
+    assert result["failed"] == {"mask_only": "no luck"}
+    assert "mask_only" not in result["scores"]
+    assert OURS in result["scores"]
+
+
+def test_our_failure_and_an_interrupt_end_the_fit(estimated):
+    with pytest.raises(RuntimeError):
+        estimated(RuntimeError("no luck"), OURS)
+    with pytest.raises(KeyboardInterrupt):
+        estimated(KeyboardInterrupt(), "mask_only")
+
+
+def test_a_piece_of_another_size_is_damaged(estimated, tmp_path):
+    Partial(tmp_path, {}).keep(f"{OURS}-0", prediction=np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="is damaged"):
+        estimated(RuntimeError("no luck"), "mask_only")

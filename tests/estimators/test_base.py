@@ -288,7 +288,9 @@ class TestGoingOn:
             getattr(model, method)(TABLE.rename(columns={"b": "B"}), y)
         assert np.array_equal(model.predict(TABLE), before)
 
-    @pytest.mark.parametrize("policy", ["none", "ddpg", "meta"])
+    @pytest.mark.parametrize(
+        "policy", ["none", *(pytest.param(p, marks=pytest.mark.slow) for p in ("ddpg", "meta"))]
+    )
     def test_partial_fit_learns_over_calls(self, policy):
         y = (np.array([np.nan_to_num(values[-1, 0]) for values in SERIES]) > 0).astype(int)
         clf = small(policy=policy, weight_decay=0.0, learning_rate_init=0.02, dropout=0.0)

@@ -382,7 +382,7 @@ class TestStatics:
     NAMED = COLUMNS | {"static": ["age", "sex"]}
     FRAME = long(age=STATIC["age"], sex=STATIC["sex"].to_numpy(dtype=object))
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def fitted(self):
         return small(**self.NAMED).fit(self.FRAME, Y)
 
@@ -413,6 +413,7 @@ class TestStatics:
         assert clf.layout_["static"] == ["age"]
         assert np.isfinite(clf.predict_proba(frame)).all()
 
+    @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
     def test_missing_or_extra_at_prediction(self, fitted):
         check_error(lambda: fitted.predict(long()), "static names 'age', which is not a column")
         check_error(lambda: fitted.predict(SERIES), "no static columns are given", "'age', 'sex'")
@@ -625,8 +626,10 @@ LEARNING = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cell", "summary"), [("lstm", False), ("gru", False), ("lstm", True)])
-@pytest.mark.parametrize("task", [signs, gaps])
+@pytest.mark.parametrize(
+    ("task", "cell", "summary"),
+    [(signs, "lstm", False), (gaps, "gru", False), (gaps, "lstm", True)],
+)
 def test_simulated_tasks_are_learned(task, cell, summary):
     clf = GILSequenceClassifier(cell=cell, summary=summary, **LEARNING)
     assert clf.fit(*task(200, 0)).score(*task(200, 1)) > 0.9

@@ -206,7 +206,7 @@ def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
         counts = np.array([len(cell) for cell in cells])
         if not table:
             lengths, indices = counts, index
-        for i in np.flatnonzero(counts != lengths):
+        for i in np.flatnonzero(counts != lengths).tolist():
             raise InputError(
                 f"series {i} has {counts[i]} steps in column {name!r} and {lengths[i]} in"
                 f" {names[0]!r}",

@@ -12,7 +12,7 @@ from imputefree.io import BadRows, open_rows, read_frame
 from imputefree.io import _csv_rows as csv_rows
 from imputefree.io import _parquet_rows as parquet_rows
 from imputefree.workflow._chunks import Chunks
-from imputefree.workflow._loaded_model import select_inputs
+from imputefree.workflow._loaded_model import file_inputs
 from imputefree.workflow._predicting import columns_to_keep, output_frame, predict_chunks
 from tests.workflow.made import SMALL, classifier, long_table, regressor, sequence_classifier, table
 
@@ -53,7 +53,8 @@ def write(frame, path):
 
 def same(model, path):
     """What one call gives for the whole file."""
-    return model.predict_proba(select_inputs(model, read_frame(path)[0])[0])
+    frame = read_frame(path).frame
+    return model.predict_proba(frame[list(file_inputs(model, list(frame)))])
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])

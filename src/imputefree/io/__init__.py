@@ -1,6 +1,6 @@
 """Files: CSV and Parquet in and out, and model files."""
 
-from ._file_rows import BadRows, RawRows, Reader
+from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._read_files import (
     TASKS,
     TableFile,
@@ -29,6 +29,7 @@ __all__ = [
     "read_frame",
     "read_label_column",
     "table_output",
+    "twin_error",
     "words_as_gaps",
     "write_frame",
 ]

@@ -73,7 +73,6 @@ def build_app(
         lifespan=lifespan,
     )
     app.add_middleware(Guard, token=token, hosts=hosts)
-    app.add_exception_handler(RequestError, _refuse)
     app.add_exception_handler(HTTPException, _no_such_path)
     bearer = [Security(HTTPBearer(auto_error=False, scheme_name="token"))] if token else []
 
@@ -184,22 +183,24 @@ def _check_content_type(request: Request) -> None:
         )
 
 
-async def _refuse(_: Request, error: Any) -> Response:
+def refusal(error: RequestError) -> Response:
+    """The answer to a request that is refused."""
     return AsciiResponse(error.body(), error.status, error.headers)
 
 
 async def _no_such_path(request: Request, error: Any) -> Response:
     path, status = request.url.path[:100], error.status_code
     facts = {404: f"there is nothing at {path}", 405: f"{path} does not take {request.method[:20]}"}
-    refusal = RequestError(
-        status,
-        None,
-        facts.get(status, str(error.detail)),
-        "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
-        "Correct the path or the method",
-        error.headers,
+    return refusal(
+        RequestError(
+            status,
+            None,
+            facts.get(status, str(error.detail)),
+            "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
+            "Correct the path or the method",
+            error.headers,
+        )
     )
-    return await _refuse(request, refusal)
 
 
 class Guard:
@@ -237,20 +238,20 @@ class Guard:
             self._check(scope)
             await self.app(scope, receive, send_with_headers)
         except RequestError as error:
-            await (await _refuse(Request(scope), error))(scope, receive, send_with_headers)
+            await refusal(error)(scope, receive, send_with_headers)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             text, place = " ".join(str(error).split()), f"{last.filename}:{last.lineno}"
             log.error("imputefree: request failed (%s: %s, %s)", type(error).__name__, text, place)
             if not started:
-                refusal = RequestError(
+                failure = RequestError(
                     500,
                     None,
                     "the server could not answer",
                     "This is a fault of the server, not of the request",
                     "Report it, with the line that the server logged",
                 )
-                await (await _refuse(Request(scope), refusal))(scope, receive, send_with_headers)
+                await refusal(failure)(scope, receive, send_with_headers)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])

@@ -1,8 +1,7 @@
-"""Naive Bayes and class-wise mixtures: Bayes' rule by hand, gaps left out, scikit-learn's rules."""
+"""Naive Bayes and class-wise mixtures: Bayes' rule by hand, gaps left out, scikit-learn checks."""
 
 from __future__ import annotations
 
-import pickle
 from math import exp, log, pi
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from imputefree.errors import InputError, InputTypeError, ParameterError
+from imputefree.errors import InputError, ParameterError
 from imputefree.lab.rivals._marginal import ClasswiseMixture, ObservedNaiveBayes
 from tests.refusals import check_error
 
@@ -94,7 +93,7 @@ class TestMixture:
         np.testing.assert_array_equal(model.predict(X), p.argmax(1))
 
     @pytest.mark.parametrize("kind", ["bernoulli", "gaussian"])
-    def test_a_task_that_no_single_column_solves(self, kind):
+    def test_a_task_that_no_column_alone_solves(self, kind):
         draw = np.random.default_rng(1)
         corner = draw.integers(0, 2, (600, 2))
         y = corner[:, 0] ^ corner[:, 1]
@@ -120,13 +119,6 @@ class TestMixture:
         expected -= 0.5 * np.log(2 * pi * one.variances_[0])
         np.testing.assert_allclose(one.log_likelihood(z[None], np.ones((1, 1), bool)), expected)
 
-    def test_same_seed_same_bits(self):
-        X = with_gaps(NUMBERS)
-        first = fresh(SMALL).fit(X, Y).predict_proba(X)
-        np.testing.assert_array_equal(first, fresh(SMALL).fit(X, Y).predict_proba(X))
-        other = fresh(SMALL).set_params(random_state=1).fit(X, Y).predict_proba(X)
-        assert (first != other).any()
-
 
 @pytest.mark.parametrize("model", BOTH)
 class TestBoth:
@@ -135,8 +127,8 @@ class TestBoth:
         found = model.predict_proba(np.full((1, 4), np.nan))[0]
         np.testing.assert_allclose(found, np.bincount(Y) / len(Y))
 
-    def test_a_column_one_class_never_shows_does_not_decide(self, model):
-        """It is as common in that class as in all rows: evidence of next to nothing."""
+    def test_a_column_that_is_empty_in_a_class_does_not_decide(self, model):
+        """It is as common in that class as in all rows: almost no evidence."""
         X = with_gaps(BITS)
         X[Y == 0, 3] = np.nan
         X[Y != 0, 3] = 1.0
@@ -158,7 +150,7 @@ class TestBoth:
         fitted = fresh(model).fit(X, Y)
         np.testing.assert_allclose(fitted.predict_proba(X).sum(1), 1.0)
 
-    def test_frames_and_labels_of_text(self, model):
+    def test_frames_and_string_labels(self, model):
         names = np.array(["well", "ill", "dead"])[Y]
         frame = pd.DataFrame(with_gaps(NUMBERS), columns=list("abcd"))
         model = fresh(model).fit(frame, names)
@@ -170,18 +162,10 @@ class TestBoth:
         )
         check_error(lambda: model.predict(np.zeros((2, 3))), "X has 3 features", "expecting 4")
 
-    def test_text_is_refused(self, model):
-        frame = pd.DataFrame({"dose": [1.0, None, 2.0], "ward": ["a", None, "b"]})
-        check_error(
-            lambda: fresh(model).fit(frame, [0, 1, 0]),
-            *("column 'ward' holds text", "numbers", "GILClassifier"),
-            kind=InputTypeError,
-        )
-
     def test_nothing_to_learn_from(self, model):
         check_error(
             lambda: fresh(model).fit(np.full((4, 2), np.nan), [0, 1, 0, 1]),
-            "no column holds a single entry",
+            "no column holds an entry",
         )
 
     def test_bad_parameters_and_values(self, model):
@@ -202,8 +186,3 @@ class TestBoth:
         with pytest.raises(InputError):
             model.fit(np.full((3, 7), np.nan), [0, 1, 1])
         np.testing.assert_array_equal(model.predict_proba(BITS), before)
-
-    def test_pickle(self, model):
-        model = fresh(model).fit(with_gaps(BITS), Y)
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(again.predict_proba(BITS), model.predict_proba(BITS))

@@ -1,4 +1,4 @@
-"""Rivals by name: each can be made, fitted with held-out rows, and says what it cannot do."""
+"""Methods by name: each can be made and fitted with held-out rows, or says what it cannot do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.refusals import check_error
 
 pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
-# By name these train for minutes; test_two_step.py takes them with few steps.
+# These train for minutes with their defaults; the tests of imputers use few steps.
 LONG = ("gain", "miwae", "missforest", "brits", "gpvae", "saits")
 ALL = [
     (kind, name, task)
@@ -24,7 +24,7 @@ ALL = [
 
 
 def fast(model):
-    """With few trees, passes and members, wherever they are."""
+    """With few trees, epochs and members, wherever they are."""
     few = {"max_iter": 3, "n_estimators": 3, "n_members": 1}
     names = [name for name in model.get_params() if name.split("__")[-1] in few]
     return model.set_params(**{name: few[name.split("__")[-1]] for name in names})
@@ -46,7 +46,7 @@ def test_each_fits_and_predicts(kind, name, task):
 
 
 @pytest.mark.parametrize("name", ["naive_bayes", "mixture_per_class"])
-def test_where_nothing_is_chosen_held_out_rows_are_left_out(name):
+def test_held_out_rows_are_left_out_even_if_not_needed(name):
     X, y = table(n=80)
     X = X.drop(columns="ward")
     model = fast(make_method(name)).fit(X, y, held_out=np.arange(80) >= 60)
@@ -55,7 +55,7 @@ def test_where_nothing_is_chosen_held_out_rows_are_left_out(name):
     check_error(lambda: model.fit(X, y, held_out=[1, 0]), "held_out has shape (2,)")
 
 
-def test_refusals():
+def test_unknown_names_list_the_known():
     for run, words in [
         (
             lambda: make_method("magic"),
@@ -73,7 +73,7 @@ def test_refusals():
         (lambda: make_method("lightgbm", kind="image"), "there is no kind of data 'image'. Known"),
         (
             lambda: make_method("ridge"),
-            "the method 'ridge' cannot do classification. Of tables it can do regression. Pass"
+            "the method 'ridge' cannot do classification. For tables it can do regression. Pass"
             " another name.",
         ),
     ]:

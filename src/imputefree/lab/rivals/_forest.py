@@ -1,4 +1,4 @@
-"""Random forests on mean and indicator."""
+"""Random forests on mean-imputed columns with indicators."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ SETTINGS: list[dict[str, Any]] = [
 
 @dataclass
 class Forest:
-    """A fitted forest of scikit-learn, and its loss on rows it did not learn from."""
+    """A fitted forest of scikit-learn, and its loss on rows it was not trained on."""
 
     model: Any
     loss: float
 
     @classmethod
     def train(cls, data: TrainingSet, n_trees: int, setting: dict[str, Any]) -> Forest:
-        """On all rows to learn from; judged out of bag, or on the rows given to choose by."""
+        """Train on all training rows; the loss is out of bag, or on the held-out rows if given."""
         kind = RandomForestClassifier if data.n_classes else RandomForestRegressor
-        judged_inside = not data.held_out_given
-        model = kind(n_trees, oob_score=judged_inside, random_state=data.seed, **setting)
+        out_of_bag = not data.held_out_given
+        model = kind(n_trees, oob_score=out_of_bag, random_state=data.seed, **setting)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # rows of tiny tables always in the bag
+            warnings.simplefilter("ignore", UserWarning)  # some rows always in the bag
             model.fit(data.inputs[data.train_rows], data.target[data.train_rows])
         forest = cls(model, np.inf)
-        if judged_inside:
+        if out_of_bag:
             guess = model.oob_decision_function_ if data.n_classes else model.oob_prediction_
             rows = np.flatnonzero(_out_of_bag(model, len(guess)))
             forest.loss = data.loss(guess[rows], rows) if len(rows) else np.inf
@@ -51,11 +51,11 @@ class Forest:
 
 
 def _out_of_bag(model: Any, n_rows: int) -> np.ndarray:
-    """Rows that some tree did not learn from; of the others a forest says nothing, but 0."""
-    found = np.zeros(n_rows, dtype=bool)
+    """Rows that some tree was not trained on; the forest predicts 0 for the others."""
+    outside = np.zeros(n_rows, dtype=bool)
     for rows in model.estimators_samples_:
-        found |= np.bincount(rows, minlength=n_rows) == 0
-    return found
+        outside |= np.bincount(rows, minlength=n_rows) == 0
+    return outside
 
 
 class ForestBaseline(Baseline):
@@ -68,27 +68,27 @@ class ForestBaseline(Baseline):
         check_rules(self, {"n_estimators": whole(1)})
 
     def _train(self, data: TrainingSet) -> FitResult:
-        kept, setting, losses = None, {}, []
-        for tried in SETTINGS:  # one at a time: forests are large
-            forest = Forest.train(data, int(self.n_estimators), tried)
+        best, losses = None, []
+        for setting in SETTINGS:  # one at a time: forests are large
+            forest = Forest.train(data, int(self.n_estimators), setting)
             losses.append(forest.loss)
-            if kept is None or forest.loss < kept.loss:
-                kept, setting = forest, dict(tried)
-        assert kept is not None
-        return kept, setting, losses
+            if best is None or forest.loss < best[0].loss:
+                best = forest, dict(setting)
+        assert best is not None
+        return *best, losses
 
 
 class ForestClassifier(ForestBaseline, BaselineClassifier):
-    """Random forest. A gap is the column's mean and marked by an indicator; a category
-    is one input a level. How large leaves are and how many inputs a split may choose from is
-    decided out of bag, or on held-out rows where given.
+    """Random forest. A gap holds the column's mean, with an indicator; categories are one-hot.
+
+    `min_samples_leaf` and `max_features` are chosen out of bag, or on held-out rows if given.
 
     Parameters
     ----------
-    n_estimators : trees
+    n_estimators : number of trees
     random_state : int, RandomState or None; same seed, same forest
 
-    Fitted: classes_, settings_, validation_losses_ (one a setting), encoder_.
+    Fitted: classes_, settings_, validation_losses_ (one per setting), encoder_.
 
     >>> X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 5.0], [np.nan, 1.0]] * 5)
     >>> clf = ForestClassifier(n_estimators=20, random_state=0).fit(X, [0, 1, 1, 0] * 5)

@@ -1,7 +1,7 @@
-"""Classifiers that need no imputation: what a row lacks is integrated out, exactly.
+"""Classifiers that integrate missing entries out, exactly, instead of imputing them.
 
-A generative model of each class gives p(observed entries | class); Bayes' rule does the rest. They
-are the plain rivals that any claim about missing entries has to beat.
+A generative model per class gives p(observed entries | class); Bayes' rule does the rest. They are
+the simple rivals that any claim about missing entries has to beat.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..imputers._mixture import (
 
 
 class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
-    """One mixture a class; subclasses name the parameters."""
+    """One mixture per class; subclasses define the parameters."""
 
     n_components: Any = 1
     kind: str
@@ -43,22 +43,22 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
     verbose: bool = False
 
     def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
-        """Learn a mixture a class; X (n, d) frame or array of numbers with gaps, y (n,) labels.
+        """Learn a mixture per class; X (n, d) frame or array of numbers with gaps, y (n,) labels.
 
-        held_out (n,) marks rows to choose by, as for other rivals. Nothing is chosen here; they
-        are left out all the same, so that nobody learns from more rows than the others.
+        held_out (n,) marks validation rows, as for other rivals. They are not needed here, but
+        left out all the same, so that no rival is trained on more rows than the others.
         """
         check_rules(self, MIXTURE_RULES)
         values, columns = self._read_training(X)
         target = read_target(y, len(values), type(self).__name__)
-        given = Examples.read(columns, target, None, None, held_out)
-        if given.held_out is not None:
-            values, target = values[~given.held_out], target[~given.held_out]
+        examples = Examples.read(columns, target, None, None, held_out)
+        if examples.held_out is not None:
+            values, target = values[~examples.held_out], target[~examples.held_out]
         classes = read_classes(target)
         observed = ~np.isnan(values)
         if not observed.any():
             raise InputError(
-                "no column holds a single entry",
+                "no column holds an entry",
                 "There must be something to learn from",
                 "Check how the table was read",
             )
@@ -73,7 +73,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
         with training_progress(self.verbose, len(classes), type(self).__name__) as report:
             for number, (label, rng) in enumerate(zip(classes, sources, strict=True)):
                 rows = target == label
-                own, seen = values[rows], observed[rows]
+                in_class, seen = values[rows], observed[rows]
                 model = Mixture(
                     choose_components(self.n_components, seen),
                     kind=kind,
@@ -83,7 +83,8 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
                     n_members=self.n_members,
                     rng=rng,
                 )
-                mixtures.append(model.fit(own, seen, self._background(own, seen, kind, everyone)))
+                background = self._background(in_class, seen, kind, everyone)
+                mixtures.append(model.fit(in_class, seen, background))
                 if report is not None:
                     report(number, {"iterations": len(model.history_[0]) - 1})
         self.kind_, self.classes_, self.mixtures_ = kind, classes, mixtures
@@ -96,8 +97,8 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
     def _background(
         self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
     ) -> Background:
-        """What the components of a class shrink towards: its own columns, which shrink towards
-        those of all rows. A column that a class never shows says nothing for or against it."""
+        """What the components of a class shrink towards: the columns of the class, which shrink
+        towards those of all rows. A column that is empty in a class is no evidence about it."""
         return Background.of(values, observed, kind, self.smoothing, everyone)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -133,9 +134,9 @@ class ObservedNaiveBayes(_Marginal):
 
     Parameters
     ----------
-    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" where all
+    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" if all
         training entries lie in [0, 1]
-    smoothing : entries that each column of a class is lent from the same column of all rows
+    smoothing : pseudo-entries of each column of a class, taken from the column of all rows
 
     Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (of one component), n_features_in_.
 
@@ -152,32 +153,32 @@ class ObservedNaiveBayes(_Marginal):
     def _background(
         self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
     ) -> Background:
-        return everyone  # the one component is the class
+        return everyone  # the single component is the class
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ClasswiseMixture(MixtureParameters, _Marginal):
-    """One mixture of independent Bernoullis or Gaussians a class, missing entries integrated out.
+    """A mixture of independent Bernoullis or Gaussians per class, missing entries integrated out.
 
         p(class | observed) ~ p(class) * sum over k of w_k * product over observed j of p(x_j | k)
 
     Parameters
     ----------
-    n_components : components a class, or "auto": one for every 10 observed entries that a column
+    n_components : components per class, or "auto": one for every 10 observed entries that a column
         has in the class, at most 60
-    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" where all
+    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" if all
         training entries lie in [0, 1]
-    smoothing : pseudo-rows that each component sees, drawn from the columns of its class
-    max_iter, tol : EM stops after so many iterations, or when one gains less than tol of
-        log-likelihood an observed entry
-    n_members : mixtures a class, from different random starts, their densities averaged
+    smoothing : pseudo-rows per component, drawn from the columns of its class
+    max_iter, tol : EM stops after this many iterations, or when one gains less than tol of
+        log-likelihood per observed entry
+    n_members : mixtures per class, from different random starts, their densities averaged
     random_state : int, RandomState or None; same seed and threads, same model, bit for bit
     verbose : show a progress bar on a terminal
 
-    Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (a `Mixture` a class), n_features_in_.
+    Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (a `Mixture` per class), n_features_in_.
 
     >>> rng = np.random.default_rng(0)
-    >>> corner = rng.integers(0, 2, (200, 2))  # exclusive or: no single column tells the class
+    >>> corner = rng.integers(0, 2, (200, 2))  # exclusive or: no column alone tells the class
     >>> X = np.where(rng.random((200, 2)) < 0.1, np.nan, corner)
     >>> model = ClasswiseMixture(n_components=4, random_state=0).fit(X, corner[:, 0] ^ corner[:, 1])
     >>> model.predict([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

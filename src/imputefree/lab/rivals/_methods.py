@@ -1,13 +1,13 @@
-"""All methods by name, ours and the rivals. To add one, write its line here.
+"""All methods by name, ours and the rivals. To add one, write its line in TABLES or SERIES.
 
-A line says how to make the estimator: from the task ("classification" or "regression") and a seed.
-All of them are fitted by `fit(X, y, *, held_out=None)`. Those of series take the options of
-`GILSequenceClassifier.fit` too; "brits", "gru-d" and "saits" only lengths= and static=, numbers.
+A line maps each task that the method can do ("classification", "regression") to a factory, which
+makes an estimator from a seed. All of them are fitted by `fit(X, y, *, held_out=None)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...baselines import (
@@ -30,80 +30,10 @@ from ._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
 
 CLASSES, NUMBERS = "classification", "regression"
 Factory = Callable[[int | None], Any]  # a seed -> an estimator
+Method = dict[str, Factory]  # by task
 
-
-def _boosting(library: str) -> dict[str, Factory]:
-    return {
-        CLASSES: lambda seed: BoostingClassifier(library, random_state=seed),
-        NUMBERS: lambda seed: BoostingRegressor(library, random_state=seed),
-    }
-
-
-LINEAR: dict[str, Factory] = {
-    CLASSES: lambda seed: LinearClassifier(random_state=seed),
-    NUMBERS: lambda seed: LinearRegressor(random_state=seed),
-}
-
-
-def _mask_only(of: dict[str, Factory]) -> dict[str, Factory]:
-    return {
-        CLASSES: lambda seed: MaskOnlyClassifier(of[CLASSES](seed)),
-        NUMBERS: lambda seed: MaskOnlyRegressor(of[NUMBERS](seed)),
-    }
-
-
-def _summaries(of: dict[str, Factory], mask: bool = False) -> dict[str, Factory]:
-    return {
-        CLASSES: lambda seed: SummaryClassifier(of[CLASSES](seed), mask=mask),
-        NUMBERS: lambda seed: SummaryRegressor(of[NUMBERS](seed), mask=mask),
-    }
-
-
-def _two_step(imputer: str, indicator: bool, networks: dict[str, Any]) -> dict[str, Factory]:
-    def factory(network: Any) -> Factory:
-        return lambda seed: ImputeThenPredict(
-            make_imputer(imputer, random_state=seed),
-            network(random_state=seed),
-            indicator=indicator,
-        )
-
-    return {task: factory(network) for task, network in networks.items()}
-
-
-def _two_steps(networks: dict[str, Any], kinds: Any) -> dict[str, dict[str, Factory]]:
-    """ "em+network", and "em+indicator+network", which is shown where gaps were."""
-    return {
-        f"{SAME.get(name, name)}{'+indicator' * indicator}+network": _two_step(
-            name, indicator, networks
-        )
-        for name, imputer in IMPUTERS.items()
-        if issubclass(imputer, kinds) and not _better(name, kinds)
-        for indicator in (False, True)
-    }
-
-
-def _better(name: str, kinds: Any) -> bool:
-    """Whether the method has an imputer that fits these data better."""
-    return name in SAME and issubclass(IMPUTERS[SAME[name]], kinds)
-
-
-def _ours(networks: dict[str, Any]) -> dict[str, dict[str, Factory]]:
-    def factory(network: Any, options: dict[str, Any]) -> Factory:
-        return lambda seed: network(random_state=seed, **options)
-
-    return {
-        name: {
-            task: factory(network, options)
-            for task, network in networks.items()
-            if task == CLASSES or "reward" not in options  # contrast needs classes
-        }
-        for name, options in OURS.items()
-    }
-
-
-SAME = {"gpvae_rows": "gpvae"}  # one method, on tables and on series
-# By the paper's names, where it has one. "imputefree" is the estimator as it comes; "network" the
-# same under a name for those that a benchmark gives another network to.
+# Our networks, by the paper's names if it has one. "imputefree" is the estimator with its
+# defaults; "network" is the same under a name for benchmarks that change its settings.
 OURS: dict[str, dict[str, Any]] = {
     "imputefree": {},
     "network": {},
@@ -116,37 +46,95 @@ OURS: dict[str, dict[str, Any]] = {
 }
 TABLE_NETWORKS = {CLASSES: GILClassifier, NUMBERS: GILRegressor}
 SERIES_NETWORKS = {CLASSES: GILSequenceClassifier, NUMBERS: GILSequenceRegressor}
-# Name -> task -> factory; a task that is not there cannot be done.
-TABLES: dict[str, dict[str, Factory]] = {
+SAME = {"gpvae_rows": "gpvae"}  # one method, for tables and for series
+
+
+def _seeded(make: Callable[..., Any], **options: Any) -> Factory:
+    return lambda seed: make(random_state=seed, **options)
+
+
+def _both(classifier: Callable[..., Any], regressor: Callable[..., Any]) -> Method:
+    return {CLASSES: _seeded(classifier), NUMBERS: _seeded(regressor)}
+
+
+def _boosting(library: str) -> Method:
+    return _both(partial(BoostingClassifier, library), partial(BoostingRegressor, library))
+
+
+def _around(classifier: Any, regressor: Any, inner: Method, **options: Any) -> Method:
+    """Meta-estimators around another method."""
+    return {
+        CLASSES: lambda seed: classifier(inner[CLASSES](seed), **options),
+        NUMBERS: lambda seed: regressor(inner[NUMBERS](seed), **options),
+    }
+
+
+_mask_only = partial(_around, MaskOnlyClassifier, MaskOnlyRegressor)
+_summaries = partial(_around, SummaryClassifier, SummaryRegressor)
+
+
+def _impute_then_predict(networks: dict[str, Any], kinds: Any) -> dict[str, Method]:
+    """For each imputer "em+network", and "em+indicator+network", which also sees the mask."""
+
+    def factory(imputer: str, network: Any, indicator: bool) -> Factory:
+        return lambda seed: ImputeThenPredict(
+            make_imputer(imputer, random_state=seed),
+            network(random_state=seed),
+            indicator=indicator,
+        )
+
+    methods = {}
+    for imputer, kind in IMPUTERS.items():
+        name = SAME.get(imputer, imputer)
+        if not issubclass(kind, kinds) or (name != imputer and issubclass(IMPUTERS[name], kinds)):
+            continue  # of another kind of data, or there is a better one for this kind
+        for indicator in (False, True):
+            methods[f"{name}{'+indicator' * indicator}+network"] = {
+                task: factory(imputer, network, indicator) for task, network in networks.items()
+            }
+    return methods
+
+
+def _ours(networks: dict[str, Any]) -> dict[str, Method]:
+    return {
+        name: {
+            task: _seeded(network, **options)
+            for task, network in networks.items()
+            if task == CLASSES or "reward" not in options  # contrast needs classes
+        }
+        for name, options in OURS.items()
+    }
+
+
+LINEAR = _both(LinearClassifier, LinearRegressor)
+FOREST = _both(ForestClassifier, ForestRegressor)
+TABLES: dict[str, Method] = {
     "mask_only": _mask_only(LINEAR),
     "mask_only_lightgbm": _mask_only(_boosting("lightgbm")),
     "logistic_regression": {CLASSES: LINEAR[CLASSES]},
     "ridge": {NUMBERS: LINEAR[NUMBERS]},
     "linear": LINEAR,
-    "random_forest": {
-        CLASSES: lambda seed: ForestClassifier(random_state=seed),
-        NUMBERS: lambda seed: ForestRegressor(random_state=seed),
-    },
+    "random_forest": FOREST,
     "hist_gradient_boosting": _boosting("hist_gradient_boosting"),
     "lightgbm": _boosting("lightgbm"),
     "xgboost": _boosting("xgboost"),
     "naive_bayes": {CLASSES: lambda seed: ObservedNaiveBayes()},
-    "mixture_per_class": {CLASSES: lambda seed: ClasswiseMixture(random_state=seed)},
-    **_two_steps(TABLE_NETWORKS, Imputer),
+    "mixture_per_class": {CLASSES: _seeded(ClasswiseMixture)},
+    **_impute_then_predict(TABLE_NETWORKS, Imputer),
     **_ours(TABLE_NETWORKS),
 }
-SERIES: dict[str, dict[str, Factory]] = {
+SERIES: dict[str, Method] = {
     "mask_only": _summaries(LINEAR, mask=True),
     "mask_only_lightgbm": _summaries(_boosting("lightgbm"), mask=True),
     "linear": _summaries(LINEAR),
-    "random_forest": _summaries(TABLES["random_forest"]),
+    "random_forest": _summaries(FOREST),
     "hist_gradient_boosting": _summaries(_boosting("hist_gradient_boosting")),
     "lightgbm": _summaries(_boosting("lightgbm")),
     "xgboost": _summaries(_boosting("xgboost")),
-    "brits": {CLASSES: lambda seed: BRITSClassifier(random_state=seed)},
-    "gru-d": {CLASSES: lambda seed: GRUDClassifier(random_state=seed)},
-    "saits": {CLASSES: lambda seed: SAITSClassifier(random_state=seed)},
-    **_two_steps(SERIES_NETWORKS, (Imputer, SeriesImputer)),
+    "brits": {CLASSES: _seeded(BRITSClassifier)},
+    "gru-d": {CLASSES: _seeded(GRUDClassifier)},
+    "saits": {CLASSES: _seeded(SAITSClassifier)},
+    **_impute_then_predict(SERIES_NETWORKS, (Imputer, SeriesImputer)),
     **_ours(SERIES_NETWORKS),
 }
 KINDS = {"table": TABLES, "series": SERIES}
@@ -155,7 +143,7 @@ KINDS = {"table": TABLES, "series": SERIES}
 def make_method(
     name: str, task: str = CLASSES, kind: str = "table", random_state: int | None = 0
 ) -> Any:
-    """A method by its name, unfitted.
+    """A new method by name.
 
     >>> make_method("lightgbm", task="regression")
     BoostingRegressor(random_state=0)
@@ -166,30 +154,26 @@ def make_method(
                       imputer=EMImputer(random_state=0))
     >>> make_method("naive_bayes", task="regression")
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: the method 'naive_bayes' cannot do regression. Of tables it \
+    imputefree.errors.ParameterError: the method 'naive_bayes' cannot do regression. For tables it \
 can do classification. Pass another name.
     """
     _known("kind of data", kind, KINDS)
     _known("task", task, (CLASSES, NUMBERS))
-    methods = KINDS[kind]
-    _known(f"method for {_plural(kind)}", name, methods)
+    methods, data = KINDS[kind], "series" if kind == "series" else "tables"
+    _known(f"method for {data}", name, methods)
     if task not in methods[name]:
         raise ParameterError(
             f"the method {name!r} cannot do {task}",
-            f"Of {_plural(kind)} it can do {', '.join(methods[name])}",
+            f"For {data} it can do {', '.join(methods[name])}",
             "Pass another name",
         )
     return methods[name][task](random_state)
 
 
-def _plural(kind: str) -> str:
-    return "series" if kind == "series" else "tables"
-
-
-def _known(what: str, name: Any, names: Any) -> None:
+def _known(title: str, name: Any, names: Any) -> None:
     if not isinstance(name, str) or name not in names:
         raise ParameterError(
-            f"there is no {what} {name!r}",
+            f"there is no {title} {name!r}",
             f"Known are {', '.join(names)}",
             "Pass one of these names",
         )

@@ -1,47 +1,257 @@
-"""Deep classifiers of series with gaps, from PyPOTS: GRU-D, BRITS and SAITS, end to end.
+"""Deep classifiers for series with gaps, from PyPOTS: GRU-D, BRITS and SAITS, end to end.
 
 The rivals of GILSequenceClassifier: networks that take gaps as they are, trained to classify.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
-from ..._rules import Rule, number
-from ..imputers._pypots_models import ATTENTION_RULES, attention_sizes, last_seen, two_ways
-from ._network_classifier import NetworkClassifier
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from ..._manners import private_generator
+from ..._rules import Rule, check_rules, number
+from ...data import (
+    Columns,
+    Panel,
+    assign_folds,
+    is_polars,
+    numbers,
+    read_classes,
+    read_panel,
+    read_target,
+)
+from ...errors import InputError, InputTypeError
+from ...estimators import Examples
+from ..imputers._pypots_models import (
+    ATTENTION_RULES,
+    NETWORK_RULES,
+    NetworkParameters,
+    Scale,
+    attention_sizes,
+    check_longest,
+    in_batches,
+    last_seen,
+    make_network,
+    padded,
+    plain,
+    seeded,
+    train_network,
+    two_ways,
+)
+
+SMALLEST = 1e-7  # probability in a log-loss: one confident error must not decide everything
+Categories = dict[str, list[str]]  # of each categorical column, sorted
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
+    """Classifies series with gaps by a network of PyPOTS.
+
+    Columns are scaled by the observed entries of the training series. Series are aligned at their
+    last step, and a shorter one begins with missing steps; none may be longer than the longest in
+    training. Static columns are repeated at every step, since these networks have no other place
+    for them. Needs PyPOTS: pip install 'imputefree[bench]'. Subclasses provide
+
+    - `model` : the name of PyPOTS' class
+    - `_inputs(values)` : what the network sees of values (B, T, D) with NaN for gaps
+    - `_sizes()` : its settings
+    - `rules` : rules for additional parameters
+    """
+
+    model: ClassVar[str]
+    rules: ClassVar[dict[str, Rule]] = {}
+    fewest_steps: ClassVar[int] = 1
+    ignores: ClassVar[tuple[str, ...]] = ("times",)
+    _inputs = staticmethod(plain)
+
+    learning_rate_init: float = 1e-3
+    batch_size: int = 128
+    max_iter: int = 100
+    n_iter_no_change: int = 5
+    weight_decay: float = 0.0
+
+    def _sizes(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
+        """Train on series with gaps.
+
+        Parameters
+        ----------
+        X : a `Panel`, an (N, T, D) array without padding, or a list of (T_i, D) arrays or frames;
+            NaN is missing, static categories become one column per category, times are ignored
+        y : (N,) labels of any kind
+        held_out : (N,) True for series to choose the epoch by, instead of a random share
+        """
+        check_rules(self, {**NETWORK_RULES, **self.rules})
+        panel, steps, static, categories = self._read(X)
+        counts = panel.lengths
+        target = read_target(y, panel.n_rows, type(self).__name__)
+        classes = read_classes(target)
+        codes = np.searchsorted(classes, target)
+        rng = private_generator(self.random_state)
+        seed = int(rng.integers(2**62))
+        held = Examples.read(panel, target, None, None, held_out).held_out
+        if held is None:
+            held = assign_folds(round(1 / self.validation_fraction), rng, codes) == 0
+        scale = Scale.of(steps[np.repeat(~held, counts)])
+        static_scale = None if static is None else Scale.of(static[~held])
+        n_steps = max(int(counts.max()), self.fewest_steps)
+        values = _values(scale(steps), counts, static_scale and static_scale(static), n_steps)
+        train, validation = values[~held], values[held]
+        train_codes = torch.from_numpy(codes)[~held]
+
+        def judge(network: nn.Module) -> float:
+            """Log-loss: unlike ranks, it distinguishes equally good epochs."""
+            right = self._probabilities(network, validation).numpy()
+            right = right[np.arange(len(right)), codes[held]]
+            return float(-np.log(right.clip(SMALLEST)).mean())
+
+        with seeded(seed):
+            shape = {"n_steps": n_steps, "n_features": values.shape[2]}
+            network = make_network(
+                "classification", self.model, n_classes=len(classes), **shape, **self._sizes()
+            )
+
+            def loss(rows: Tensor) -> Tensor:
+                inputs = {**self._inputs(train[rows]), "y": train_codes[rows]}
+                return network(inputs, calc_criterion=True)["loss"]
+
+            outcome = train_network(
+                *(network, loss, judge if held.any() else None, len(train), self, rng),
+                weight_decay=self.weight_decay,
+            )
+        self.scale_, self.static_scale_, self.n_steps_ = scale, static_scale, n_steps
+        self.static_categories_ = categories
+        self.n_features_in_ = np.shape(steps)[1]
+        self.classes_, self.network_, self.history_ = classes, outcome.module, outcome.history
+        self.validation_error_ = outcome.error if held.any() else float("nan")
+        return self
+
+    def _probabilities(self, network: nn.Module, values: Tensor) -> Tensor:
+        return in_batches(network, self._inputs, values, self.batch_size, "classification_proba")
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class; (N, T, D) -> (N, classes)."""
+        check_is_fitted(self, "network_")
+        panel, steps, static, _ = self._read(X, self.static_categories_)
+        check_longest(panel.lengths, self.n_steps_, type(self).__name__)
+        if (static is None) != (self.static_scale_ is None):
+            raise InputError(
+                f"static is {'not ' if static is None else ''}given",
+                f"It was {'not ' if static is not None else ''}given in training",
+                "Pass static= as in training",
+            )
+        static = self.static_scale_ and self.static_scale_(static)
+        values = _values(self.scale_(steps), panel.lengths, static, self.n_steps_)
+        probability = self._probabilities(self.network_, values).double().numpy()
+        return probability / probability.sum(1, keepdims=True)  # float32 sums only nearly to 1
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class; (N, T, D) -> (N,)."""
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(1)]
+
+    def _read(
+        self, X: Any, categories: Categories | None = None
+    ) -> tuple[Panel, Any, Any, Categories]:
+        """The series, their steps (S, D), their static columns as numbers (N, C) or None, and the
+        categories of the latter."""
+        if isinstance(X, pd.DataFrame) or is_polars(X):
+            raise InputTypeError(
+                f"X is a {type(X).__name__}",
+                "Series come as an array (series, steps, columns) or a list of (steps, columns)",
+                "Pass Panel.from_long(X, id=…)",
+            )
+        panel = X if isinstance(X, Panel) else read_panel(X)
+        steps = _table(panel.steps)
+        if panel.statics is None:
+            return panel, steps, None, {}
+        if categories is None:
+            categories = {
+                name: sorted(set(array[~pd.isna(array)]))
+                for name, array in zip(panel.statics.names, panel.statics.arrays, strict=True)
+                if array.dtype == object
+            }
+        return panel, steps, _table(one_hot(panel.statics, categories)), categories
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags
+
+
+def one_hot(columns: Columns, categories: Categories) -> Columns:
+    """The same table as numbers; a gap or an unknown category is a gap in all its columns.
+
+    >>> from imputefree.data import read_columns
+    >>> ward = read_columns(pd.DataFrame({"ward": ["B", None, "C"]}))
+    >>> encoded = one_hot(ward, {"ward": ["A", "B"]})
+    >>> encoded.names, encoded.arrays
+    (['ward=A', 'ward=B'], [array([ 0., nan, nan]), array([ 1., nan, nan])])
+    """
+    names: list[str] = []
+    arrays: list[np.ndarray] = []
+    for name, array in zip(columns.names, columns.arrays, strict=True):
+        if name not in categories:
+            names.append(name)
+            arrays.append(array)
+            continue
+        known = np.isin(array.astype(str), categories[name]) & ~pd.isna(array)
+        for category in categories[name]:
+            names.append(f"{name}={category}")
+            arrays.append(np.where(known, (array == category).astype(float), np.nan))
+    return replace(columns, names=names, arrays=arrays, declared=[False] * len(names))
+
+
+def _table(columns: Columns) -> Any:
+    """Numbers, with their names if they have any, so that a change of columns is noticed."""
+    values = numbers(columns, "this classifier")
+    return pd.DataFrame(values, columns=columns.names) if columns.named else values
+
+
+def _values(steps: np.ndarray, counts: np.ndarray, static: Any, n_steps: int) -> Tensor:
+    """What the network sees, (N, T, D + C) float32, NaN for gaps; aligned at the last step."""
+    values = padded(steps, np.arange(n_steps) >= n_steps - counts[:, None])
+    if static is None:
+        return values
+    constant = torch.from_numpy(static.astype(np.float32))
+    return torch.cat([values, constant[:, None].expand(-1, n_steps, -1)], 2)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GRUDClassifier(NetworkClassifier):
     """GRU-D (Che et al., Scientific Reports 2018), from PyPOTS: a recurrent network with decay.
 
-    A gap holds the last value of its column, which decays towards the mean with the time since;
-    so does the hidden state. The mask is an input too. The state after the last step gives the
-    prediction.
-
-    Series are aligned at their last step, and none may be longer than the longest of training.
-    Static columns are repeated at every step. The mean that values decay to is that of training.
-    Needs PyPOTS: pip install 'imputefree[bench]'.
+    A gap holds the last value of its column, which decays towards the training mean with the time
+    since; so does the hidden state. The mask is an input too. The state after the last step gives
+    the prediction. See `NetworkClassifier` for lengths and static columns.
 
     Parameters
     ----------
     hidden_size : int
         Width of the recurrent state.
     learning_rate_init, weight_decay : float
-        Adam's rate, and the weight of the squared weights.
+        Learning rate of Adam, and the weight of its L2 penalty.
     weight_averaging : float in [0, 1)
-        The weights kept are a running mean over steps, the newest weighing 1 minus this.
+        The weights kept are a running mean over steps; the newest count 1 minus this.
     batch_size : int
-        Series a step.
+        Series per step.
     max_iter : int
-        Passes over the series at most.
+        Maximum number of epochs.
     n_iter_no_change : int
-        Passes without a better log-loss on the held-out series before training stops; the best
+        Epochs without a better log-loss on the held-out series before training stops; the best
         weights are kept.
     validation_fraction : float in (0, 0.5]
-        Share of series held out to choose the epoch by, unless fit is told which.
+        Share of series held out to choose the epoch by, unless `fit` gets them.
     random_state : int, RandomState or None
     verbose : bool
         Show a progress bar on a terminal.
@@ -50,7 +260,7 @@ class GRUDClassifier(NetworkClassifier):
     ----------
     classes_ : the class labels, sorted
     validation_error_ : log-loss on the held-out series
-    history_ : dict of lists, one figure a pass
+    history_ : dict of lists, one figure per epoch
     network_ : the network
     n_steps_ : steps of the longest training series
 
@@ -81,10 +291,7 @@ class BRITSClassifier(NetworkClassifier):
 
     The two recurrent networks of BRITSImputer, and a classifier on the last state of each, whose
     probabilities are averaged. The loss is their cross-entropy plus `reconstruction_weight` times
-    the error of imputation.
-
-    Series are aligned at their last step, and none may be longer than the longest of training.
-    Static columns are repeated at every step. Needs PyPOTS: pip install 'imputefree[bench]'.
+    the error of imputation. See `NetworkClassifier` for lengths and static columns.
 
     Parameters
     ----------
@@ -96,23 +303,10 @@ class BRITSClassifier(NetworkClassifier):
     Attributes
     ----------
     classes_, validation_error_, history_, network_, n_steps_ : see GRUDClassifier
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(80, 5, 2))
-    >>> y = np.where(X[:, -1, 0] > 0, "up", "down")
-    >>> X[:, 0, 1] = np.nan
-    >>> clf = BRITSClassifier(
-    ...     hidden_size=8, learning_rate_init=0.02, batch_size=16, max_iter=20, random_state=0
-    ... )
-    >>> clf.fit(X, y).score(X, y) > 0.9
-    True
     """
 
     model = "BRITS"
-    own_rules: ClassVar[dict[str, Rule]] = {"reconstruction_weight": number(0, 1e3)}
+    rules: ClassVar[dict[str, Rule]] = {"reconstruction_weight": number(0, 1e3)}
     _inputs = staticmethod(two_ways)
 
     reconstruction_weight: float = 0.3
@@ -127,13 +321,11 @@ class BRITSClassifier(NetworkClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SAITSClassifier(NetworkClassifier):
-    """SAITS as a classifier, from PyPOTS: attention over steps, and one layer on what it imputes.
+    """SAITS as a classifier, from PyPOTS: attention over steps, and one layer on its imputation.
 
     The network of SAITSImputer; a linear layer on its reconstruction of all entries gives the
-    prediction, and the loss is the cross-entropy alone.
-
-    Series are aligned at their last step, and none may be longer than the longest of training.
-    Static columns are repeated at every step. Needs PyPOTS: pip install 'imputefree[bench]'.
+    prediction, and the loss is the cross-entropy alone. See `NetworkClassifier` for lengths and
+    static columns.
 
     Parameters
     ----------
@@ -148,24 +340,11 @@ class SAITSClassifier(NetworkClassifier):
     Attributes
     ----------
     classes_, validation_error_, history_, network_, n_steps_ : see GRUDClassifier
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(80, 5, 2))
-    >>> y = np.where(X[:, -1, 0] > 0, "up", "down")
-    >>> X[:, 0, 1] = np.nan
-    >>> clf = SAITSClassifier(
-    ...     hidden_size=16, learning_rate_init=0.01, batch_size=16, max_iter=30, random_state=0
-    ... )
-    >>> clf.fit(X, y).score(X, y) > 0.9
-    True
     """
 
     model = "SAITS"
-    own_rules = ATTENTION_RULES
-    fewest_steps = 2  # a step attends to others only
+    rules = ATTENTION_RULES
+    fewest_steps = 2  # a step attends only to others
 
     n_layers: int = 2
     dropout: float = 0.1

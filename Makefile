@@ -57,8 +57,8 @@ bench: $(VENV)/.dev
 	$(RUN) benchmarks/predict_cost.py # last: its limit against MICE is not met, and it says so
 
 readme: $(VENV)/.dev
-	$(RUN) benchmarks/readme.py
-	$(RUN) paper/tables.py
+	$(RUN) -m benchmarks.readme
+	$(RUN) -m paper.tables
 
 docs: $(VENV)/.dev
 	$(RUN) scripts/command_reference.py

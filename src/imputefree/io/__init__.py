@@ -3,7 +3,6 @@
 from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._read_files import (
     TASKS,
-    TableFile,
     header,
     need_columns,
     open_rows,
@@ -20,7 +19,6 @@ __all__ = [
     "BadRows",
     "RawRows",
     "Reader",
-    "TableFile",
     "check_format",
     "header",
     "need_columns",

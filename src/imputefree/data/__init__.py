@@ -18,7 +18,7 @@ from ._panel import Panel, prediction_panel, read_panel, split_static, training_
 from ._panel_encoder import LONGEST, PanelEncoder
 from ._panel_labels import series_labels, step_labels
 from ._panel_rows import Layout, first_steps
-from ._splits import MOST_CLASSES, Split, Splits, assign_folds, strata_of, tenths
+from ._splits import MOST_CLASSES, Split, Splits, assign_folds, tenths
 from ._table_encoder import Table, TableEncoder
 from ._target import as_array, read_classes, read_numbers, read_target, read_weights
 
@@ -65,7 +65,6 @@ __all__ = [
     "shorten",
     "split_static",
     "step_labels",
-    "strata_of",
     "tenths",
     "training_panel",
 ]

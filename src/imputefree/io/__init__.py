@@ -1,10 +1,9 @@
 """Files: CSV and Parquet in and out, and model files."""
 
-from ._file_rows import BadRows, RawRows, Reader
+from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._model_file import load_model_file, pack_parameter, save_model_file
 from ._read_files import (
     TASKS,
-    TableFile,
     header,
     need_columns,
     open_rows,
@@ -21,7 +20,6 @@ __all__ = [
     "BadRows",
     "RawRows",
     "Reader",
-    "TableFile",
     "check_format",
     "header",
     "load_model_file",
@@ -33,6 +31,7 @@ __all__ = [
     "read_label_column",
     "save_model_file",
     "table_output",
+    "twin_error",
     "words_as_gaps",
     "write_frame",
 ]

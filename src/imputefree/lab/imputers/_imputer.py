@@ -153,7 +153,7 @@ def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
     """
     if isinstance(X, pd.DataFrame):
         frame = X.copy()
-        for j in np.flatnonzero(gaps.any(0)):
+        for j in np.flatnonzero(gaps.any(0)).tolist():
             dtype: Any = X.dtypes.iloc[j]
             numpy_dtype = getattr(dtype, "numpy_dtype", dtype)
             column = filled[:, j]

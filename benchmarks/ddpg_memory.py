@@ -10,16 +10,14 @@ Exits 1 above the limit.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
-import torch
+from measuring import write
 
 from imputefree import GILClassifier
-from imputefree.gil._ddpg import DDPG
-from imputefree.gil._policies import Transition
+from imputefree.gil import DDPG, Transition
 from imputefree.lab.runs import peak_memory_mb
 
 LIMIT_GB, REFERENCE_GB = 1.5, 7.0  # the public TensorFlow code takes over 7 GB (METHOD.md)
@@ -27,8 +25,7 @@ ROWS, COLUMNS = 1148, 4101
 
 
 class FilledDDPG(DDPG):
-    """Touches the whole replay at the first step: a long fit would fill it, a short one must not
-    look smaller."""
+    """Touches the whole replay at the first step, because a long fit would fill it."""
 
     def learn(self, transition: Transition) -> dict[str, float]:
         if self.replay is None:
@@ -65,14 +62,7 @@ def main() -> int:
         f" (limit {LIMIT_GB}), {peak / REFERENCE_GB:.2f} of the public code's {REFERENCE_GB:g} GB"
         + ("  OVER" if over else "")
     )
-    if options.json:
-        figures = {
-            "command": "python " + " ".join(sys.argv),
-            "torch": torch.__version__,
-            "peak_gb": round(peak, 3),
-            "steps": clf.n_iter_ * 8,
-        }
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    write(options.json, "torch", peak_gb=round(peak, 3), steps=clf.n_iter_ * 8)
     return int(over)
 
 

@@ -1,10 +1,10 @@
-"""Is the default worth having? Eight real tables with natural gaps, nobody tuned per table.
+"""Is the default worth using? Eight real tables with natural gaps, no method tuned per table.
 
 StratifiedKFold(5, shuffle=True, random_state=7), AUC and log-loss on the held-out fold, each test
-fold scored once. Beside GILClassifier() stand the models people use instead, each as it is out of
-the box, a mask-only line, and the same GILClassifier with every policy, all else equal. By name
-also (`--methods`): rivals that choose their settings (imputefree.lab), and imputers before the
-very same network.
+fold scored once. GILClassifier() is compared with the models people use instead, each out of the
+box, with a mask-only model, and with GILClassifier under every policy, all else equal. By name
+(`--methods`) also: rivals that choose their settings (imputefree.lab), and imputers before the same
+network.
 
     IMPUTEFREE_DATA=../shared/data python benchmarks/default_tables.py \
         [--tables T …] [--methods M …] [--seeds 0 1] [--json FILE] [--jobs 2]
@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import torch
 from joblib import Parallel, delayed
-from record import record, write
+from measuring import write
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -39,7 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from imputefree import GILClassifier
-from imputefree.lab.rivals._methods import make_method
+from imputefree.lab.rivals import make_method
 from imputefree.lab.studies import load
 
 EIGHT = [
@@ -52,7 +52,7 @@ EIGHT = [
     "framingham_chd",
     "congress_vote",
 ]
-# Not among the eight the default was chosen on; a check that the choice carries over.
+# Not among the eight that the default was chosen on: does the choice carry over?
 OTHERS = ["chronic_kidney_disease", "labor"]
 PROTOCOL = "StratifiedKFold(5, shuffle=True, random_state=7)"
 
@@ -64,7 +64,7 @@ def read(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def mean_and_indicator(model: Any, scale: bool = True) -> Any:
-    """Mean imputation with an indicator for numbers, one-hot (missing = all zero) for texts."""
+    """Mean imputation with an indicator for numbers, one-hot (missing = all zero) for strings."""
     number = [SimpleImputer(add_indicator=True), *([StandardScaler()] if scale else [])]
     text = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     encode = ColumnTransformer(
@@ -84,8 +84,8 @@ def mask_only() -> Any:
 
 def boosting() -> Any:
     def categories(frame: pd.DataFrame) -> pd.DataFrame:
-        texts = frame.select_dtypes(exclude="number").columns
-        return frame.astype(dict.fromkeys(texts, "category"))
+        strings = frame.select_dtypes(exclude="number").columns
+        return frame.astype(dict.fromkeys(strings, "category"))
 
     return make_pipeline(
         FunctionTransformer(categories),
@@ -106,7 +106,7 @@ RIVALS: dict[str, Callable[[int], Any]] = {
     "gradient boosting": lambda seed: boosting(),
     "sklearn MLP": lambda seed: mean_and_indicator(MLPClassifier(max_iter=500, random_state=seed)),
 }
-# With settings chosen by inner validation, and the imputers before our own network.
+# With settings chosen by inner validation, and imputers before our network.
 STRONG = {
     "tuned logistic regression": "logistic_regression",
     "tuned random forest": "random_forest",
@@ -132,7 +132,7 @@ METHODS = RIVALS | {
 USUAL = [method for method in METHODS if method not in STRONG]
 
 
-def one(name: str, method: str, fold: int, seed: int) -> dict[str, Any]:
+def run_fold(name: str, method: str, fold: int, seed: int) -> dict[str, Any]:
     """Fit on four folds, score the fifth."""
     torch.set_num_threads(1)
     X, y = read(name)
@@ -184,14 +184,14 @@ def main() -> None:
         for fold in options.folds
         for seed in options.seeds
     ]
-    jobs = (delayed(one)(*run) for run in grid)
+    jobs = (delayed(run_fold)(*run) for run in grid)
     done = Parallel(options.jobs, return_as="generator")(jobs)
     runs = pd.DataFrame(track(done, "fits", len(grid), console=Console(stderr=True)))
     show(runs, options.tables)
     if options.json:
         means = runs.groupby("method", sort=False)["auc"].mean().round(4).to_dict()
         figures = {"mean_auc": means, "runs": runs.round(5).to_dict("records")}
-        write(options.json, record(PROTOCOL, "torch scikit-learn", **figures))
+        write(options.json, "torch scikit-learn", protocol=PROTOCOL, **figures)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Peak memory of the MIMIC-III cohort, with a CHARTEVENTS that does not fit into what is allowed.
 
-A made database, no patient's: so many chart rows, half of them our items, written by DuckDB to
-a csv. The cohort is built in a process of its own with DuckDB's memory limited; what Python, torch
-and pandas take before is subtracted. Exits 1 above the bound: the limit and half a gigabyte.
+A made-up database: that many chart rows, half of them our items, written by DuckDB to a CSV file.
+The cohort is built in a separate process with DuckDB's memory limited; what Python, torch and
+pandas take before is subtracted. Exits 1 above the bound: the limit plus half a gigabyte.
 
     python benchmarks/mimic3_memory.py [--rows 5000000] [--limit 400] [--json FILE]
 """
@@ -18,10 +18,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from measuring import write
+
 BEYOND_MB = 500  # the frames of the cohort, the parser's buffers, malloc's own
 STAYS = 5_000
 ITEMS = "[220045, 220052, 220210, 220277, 220179, 223761, 223835, 220181]"
-# A row a minute of every stay, 8 items in turn; one stay in 20 is a case by every rule.
+# A row per minute of every stay, 8 items in turn; one stay in 20 is a case by every rule.
 TABLES = {
     "patients": "SELECT i AS subject_id, TIMESTAMP '2090-01-01' AS dob FROM range({stays}) t(i)",
     "icustays": "SELECT i AS subject_id, i AS hadm_id, i AS icustay_id, TIMESTAMP '2150-01-01'"
@@ -58,7 +60,7 @@ def peak_mb() -> float:
 
 
 def measure(folder: str, limit: int) -> None:
-    """In a process of its own: print what building the cohort took."""
+    """In a separate process: print what building the cohort took."""
     import duckdb
 
     from imputefree.lab.studies import mimic3
@@ -89,17 +91,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         size = make(Path(folder), options.rows)
         command = [sys.executable, __file__, "--measure", folder, "--limit", str(options.limit)]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     figures = {"rows": options.rows, "csv_mb": round(size), "limit_mb": options.limit}
-    figures |= json.loads(told.splitlines()[-1])
+    figures |= json.loads(output.splitlines()[-1])
     bound = options.limit + BEYOND_MB
     print(
         f"{figures['rows']:,} chart rows ({figures['csv_mb']:,} MB csv), {figures['series']:,}"
         f" series in {figures['seconds']} s: {figures['cohort_mb']} MB beyond the"
         f" {figures['before_mb']} MB of Python and its libraries (bound {bound} MB)"
     )
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+    write(options.json, "duckdb pandas", **figures)
     return int(figures["cohort_mb"] > bound)
 
 

@@ -1,8 +1,8 @@
 """MNIST, half of all pixels missing: do GAIN and MIWAE reconstruct digits better than the mean?
 
 Pixels are in [0, 1] and missing completely at random; the figure is the mean squared error over
-the missing pixels of the rows learned from. An imputer fails that is not better than the mean or,
-on all 60,000 rows, takes more than 30 minutes.
+the missing pixels of the training rows. An imputer fails if it is not better than the mean or, on
+all 60,000 rows, takes more than 30 minutes.
 
     IMPUTEFREE_DATA=../shared/data python benchmarks/mnist_imputers.py \
         [--methods mean MIWAE GAIN] [--rows 60000] [--seed 0] [--json FILE]
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import record, write
+from measuring import write
 
 from imputefree.lab.imputers import make_imputer
 from imputefree.lab.studies import load
@@ -53,10 +53,10 @@ def digits(rows: int) -> np.ndarray:
     return load("mnist", rate=0).X[:60_000][:rows]
 
 
-def one(
+def run_method(
     method: str, x: np.ndarray, missing: np.ndarray, seed: int, max_steps: int = 0
 ) -> dict[str, Any]:
-    """Fit on rows with gaps, fill them, compare with what was there."""
+    """Fit on rows with gaps, fill the gaps, compare with the truth."""
     start = time.perf_counter()
     imputer = METHODS[method](seed)
     if max_steps and method != "mean":
@@ -90,7 +90,7 @@ def main() -> int:
     runs, failed = [], False
     methods = ["mean", *(m for m in options.methods if m != "mean")]  # all are compared with it
     for method in methods:
-        run = one(method, x, missing, options.seed, options.max_steps)
+        run = run_method(method, x, missing, options.seed, options.max_steps)
         run["ratio_to_mean"] = run["mse"] / (runs or [run])[0]["mse"]
         worse = method != "mean" and run["ratio_to_mean"] >= 1
         over = worse or run["seconds"] > LIMIT_SECONDS
@@ -105,7 +105,7 @@ def main() -> int:
     if options.json:
         protocol = f"{RATE:.0%} of pixels missing completely at random, MSE over them"
         figures = {"rows": len(x), "threads": torch.get_num_threads(), "runs": runs}
-        write(options.json, record(protocol, "torch scikit-learn", **figures))
+        write(options.json, "torch scikit-learn", protocol=protocol, **figures)
     return int(failed)
 
 

@@ -1,4 +1,4 @@
-"""MNIST without imputing: one mixture of Bernoullis a digit, hidden pixels integrated out.
+"""MNIST without imputing: one mixture of Bernoullis per digit, hidden pixels integrated out.
 
 Pixels / 255; each image has one mask, drawn once (missing completely at random). The number of
 components and the smoothing are chosen on a sixth of the training rows, one after the other; then
@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from record import record, write
+from measuring import write
 from sklearn.model_selection import train_test_split
 
-from imputefree.lab.rivals._marginal import ClasswiseMixture, ObservedNaiveBayes
+from imputefree.lab.rivals import ClasswiseMixture, ObservedNaiveBayes
 from imputefree.lab.studies import load
 
 GOALS = {0.9: 0.835, 0.7: 0.93, 0.5: 0.95}  # accuracy by share of missing pixels, all rows
@@ -53,7 +53,7 @@ def choose(
     for name, values in grid.items():
         for value in values:
             setting = best | {name: value}
-            if any(setting == {key: one[key] for key in grid} for one in tried):
+            if any(setting == {key: fit[key] for key in grid} for fit in tried):
                 continue
             start = time.perf_counter()
             model = ClasswiseMixture(**setting, **fixed).fit(X[learn], y[learn])
@@ -64,12 +64,12 @@ def choose(
                 f"{hidden} missing, {setting}: {accuracy:.4f} on validation rows, {seconds} s",
                 flush=True,
             )
-        top = max(tried, key=lambda one: one["validation_accuracy"])
+        top = max(tried, key=lambda fit: fit["validation_accuracy"])
         best = {key: top[key] for key in grid}
     return best, tried
 
 
-def one(rate: float, options: argparse.Namespace) -> dict[str, Any]:
+def run_rate(rate: float, options: argparse.Namespace) -> dict[str, Any]:
     """Choose, fit and score at one rate of missing pixels."""
     train, test, y, y_test = images(options.rows)
     rng = np.random.default_rng([options.seed, round(1000 * rate)])
@@ -117,13 +117,13 @@ def main() -> int:
     options = parser.parse_args()
     runs: list[dict[str, Any]] = []
     work = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
-    for run in work(delayed(one)(rate, options) for rate in options.rates):
+    for run in work(delayed(run_rate)(rate, options) for rate in options.rates):
         runs.append(run)
-        if options.json:  # after each rate: an interrupted run keeps what it has
+        if options.json:  # after each rate, so that an interrupted run keeps its results
             figures = {name: getattr(options, name) for name in RECORDED}
             threads = os.environ.get("OMP_NUM_THREADS", "all cores")
-            made = record(PROTOCOL, "numpy scipy scikit-learn", **figures, threads=threads)
-            write(options.json, made | {"runs": runs})
+            figures |= {"protocol": PROTOCOL, "threads": threads, "runs": runs}
+            write(options.json, "numpy scipy scikit-learn", **figures)
     if options.rows < 60_000:
         return 0  # the goals are for all rows
     missed = [run for run in runs if run["goal"] and run["accuracy"] < run["goal"]]

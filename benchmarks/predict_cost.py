@@ -1,9 +1,9 @@
-"""What predictions cost: rows per second with NaN going in, against filling the gaps first.
+"""What predictions cost: rows per second with NaN as input, against filling the gaps first.
 
-One process, one trained ensemble (`GILClassifier()` as it comes), 20,000 training rows of 30
+One process, one trained ensemble (the default `GILClassifier()`), 20,000 training rows of 30
 columns, 30 % missing. The same networks predict new rows
 - from the estimator: a table with NaN in, probabilities out
-- bare: ready tensors in, so that nothing but the networks is timed, in the estimator's own chunks
+- bare: from tensors, so that only the networks are timed, in the estimator's chunks
 - after kNN, fitted on the 20,000 rows, or MICE, fitted on 2,000 of them (what it costs to fill a
   row does not depend on how many it learned from, only its fit does), has filled the gaps
 in large batches, and one row at a time. Medians of CPU time on one thread; estimator and bare
@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from interleaved import medians, write
+from measuring import medians, write
 
 from imputefree import GILClassifier
 from imputefree.baselines import Filler, ImputingEncoder
 from imputefree.data import read_columns
-from imputefree.gil._validation import predict_raw
+from imputefree.gil import predict_raw
 from imputefree.lab.imputers import make_imputer
 
 COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
@@ -40,7 +40,7 @@ BARE = 1.3  # at most so many times the bare networks' time
 
 
 def make_rows(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Correlated columns with gaps, and a class that hangs on two of them."""
+    """Correlated columns with gaps, and a class that depends on two of them."""
     factors = rng.normal(size=(rows, 5)) @ np.random.default_rng(1).normal(size=(5, COLUMNS))
     X = factors + rng.normal(size=(rows, COLUMNS))
     y = X[:, 0] + X[:, 1] ** 2 / 5 + rng.normal(size=rows) > 1
@@ -72,21 +72,21 @@ def measure(
     The bare networks are nearly as slow as the estimator, so these two take many more turns: in
     five, the estimator once came out faster than a part of itself.
     """
-    own: dict[str, Callable[[], Any]] = {
+    ours: dict[str, Callable[[], Any]] = {
         "estimator": lambda: model.predict_proba(X),
         "bare": bare_networks(model, X),
     }
-    rivals = {name: lambda m=one: m.predict_proba(X) for name, one in filled.items()}
-    near = medians(own, CLOSE_TURNS * rounds, warm_up=3, clock=time.process_time)
+    rivals = {name: lambda m=m: m.predict_proba(X) for name, m in filled.items()}
+    near = medians(ours, CLOSE_TURNS * rounds, warm_up=3, clock=time.process_time)
     return near | medians(rivals, rounds, warm_up=0, clock=time.process_time)
 
 
 def judge(rows: int, seconds: dict[str, float]) -> tuple[dict[str, float], bool]:
     """Print rows per second and every ratio with its limit; the ratios, and whether one fails."""
-    own = seconds["estimator"]
+    ours = seconds["estimator"]
     speeds = ", ".join(f"{name} {rows / took:,.0f}" for name, took in seconds.items())
     print(f"{rows:,} at a time, rows per second: {speeds}")
-    ratios = {name: seconds[name] / own for name in RIVALS} | {"bare": own / seconds["bare"]}
+    ratios = {name: seconds[name] / ours for name in RIVALS} | {"bare": ours / seconds["bare"]}
     failed = False
     for name, least in RIVALS.items():
         short = ratios[name] < least
@@ -119,18 +119,19 @@ def main() -> int:
         "knn": with_imputer(model, "knn", X),
         "mice": with_imputer(model, "mice", X[:MICE_ROWS]),
     }
-    found, failed = {}, False
+    by_rows, failed = {}, False
     for rows in options.rows:
         seconds = measure(model, filled, make_rows(rng, rows)[0], options.rounds)
         ratios, short = judge(rows, seconds)
         failed |= short
-        found[str(rows)] = {
+        by_rows[str(rows)] = {
             "rows_per_second": {name: round(rows / took, 1) for name, took in seconds.items()},
             "ratios": {name: round(ratio, 2) for name, ratio in ratios.items()},
         }
     sizes = {"train_rows": options.train_rows, "columns": COLUMNS, "missing": MISSING}
     limits = {"at_least": RIVALS, "bare": BARE}
-    write(options.json, options.rounds, {**sizes, "limits": limits, "by_rows_at_a_time": found})
+    figures = {**sizes, "rounds": options.rounds, "limits": limits, "by_rows_at_a_time": by_rows}
+    write(options.json, "torch scikit-learn", **figures)
     return int(failed)
 
 

@@ -1,7 +1,8 @@
 """Peak memory and speed of `imputefree predict` on a file larger than what is allowed.
 
-A made table of seven numbers with gaps and a category, written piece by piece; a default model of
-its first rows; the command in a process of its own, as a user runs it. Exits 1 above the bound.
+A made-up table of seven numbers with gaps and a category, written piece by piece; a default model
+fitted on its first rows; the command in a separate process, as a user runs it. Exits 1 above the
+bound.
 
     python benchmarks/predict_memory.py [--rows 5000000] [--format csv] [--members 16] [--json FILE]
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import record
+from measuring import write
 
 from imputefree import GILClassifier
 
@@ -81,7 +82,7 @@ def run(words: list[str]) -> tuple[float, float]:
     return time.perf_counter() - start, int(done.stdout.split()[-1]) / 1024
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--format", choices=["csv", "csv.gz", "parquet"], default="csv")
@@ -109,9 +110,8 @@ def main() -> None:
         }
     for name, figure in figures.items():
         print(f"{name}: {figure}")
-    if options.json:
-        record.write(options.json, record.record(PROTOCOL, "torch pandas", **figures))
-    sys.exit(int(peak > BOUND_MB))
+    write(options.json, "torch pandas", protocol=PROTOCOL, **figures)
+    return int(peak > BOUND_MB)
 
 
 def _check_order(output: Path, rows: int) -> None:
@@ -127,4 +127,4 @@ def _check_order(output: Path, rows: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -18,23 +18,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from interleaved import judge, medians, write
+from measuring import judge, medians, write
 from torch import nn
 
 from imputefree import GILSequenceClassifier
-from imputefree.gil import make_policy
-from imputefree.gil._ddpg import DDPG
-from imputefree.gil._predictors import CrossEntropy
-from imputefree.gil._rewards import LossReward
-from imputefree.gil._sequence_predictor import SequencePredictor
-from imputefree.gil._train import Settings, Trainer
-from imputefree.gil._training_data import Batches, TrainingData
+from imputefree.gil import (
+    DDPG,
+    Batches,
+    CrossEntropy,
+    LossReward,
+    SequencePredictor,
+    Settings,
+    Trainer,
+    TrainingData,
+    make_policy,
+)
 
 SERIES, BATCH, PLACEHOLDER = 512, 128, 1.0  # a placeholder of 0 would make `observed` = `none`
 LIMITS = {"none": 1.15, "observed": 1.3, "default": 2.0}
-REFERENCE_SECONDS = 1.9  # CPU-seconds a step of the public TensorFlow code at PAPER, as reported
+REFERENCE_SECONDS = 1.9  # CPU-seconds per step of the public TensorFlow code at PAPER, as reported
 TARGET_SHARE = 0.5  # of them
-GROWTH_LIMIT_MB = 20.0  # over MEMORY_STEPS steps; the public code grows by 41 MB a step
+GROWTH_LIMIT_MB = 20.0  # over MEMORY_STEPS steps; the public code grows by 41 MB per step
 MEMORY_STEPS = 200
 WINDOWS = 4  # into which they are cut
 
@@ -166,14 +170,14 @@ def main() -> int:
         figures[key] = {name: round(ratio, 3) for name, ratio in ratios.items()}
         if shape is PAPER:
             spent = {name: cpu_seconds(steps[name], 3) for name in ("plain", "observed", "ddpg")}
-            for name, one in spent.items():
-                share = one / REFERENCE_SECONDS
+            for name, seconds_each in spent.items():
+                share = seconds_each / REFERENCE_SECONDS
                 short = "" if share <= TARGET_SHARE else "  SHORT of it on this machine"
                 print(
-                    f"{name}: {one:.2f} CPU-s, {share:.2f} of the public code's"
+                    f"{name}: {seconds_each:.2f} CPU-s, {share:.2f} of the public code's"
                     f" {REFERENCE_SECONDS} (target {TARGET_SHARE}){short}"
                 )
-    # A replay that is full after a few steps: filling up to its bound is no growth.
+    # A replay that is full after a few steps: filling up to its bound is not growth.
     for name, policy in {"none": "none", "ddpg": DDPG(replay_bytes=2**18)}.items():
         grown[name] = growth(gil_step(make_data(SMALL), SMALL, policy), options.memory_steps)
         over = grown[name] > GROWTH_LIMIT_MB
@@ -184,11 +188,11 @@ def main() -> int:
         )
     record = {
         "ratios": figures,
-        "cpu_seconds_paper_shape": {name: round(one, 3) for name, one in spent.items()},
-        "memory_growth_mb": {name: round(one, 1) for name, one in grown.items()},
+        "cpu_seconds_paper_shape": {name: round(value, 3) for name, value in spent.items()},
+        "memory_growth_mb": {name: round(value, 1) for name, value in grown.items()},
         "memory_steps": options.memory_steps,
     }
-    write(options.json, options.rounds, record)
+    write(options.json, "torch", rounds=options.rounds, **record)
     return int(failed)
 
 

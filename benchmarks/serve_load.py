@@ -1,8 +1,8 @@
 """`imputefree serve` under load: 2,000 requests from 16 connections, on loopback.
 
 Starts the server with a model of 12 columns, warms it up, and sends rows, batches of 20 and
-explanations in turn. Exits 1 where a request fails or is answered otherwise than alone, the whole
-takes longer than the limit, or the server's memory grows.
+explanations in turn. Exits 1 if a request fails or its answer differs from the answer it gets
+alone, if it takes longer than the limit, or if the server's memory grows.
 
     python benchmarks/serve_load.py [--requests 2000] [--connections 16] [--json FILE]
 """
@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
+from measuring import write
 
 from imputefree import GILClassifier
 
@@ -47,7 +48,7 @@ def bodies() -> list[tuple[str, str]]:
 
 
 def trained(path: Path) -> None:
-    """A model with the default network, hardly trained: its answers cost the same."""
+    """A model with the default network, hardly trained: predictions cost the same."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, COLUMNS))
     y = X[:, 0] + X[:, 1] > 0
@@ -129,7 +130,7 @@ def main() -> int:
                 return 1
             expected: dict[int, bytes] = {}
             alone = Load(address.group(), expected, len(bodies()))
-            alone.run(1)  # what each request is answered alone
+            alone.run(1)  # the answer to each request on its own
             warm = Load(address.group(), expected, max(options.requests // 4, 100))
             warm.run(options.connections)
             before = memory_mb(server.pid)
@@ -167,7 +168,7 @@ def main() -> int:
             "growth_mb": growth,
             "failures": len(failures),
         }
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+        write(options.json, "torch numpy", **figures)
     return int(bool(over))
 
 

@@ -1,8 +1,8 @@
 """What a training step costs under each policy, relative to an ordinary PyTorch step.
 
 One process, one network shape (784-500-500-10, batch 128, the paper's MNIST network), all variants
-interleaved, median over many rounds: only ratios are printed, because absolute times lie on a
-busy machine. Exits 1 when a ratio is over its limit.
+interleaved, median over many rounds: only ratios are printed, because absolute times are unreliable
+on a busy machine. Exits 1 when a ratio is over its limit.
 
     python benchmarks/step_cost.py [--rounds 200] [--json FILE]
 """
@@ -16,19 +16,24 @@ from itertools import pairwise
 from pathlib import Path
 
 import torch
-from interleaved import judge, medians, write
+from measuring import judge, medians, write
 from torch import nn
 
 from imputefree import GILClassifier
-from imputefree.gil import make_policy
-from imputefree.gil._ddpg import DDPG
-from imputefree.gil._predictors import CrossEntropy, Predictor
-from imputefree.gil._rewards import LossReward
-from imputefree.gil._train import Settings, Trainer
-from imputefree.gil._training_data import Batches, TrainingData
+from imputefree.gil import (
+    DDPG,
+    Batches,
+    CrossEntropy,
+    LossReward,
+    Predictor,
+    Settings,
+    Trainer,
+    TrainingData,
+    make_policy,
+)
 
 ROWS, INPUTS, CLASSES, BATCH, HIDDEN = 2048, 784, 10, 128, (500, 500)
-REFERENCE_SECONDS = 1.6  # CPU-seconds a step of the public TensorFlow code, as METHOD.md reports
+REFERENCE_SECONDS = 1.6  # CPU-seconds per step of the public TensorFlow code, as METHOD.md reports
 TARGET_FASTER = 50
 LIMITS = {"none": 1.1, "observed": 1.2, "meta": 3.0, "ddpg": 9.0, "default": 3.0}
 
@@ -85,7 +90,7 @@ def main() -> int:
     seconds = medians(steps, options.rounds, warm_up=10)
     ratios = {name: seconds[name] / seconds["plain"] for name in policies}
     failed = judge(ratios, LIMITS, default)
-    # Another machine's seconds: told, not judged.
+    # Measured on another machine: printed, not judged.
     faster = REFERENCE_SECONDS / seconds["ddpg"]
     short = "" if faster >= TARGET_FASTER else "  SHORT of it on this machine"
     print(
@@ -96,7 +101,7 @@ def main() -> int:
         "ratios": {name: round(ratio, 3) for name, ratio in ratios.items()},
         "ddpg_times_below_public_code": round(faster, 1),
     }
-    write(options.json, options.rounds, figures)
+    write(options.json, "torch", rounds=options.rounds, **figures)
     return int(failed)
 
 

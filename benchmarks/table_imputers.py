@@ -1,8 +1,8 @@
 """Imputers on complete public tables with 20 % of the entries hidden: RMSE as in the papers.
 
 Columns are scaled to [0, 1]; the figure is the root mean square error over hidden entries, a mean
-over seeds. "MICE, a draw" fills with one draw from the predictive distribution, as the MICE that
-GAIN's paper compares with does; MICE as it comes fills with means, which is the stronger rival.
+over seeds. "MICE, a draw" fills with one draw from the predictive distribution, as the MICE in
+GAIN's paper does; our default MICE fills with means, which is the stronger rival.
 
 On the breast table the ratio of GAIN to MICE and to missForest, and of MIWAE to missForest, is
 compared with the ratio in their papers (PAPERS); a ratio more than 15 % above it fails.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import record, write
+from measuring import write
 from sklearn.datasets import load_breast_cancer
 
 from imputefree.lab.imputers import make_imputer
@@ -29,7 +29,7 @@ from imputefree.lab.studies import load
 
 
 def crime() -> np.ndarray:
-    """Communities and crime: 1,994 rows; the numeric columns without gaps of their own."""
+    """Communities and crime: 1,994 rows; the numeric columns without natural gaps."""
     frame = load("table:communities_crime").X.select_dtypes("number")
     return frame.loc[:, frame.notna().all()].to_numpy(dtype=float)
 
@@ -62,7 +62,7 @@ PAPERS = {
 SLACK = 1.15
 
 
-def one(table: str, method: str, seed: int, rate: float) -> dict[str, Any]:
+def run_method(table: str, method: str, seed: int, rate: float) -> dict[str, Any]:
     """Hide entries, fill them, compare."""
     x = TABLES[table]()
     low, high = x.min(0), x.max(0)
@@ -113,7 +113,7 @@ def main() -> int:
     runs: list[dict[str, Any]] = []
     for table in options.tables:
         for method in options.methods:
-            some = [one(table, method, seed, options.rate) for seed in options.seeds]
+            some = [run_method(table, method, seed, options.rate) for seed in options.seeds]
             runs += some
             rmse = [run["rmse"] for run in some]
             mse = np.mean([run["standardised_mse"] for run in some])
@@ -125,7 +125,7 @@ def main() -> int:
     failed = judge(runs)
     if options.json:
         protocol = f"{options.rate:.0%} of entries hidden at random, seed = run"
-        write(options.json, record(protocol, "torch scikit-learn", runs=runs))
+        write(options.json, "torch scikit-learn", protocol=protocol, runs=runs)
     return int(failed)
 
 

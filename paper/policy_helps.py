@@ -1,4 +1,4 @@
-"""The honest sentences: does importance that is learned beat importance that is not?"""
+"""Does learned importance beat importance that is not learned? Sentences from paired tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def policy_helps(frames: dict[str, pd.DataFrame]) -> str:
             f" {100 * line['difference']:+.2f} | {line['p']:.3f} |"
         )
     notes = [
-        "A study is one pair: the mean over its settings and seeds. Accuracy in per cent of MNIST,"
+        "A study is one pair: the mean over its settings and seeds. Accuracy in per cent for MNIST,"
         f" AUC × 100 elsewhere. p is two-sided and not corrected for {len(found)} tests.",
         f"SIMULATED among them: {', '.join(simulated)}." if simulated else "",
         f"On MNIST alone, accuracy in per cent, GIL minus ordinary training: {_mnist(frames)}.",
@@ -67,12 +67,12 @@ def sentence(found: Found) -> str:
         )
     return (
         "**GIL beats ordinary training here**, but it is not shown to beat random importance, so"
-        " not that what it has learned is what helps."
+        " it is not shown that learning is what helps."
     )
 
 
 def _found(runs: pd.DataFrame) -> Found:
-    """The test over studies of each pair that was run side by side."""
+    """The test over studies for each pair that was run side by side."""
     found: Found = {}
     for method in LEARNED:
         for control in CONTROLS:

@@ -1,9 +1,9 @@
-"""The paper's tables, run again: one command a table, results in `paper/results`.
+"""The paper's tables, run again: one command per table, results in `paper/results`.
 
     IMPUTEFREE_DATA=../shared/data python paper/run.py mnist [--jobs 2]
 
-What is done is kept: the same command goes on where it stopped. Studies are cut to what two cores
-can do (see CUTS); `imputefree bench STUDY` runs the paper's size.
+Finished runs are kept: the same command continues where it stopped. Studies are cut to what two
+cores can do (see CUTS); `imputefree bench STUDY` runs the paper's size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from imputefree.lab.runs import Run, plan, run_grid
 
 RESULTS = Path(__file__).parent / "results"
-# Of these only the first seed is run: deep imputers, and what is beside the point of the table.
+# Only the first seed of these is run: deep imputers, and what is not the point of the table.
 ONCE = (
     *("gain+network", "miwae+network", "gpvae+network", "mixture+network", "missforest+network"),
     *("gil-d", "random", "meta", "gate"),

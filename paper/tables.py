@@ -1,6 +1,6 @@
 """Writes paper/README.md, and the README's part on the paper, from paper/results: `make readme`.
 
-python paper/tables.py [--check]     # --check: exit 1 when either has drifted
+python -m paper.tables [--check]     # --check: exit 1 if either has drifted
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
-from policy_helps import policy_helps
-from run import runs_of
 
 from imputefree.lab.report import (
     correlation_table,
@@ -21,14 +19,12 @@ from imputefree.lab.report import (
     what_was_cut,
 )
 from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
+from paper.policy_helps import policy_helps
+from paper.run import runs_of
+from scripts.generated import README, with_block, write_pages
 
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
-START, END = (
-    "<!-- paper: made by `make readme` from paper/results -->",
-    "<!-- end of paper -->",
-)
-# The paper's tables in its order, and the study that each is of.
+# The paper's tables in its order, by study.
 HEADINGS = {
     "icu": "Table 1: septic shock, on a SIMULATED cohort",
     "ophthalmic-simulated": "Table 2: diabetic retinopathy, on a SIMULATED cohort",
@@ -39,28 +35,28 @@ REMARKS = {
     "icu": "- BRITS and GRU-D were not run on series of up to 121 steps, GP-VAE cannot be.\n",
     "ophthalmic-simulated": "- LightGBM and our default were not run here: 4,101 columns take them"
     " many times as long as the others.\n",
-    "mnist": "- Masks are drawn once an image and stay, as real gaps do. Masks drawn anew each"
-    " epoch make the task easier; the paper does not say which it has.\n",
+    "mnist": "- Masks are drawn once per image and stay, as real gaps do. Masks redrawn each"
+    " epoch make the task easier; the paper does not say which it uses.\n",
 }
 INTRODUCTION = """# The paper's tables, run again
 
 `python paper/run.py STUDY` runs a study (`mnist`, `ophthalmic-simulated`, `icu`, `physionet2012`,
-`tables`) and goes on where it stopped; `make readme` writes this page from `paper/results`;
+`tables`) and continues where it stopped; `make readme` writes this page from `paper/results`;
 `imputefree report paper/results/*.jsonl` makes a page with pictures of them. Every line of results
-holds its seeds, setting, versions and command. Names are those of `imputefree bench --methods`;
+has its seeds, setting, versions and command. Names are those of `imputefree bench --methods`;
 "network" is ordinary training of the same network (importance 1 everywhere, gaps at the column's
-mean), "random" gives importance by a coin, "gate" is the ablation of the paper's Table 7.
+mean), "random" tosses a coin for importance, "gate" is the ablation of the paper's Table 7.
 
 What the paper chose is not always known, and its figures may have been chosen on test rows; ours
 are scored on the test part once. Not quite untouched: zeros without scaling, the learning rate of
 1e-3 and the patience of 3 epochs were settled by hand after a look at about eight test scores on
 MNIST (mask 0), before these runs. MIMIC-III and the ophthalmic images are not public: Tables 1 and
-2 are of simulated cohorts of the same shape, so their figures do not compare with the paper's.
+2 use simulated cohorts of the same shape, so their figures cannot be compared with the paper's.
 """
 
 
 def records_of(study: str) -> list[Record]:
-    """The committed lines of a study; none where it was not run."""
+    """The committed lines of a study; none if it was not run."""
     path = HERE / "results" / f"{study}.jsonl"
     return read_results(path) if path.exists() else []
 
@@ -108,7 +104,7 @@ def tables_section(records: list[Record]) -> str:
 
 
 def correlation_section(frames: list[pd.DataFrame]) -> str:
-    """Table 4, of all studies in which hidden values are known; cut as the tables above."""
+    """Table 4, over all studies in which hidden values are known; cut as the tables above."""
     known = pd.concat([frame for frame in frames if "imputation_error" in frame])
     heading = "## Table 4: does a smaller imputation error mean a better prediction?"
     cut = ["Runs are those of the tables above, cut as they are."]
@@ -117,7 +113,7 @@ def correlation_section(frames: list[pd.DataFrame]) -> str:
 
 
 def still_to_run(study: str, records: list[Record]) -> str:
-    """A line on what `run.py` would run and has not: a table is not to look finished."""
+    """A line on what `run.py` has still to run, so that no table looks finished too early."""
     done = {Run.of(record).identity for record in records}
     left = Counter(run.method for run in runs_of(study) if run.identity not in done)
     if not left:
@@ -127,17 +123,17 @@ def still_to_run(study: str, records: list[Record]) -> str:
 
 
 def made_by(records: list[Record]) -> str:
-    """One line: command, versions, how long."""
+    """One line: command, versions, hours."""
     commands = sorted({record["command"] for record in records})
     versions = {tuple(sorted(record["versions"].items())) for record in records}
-    one = dict(sorted(versions)[-1])
+    newest = dict(sorted(versions)[-1])
     several = "" if len(versions) == 1 else " (and others, see the lines)"
     hours = sum(record["seconds"] or 0 for record in records) / 3600
-    made = ", ".join(f"{name} {version}" for name, version in one.items())
+    made = ", ".join(f"{name} {version}" for name, version in newest.items())
     failed = sum(record["status"] == "failed" for record in records)
-    told = f", {failed} failed" if failed else ""
+    failures = f", {failed} failed" if failed else ""
     return (
-        f"- {'; '.join(f'`{command}`' for command in commands)}: {len(records)} runs{told},"
+        f"- {'; '.join(f'`{command}`' for command in commands)}: {len(records)} runs{failures},"
         f" {hours:.1f} core-hours; {made}{several}."
     )
 
@@ -151,17 +147,9 @@ def main() -> int:
         sections.append(tables_section(records["tables"]))
     helps = policy_helps(frames)
     page = "\n".join([INTRODUCTION, f"## Does a learned policy help?\n\n{helps}\n", *sections])
-    text = README.read_text()
-    before, rest = text.split(START)
-    after = rest.split(END)[1]
     table = study_section("mnist", records["mnist"]).split("\n", 2)[2]
-    part = f"{before}{START}\n{helps}\n\n{table}\n{END}{after}"
-    wanted = {HERE / "README.md": page, README: part}
-    if "--check" in sys.argv:
-        return int(any(not p.exists() or p.read_text() != made for p, made in wanted.items()))
-    for path, made in wanted.items():
-        path.write_text(made)
-    return 0
+    readme = with_block(README.read_text(), "paper", f"{helps}\n\n{table}")
+    return write_pages({HERE / "README.md": page, README: readme})
 
 
 if __name__ == "__main__":

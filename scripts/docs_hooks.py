@@ -15,7 +15,7 @@ from mkdocs.exceptions import PluginError
 README = Path(__file__).parents[1] / "README.md"
 # Of a block, from the line that begins so to before the line that begins so.
 PARTS = {
-    "tables": ("results", "The same tables and folds", "On a made task"),
+    "tables": ("results", "The same tables and folds", "On a made-up task"),
     "physionet": ("results", "Series: PhysioNet 2012", "The imputers on complete tables"),
     "policies": ("results", "Policies against `none`", "Tables that had no part"),
     "policy": ("paper", "**We cannot show", "**mnist**"),

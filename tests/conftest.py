@@ -14,9 +14,9 @@ SWITCHES = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """A real Chromium, one for all tests of a file: starting it takes most of the time."""
+    """A real Chromium, one for all tests: starting it takes most of the time."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     if CHROMIUM is None or not DRIVER.exists():
         pytest.skip("needs chromium and chromedriver: scripts/install-chromium")

@@ -1,96 +1,158 @@
-"""Each benchmark starts, prints a ratio and judges it (few steps; `make bench` runs them whole)."""
+"""Every benchmark starts, prints its figures, judges and records them (few rows and steps)."""
 
 from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
 
 
-def run(script, *options):
-    command = [sys.executable, str(FOLDER / script), *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+def real(folder):
+    if not (Path(os.environ.get("IMPUTEFREE_DATA", "")) / folder).is_dir():
+        pytest.skip(f"needs the real files: set IMPUTEFREE_DATA to the folder that holds {folder}/")
 
 
-def test_step_cost(tmp_path):
-    done = run("step_cost.py", "--rounds", 3, "--json", tmp_path / "out.json")
-    assert "none" in done.stdout
-    assert "x of a plain step (limit 1.1)" in done.stdout
-    assert set(json.loads((tmp_path / "out.json").read_text())["ratios"]) >= {
-        "none",
-        "ddpg",
-        "meta",
-    }
-    assert done.returncode == int("OVER" in done.stdout)
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs a benchmark; its exit code, what it prints, and its record."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+
+    def run(script, *options):
+        out = tmp_path / "out.json"
+        words = [f"benchmarks/{script}.py", *map(str, options), "--json", str(out)]
+        if script == "ddpg_memory":  # measures the memory of its whole process
+            command = [sys.executable, *words]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            code, printed = done.returncode, done.stdout + done.stderr
+        else:
+            monkeypatch.setattr(sys, "argv", words)
+            code = runpy.run_path(words[0])["main"]() or 0
+            printed = capsys.readouterr().out
+        record = json.loads(out.read_text())
+        assert script in record["command"]
+        assert set(record["versions"]) >= {"python", "imputefree"}
+        return code, printed, record
+
+    return run
 
 
-def test_sequence_step_cost(tmp_path):
+def test_step_cost(run):
+    code, printed, record = run("step_cost", "--rounds", 3)
+    assert "x of a plain step (limit 1.1)" in printed
+    assert set(record["ratios"]) >= {"none", "ddpg", "meta"}
+    assert code == int("OVER" in printed)
+
+
+def test_sequence_step_cost(run):
     """Memory has its real limit; costs are judged by the script, over more rounds."""
-    options = ("--rounds", 3, "--memory-steps", 20, "--small-only", "--json", tmp_path / "out.json")
-    done = run("sequence_step_cost.py", *options)
-    assert "x of a plain step (limit 1.15)" in done.stdout
-    figures = json.loads((tmp_path / "out.json").read_text())
-    assert max(figures["memory_growth_mb"].values()) < 20
-    assert done.returncode == int("OVER" in done.stdout)
+    options = ("--rounds", 3, "--memory-steps", 20, "--small-only")
+    code, printed, record = run("sequence_step_cost", *options)
+    assert "x of a plain step (limit 1.15)" in printed
+    assert max(record["memory_growth_mb"].values()) < 20
+    assert code == int("OVER" in printed)
 
 
-def test_physionet2012(tmp_path):
-    if "IMPUTEFREE_DATA" not in os.environ:
-        pytest.skip("needs the real files: set IMPUTEFREE_DATA to the folder with physionet2012/")
-    methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]
-    done = run(
-        *("physionet2012.py", "--stays", 400, "--splits", 0, "--jobs", 1),
-        *("--methods", *methods, "--json", tmp_path / "out.json"),
-    )
-    assert done.returncode == 0, done.stderr
-    runs = {run["method"]: run for run in json.loads((tmp_path / "out.json").read_text())["runs"]}
-    assert set(runs) == set(methods)
-    assert all(0 < run["auroc"] < 1 for run in runs.values())
-
-
-def test_ddpg_memory_stays_under_its_limit(tmp_path):
+def test_ddpg_memory_stays_under_its_limit(run):
     """Memory does not depend on who else uses the machine: the real limit, fewer steps."""
-    done = run("ddpg_memory.py", "--steps", 8, "--json", tmp_path / "out.json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((tmp_path / "out.json").read_text())["peak_gb"] < 1.5
+    code, printed, record = run("ddpg_memory", "--steps", 8)
+    assert code == 0, printed
+    assert record["peak_gb"] < 1.5
 
 
-def test_misleading_columns(tmp_path):
-    command = [sys.executable, "-m", "benchmarks.misleading_columns", "--seeds", "0"]
-    done = subprocess.run(
-        [*command, "--json", str(tmp_path / "out.json")],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=FOLDER.parent,
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads figures of Linux")
+def test_predict_memory(run):
+    code, printed, record = run(
+        "predict_memory", "--rows", 3000, "--members", 1, "--format", "parquet"
     )
-    assert done.returncode == 0, done.stderr
-    runs = {run["policy"]: run for run in json.loads((tmp_path / "out.json").read_text())["runs"]}
-    assert set(runs) == {"none", "random", "ddpg", "meta"}
-    assert 0 <= runs["ddpg"]["misleading"] <= 1
+    assert code == 0, printed
+    assert record["rows"] == 3000
+    assert 100 < record["peak_mb"] < record["bound_mb"]
 
 
-def test_default_tables(tmp_path):
-    if "IMPUTEFREE_DATA" not in os.environ:
-        pytest.skip("needs the real tables: set IMPUTEFREE_DATA to the folder that holds tabular/")
-    done = run(
-        "default_tables.py",
-        *("--tables", "hepatitis"),
-        *("--methods", "mask-only", "logistic regression", "GILClassifier()"),
-        *("--folds", 0, "--jobs", 1, "--json", tmp_path / "out.json"),
+def test_mimic3_memory(run):
+    pytest.importorskip("duckdb", reason="MIMIC-III needs the extra data")
+    code, printed, record = run("mimic3_memory", "--rows", 100_000)
+    assert code == 0, printed
+    assert record["cohort_mb"] < 900
+
+
+def test_predict_cost(run):
+    code, printed, record = run("predict_cost", "--rounds", 1, "--train-rows", 200, "--rows", 50)
+    assert "x the time of the bare network (limit 1.3)" in printed
+    speeds = record["by_rows_at_a_time"]["50"]["rows_per_second"]
+    assert set(speeds) == {"estimator", "bare", "knn", "mice"}
+    assert code == int("SHORT" in printed or "OVER" in printed)
+
+
+def test_misleading_columns(run):
+    code, printed, record = run("misleading_columns", "--policies", "none", "random", "--seeds", 0)
+    assert code == 0, printed
+    runs = {run["policy"]: run for run in record["runs"]}
+    assert set(runs) == {"none", "random"}
+    assert runs["random"]["misleading"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_default_tables(run):
+    real("tabular")
+    methods = ["mask-only", "logistic regression", "GILClassifier()"]
+    code, printed, record = run(
+        *("default_tables", "--tables", "hepatitis", "--methods", *methods),
+        *("--folds", 0, "--jobs", 1),
     )
-    assert done.returncode == 0, done.stderr
-    runs = json.loads((tmp_path / "out.json").read_text())["runs"]
-    assert [run["method"] for run in runs] == [
-        "mask-only",
-        "logistic regression",
-        "GILClassifier()",
-    ]
-    assert all(0.4 < run["auc"] <= 1 for run in runs)
+    assert code == 0, printed
+    assert [run["method"] for run in record["runs"]] == methods
+    assert all(0.4 < run["auc"] <= 1 for run in record["runs"])
+
+
+def test_physionet2012(run):
+    real("physionet2012")
+    methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]
+    code, printed, record = run(
+        *("physionet2012", "--stays", 400, "--splits", 0, "--jobs", 1, "--methods", *methods)
+    )
+    assert code == 0, printed
+    assert {run["method"] for run in record["runs"]} == set(methods)
+    assert all(0 < run["auroc"] < 1 for run in record["runs"])
+
+
+def test_table_imputers(run):
+    methods = ["mean", "EM", "MICE, a draw"]
+    code, printed, record = run(
+        *("table_imputers", "--tables", "breast", "--seeds", 0, "--methods", *methods)
+    )
+    assert code == 0, printed
+    assert [run["method"] for run in record["runs"]] == methods
+    mean, em, draw = (run["rmse"] for run in record["runs"])
+    assert em < draw < mean
+
+
+def test_mnist_imputers(run):
+    real("mnist")
+    options = ("--rows", 500, "--methods", "GAIN", "--max-steps", 200)
+    code, printed, record = run("mnist_imputers", *options)
+    assert code == 0, printed
+    assert [run["method"] for run in record["runs"]] == ["mean", "GAIN"]
+    assert record["runs"][1]["ratio_to_mean"] < 1
+
+
+def test_mnist_mixture(run):
+    real("mnist")
+    options = ("--rows", 1000, "--rates", 0.5, "--components", 2, 5, "--smoothing", 1)
+    code, printed, record = run("mnist_mixture", *options, "--members", 2)
+    assert code == 0, printed
+    (run,) = record["runs"]
+    accuracies = {fit["n_components"]: fit["validation_accuracy"] for fit in run["tried"]}
+    assert set(accuracies) == {2, 5}
+    assert run["chosen"]["n_components"] == max(accuracies, key=lambda n: accuracies[n])
+    # 1,000 images: naive Bayes knows two digits in three, a mixture more.
+    assert run["accuracy"] > run["naive_bayes_accuracy"] > 0.6
+    assert f"test accuracy {run['accuracy']:.4f}" in printed

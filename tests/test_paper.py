@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -12,30 +11,18 @@ import pytest
 
 from imputefree.lab.report import runs_frame
 from imputefree.lab.runs import Run, plan, read_results
+from paper import tables
+from paper.policy_helps import policy_helps, sentence
+from paper.run import runs_of
 
 PAPER = Path(__file__).parent.parent / "paper"
 COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))
 every = pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 
 
-@pytest.fixture(scope="module")
-def scripts():
-    """The scripts of paper/ as modules; they import each other by name."""
-    sys.path.insert(0, str(PAPER))
-    try:
-        yield {name: importlib.import_module(name) for name in ("run", "tables", "policy_helps")}
-    finally:
-        sys.path.remove(str(PAPER))
-
-
-def call(script, *options):
-    command = [sys.executable, str(PAPER / script), *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-
-
-def test_pages_are_made_from_the_committed_results():
-    done = call("tables.py", "--check")
-    assert done.returncode == 0, f"tables drifted from paper/results: `make readme` {done.stderr}"
+def test_pages_are_made_from_the_committed_results(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["tables", "--check"])
+    assert tables.main() == 0, capsys.readouterr().err
 
 
 def test_every_study_has_results():
@@ -55,18 +42,20 @@ def test_lines_say_what_made_them(path):
 
 
 @every
-def test_lines_are_runs_that_the_command_makes(path, scripts):
+def test_lines_are_runs_that_the_command_makes(path):
     """Every line once, and as the plan of today would run it."""
-    today = {run.identity for run in scripts["run"].runs_of(path.stem)}
+    today = {run.identity for run in runs_of(path.stem)}
     lines = [Run.of(line).identity for line in read_results(path)]
     assert set(lines) <= today
     assert len(lines) == len(set(lines))
 
 
-def test_one_command_a_table(tmp_path):
+@pytest.mark.slow
+def test_one_command_per_table(tmp_path):
     """A smoke test: one cheap method of a simulated study, through the command."""
-    asked = ("icu", "--only", "mask_only_lightgbm", "--seed", 0, "--jobs", 1)
-    done = call("run.py", *asked, "--results", tmp_path)
+    options = ("icu", "--only", "mask_only_lightgbm", "--seed", "0", "--jobs", "1")
+    command = [sys.executable, str(PAPER / "run.py"), *options, "--results", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     lines = read_results(tmp_path / "icu.jsonl")
     assert {line["method"] for line in lines} == {"mask_only_lightgbm"}
@@ -86,11 +75,11 @@ def line(study, method, auc, split=0):
     }
 
 
-def test_the_eight_tables_rank_whoever_finished_everywhere(scripts):
+def test_the_eight_tables_rank_whoever_finished_everywhere():
     figures = {"imputefree": 0.9, "gil": 0.8, "lightgbm": 0.7}
     lines = [line(f"table:{t}", m, auc) for t in "ab" for m, auc in figures.items()]
     lines[-1] |= {"status": "failed", "scores": {}}
-    made = scripts["tables"].tables_section(lines)
+    made = tables.tables_section(lines)
     assert "| **imputefree**, our default | 0.9000 | 1.00 |" in made
     assert "| gil | 0.8000 | 2.00 |" in made
     assert "Not finished everywhere: lightgbm." in made
@@ -108,14 +97,14 @@ def test_the_eight_tables_rank_whoever_finished_everywhere(scripts):
         ((0.5, 0.5, 2, 1), None, "its smallest p: 0.25"),
     ],
 )
-def test_the_sentence_follows_from_the_tests(scripts, against_plain, against_chance, words):
+def test_the_sentence_follows_from_the_tests(against_plain, against_chance, words):
     names = ["difference", "p", "better", "worse"]
     given = {("gil", "network"): against_plain, ("gil", "random"): against_chance}
     found = {key: pd.Series(v, names) for key, v in given.items() if v is not None}
-    assert words in scripts["policy_helps"].sentence(found)
+    assert words in sentence(found)
 
 
-def test_policies_are_compared_over_studies(scripts):
+def test_policies_are_compared_over_studies():
     """Six studies, GIL always ahead by 0.1: the smallest p there is."""
     lines = [
         line(f"table:{t}", method, auc)
@@ -124,7 +113,7 @@ def test_policies_are_compared_over_studies(scripts):
     ]
     mnist = [line("mnist", m, 0.5) | {"scores": {"accuracy": 0.5}} for m in ("gil", "network")]
     frames = {"tables": runs_frame(lines), "mnist": runs_frame(mnist)}
-    text = scripts["policy_helps"].policy_helps(frames)
+    text = policy_helps(frames)
     assert (
         "| gil | network (ordinary training, and GIL-H) | 7 | 6 / 1 / 0 | +8.57 | 0.031 |" in text
     )

@@ -1,3 +1,5 @@
+"""Impute, then predict: only what stands in a gap differs from the plain network."""
+
 from __future__ import annotations
 
 import pickle
@@ -5,18 +7,18 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
 from imputefree import (
     GILClassifier,
     GILRegressor,
     GILSequenceClassifier,
-    GILSequenceRegressor,
     Panel,
 )
-from imputefree.baselines import ImputeThenPredict
-from imputefree.errors import InputError, ParameterError
+from imputefree.baselines import Filler, ImputeThenPredict, ImputingEncoder
+from imputefree.data import PanelEncoder, TableEncoder, read_columns, read_panel
+from imputefree.errors import InputError, ParameterError, UnseenCategoryWarning
 from imputefree.lab.imputers import Imputer, make_imputer
 from tests.refusals import check_error
 
@@ -104,7 +106,7 @@ def test_an_indicator_lets_the_network_see_where_gaps_were():
     assert without.n_features_in_ == 2
 
 
-def test_frames_with_texts_regression_and_string_labels():
+def test_frames_with_strings_regression_and_string_labels():
     X, _, y = table()
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["word"] = np.where(np.isnan(X[:, 0]), None, np.where(y == 1, "yes", "no"))
@@ -143,6 +145,7 @@ def test_series_in_other_forms_give_the_same(name):
     assert framed.score(long, "label") == listed.score(with_static, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "imputer",
     [
@@ -160,20 +163,7 @@ def test_every_imputer_fills_series(imputer):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_series_regression_and_groups():
-    X, _, y = series()
-    model = ImputeThenPredict(None, GILSequenceRegressor(**QUICK), indicator=True)
-    model.fit(X, y + 0.25, groups=np.arange(60) // 2)
-    assert model.predict(X).shape == (60,)
-
-
-def test_it_can_be_cloned_and_configured():
-    model = ImputeThenPredict(make_imputer("knn", n_neighbors=3), GILClassifier(max_iter=7))
-    assert clone(model).get_params()["estimator__max_iter"] == 7
-    assert clone(model).set_params(imputer__n_neighbors=9).imputer.n_neighbors == 9
-
-
-def test_a_label_a_step_and_pickling():
+def test_labels_per_step_and_pickling():
     X, _, _ = series()
     y = [(np.nan_to_num(one[:, 0]) > 0).astype(int) for one in X]
     model = ImputeThenPredict(CARRY_FORWARD, GILSequenceClassifier(per_step=True, **QUICK))
@@ -250,9 +240,116 @@ def test_bad_input():
     check_error(lambda: model.predict(gappy), "static", kind=InputError)
 
 
-def test_what_it_imputes_can_be_looked_at():
+def test_imputed_values_can_be_inspected():
     X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 5, "sex": ["f", "m", "m", None] * 5})
     model = ImputeThenPredict(None, GILClassifier(max_iter=1)).fit(X, [0, 1, 0, 1] * 5)
     filled = model.impute(X[["sex", "dose"]].head(4))
     assert filled[:, 0].tolist() == [1.0, pytest.approx(8 / 3), 3.0, 4.0]
     assert filled[:, 1].tolist() == ["f", "m", "m", "m"]
+
+
+def frame(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["a", "b", "c"], n)
+    size = np.select([kind == "a", kind == "b"], [0.0, 5.0], 10.0) + rng.normal(size=n) * 0.1
+    stage = rng.integers(1, 5, n).astype(float)
+    made = pd.DataFrame({"kind": kind, "size": size, "stage": stage})
+    return made.mask(rng.random(made.shape) < 0.2)
+
+
+def fill(gappy, imputer, lengths=None, **options):
+    columns = read_columns(gappy)
+    encoder = TableEncoder(**options).fit(columns)
+    filled = Filler(encoder, imputer).fit(columns, lengths).fill(columns, lengths)
+    return pd.DataFrame(dict(zip(filled.names, filled.arrays, strict=True)))
+
+
+def test_a_category_is_guessed_from_the_numbers_beside_it():
+    gappy = frame()
+    filled = fill(gappy, make_imputer("missforest", random_state=0))
+    assert not filled.isna().any().any()
+    seen = gappy.notna()
+    for name in filled:
+        assert (filled[name][seen[name]] == gappy[name][seen[name]]).all()
+    known = gappy["kind"].isna() & gappy["size"].notna()
+    truth = np.select([gappy["size"] < 2.5, gappy["size"] < 7.5], ["a", "b"], "c")[known]
+    assert (filled["kind"][known] == truth).mean() > 0.9
+
+
+def test_columns_come_in_the_order_of_training():
+    columns = read_columns(frame())
+    filler = Filler(TableEncoder().fit(columns), make_imputer("mean")).fit(columns)
+    other = pd.DataFrame({"stage": [1.0, None], "size": [2.0, 3.0], "kind": ["z", "b"]})
+    filled = filler.fill(read_columns(other))
+    assert filled.names == ["kind", "size", "stage"]
+    assert filled.arrays[0][1] == "b"
+    assert filled.arrays[0][0] in ("a", "b", "c")  # training never saw "z": a gap
+
+
+def test_empty_columns_of_either_kind():
+    gappy = pd.DataFrame({"n": [np.nan, np.nan], "t": pd.Categorical([None, None]), "x": [1.0, 2]})
+    filled = fill(gappy, make_imputer("em", random_state=0))
+    assert filled["n"].tolist() == [0.0, 0.0]
+    assert filled["x"].tolist() == [1.0, 2.0]
+    assert filled["t"].isna().all()
+
+
+def test_numbers_named_as_categories_are_filled_by_a_level():
+    gappy = pd.DataFrame({"code": [1.0, 1.0, 7.0, None], "x": [0.0, 1.0, 2.0, 3.0]})
+    filled = fill(gappy, make_imputer("mean"), categorical_features=["code"])
+    assert filled["code"].tolist() == ["1", "1", "7", "1"]
+
+
+def test_an_imputer_for_series_gets_one_series_at_a_time():
+    gappy = pd.DataFrame({"x": [1.0, None, None, 4.0]})
+    filled = fill(gappy, make_imputer("carry_forward"), np.array([2, 2]))
+    # The third entry begins a series: what was before it belongs to another.
+    assert filled["x"].tolist() == [1.0, 1.0, 2.5, 4.0]
+
+
+@pytest.mark.parametrize("name", ["mean", "em", "mice"])
+@pytest.mark.parametrize("indicator", [True, False])
+def test_only_what_stands_in_gaps_differs_from_the_plain_encoding(name, indicator):
+    columns = read_columns(frame())
+    plain = TableEncoder(indicator=indicator).fit(columns)
+    encoder = ImputingEncoder(
+        TableEncoder(indicator=indicator), make_imputer(name, random_state=0), indicator
+    ).fit(columns)
+    assert encoder.input_names == plain.input_names  # levels, ranks and indicators alike
+    gappy, full = plain.transform(columns), encoder.transform(columns)
+    assert full.observed.all()
+    np.testing.assert_array_equal(full.values[gappy.observed], gappy.values[gappy.observed])
+    assert (full.values != gappy.values)[~gappy.observed].any()
+
+
+def test_an_unseen_category_counts_as_missing_once():
+    columns = read_columns(frame())
+    encoder = ImputingEncoder(TableEncoder(), make_imputer("mean"), True).fit(columns)
+    other = read_columns(pd.DataFrame({"kind": ["z"], "size": [2.0], "stage": [3.0]}))
+    with pytest.warns(UnseenCategoryWarning) as told:
+        table = encoder.transform(other)
+    assert len(told) == 1
+    assert table.values[0, encoder.input_names.index("kind is missing")] == 1.0
+
+
+@pytest.mark.parametrize("indicator", [True, False])
+def test_series_with_statics_and_times(indicator):
+    rng = np.random.default_rng(0)
+    X = [np.where(rng.random((k, 2)) < 0.4, np.nan, rng.normal(size=(k, 2))) for k in (5, 3, 7)]
+    static = pd.DataFrame({"age": [40.0, None, 60.0], "sex": ["f", "m", None]})
+    panel = read_panel(X, static=static)
+    plain = PanelEncoder(indicator=indicator).fit(panel)
+    encoder = ImputingEncoder(
+        PanelEncoder(indicator=indicator), make_imputer("carry_forward"), indicator
+    ).fit(panel)
+    gappy, full = plain.transform(panel), encoder.transform(panel)
+    assert full.values.shape == gappy.values.shape
+    entries = slice(None, plain.n_entries)
+    seen = gappy.observed[:, entries]
+    np.testing.assert_array_equal(full.values[:, entries][seen], gappy.values[:, entries][seen])
+    assert full.observed.all()
+    beside = slice(plain.n_entries, None)
+    same = np.array_equal(full.values[:, beside], gappy.values[:, beside])
+    assert same == indicator  # without, times since say nothing of gaps either
+    age = encoder.input_names.index("age")
+    assert np.allclose(full.values[5:8, age], 0.0, atol=1e-6)  # the mean of 40 and 60

@@ -1,4 +1,4 @@
-"""The page as a person has it: real Chromium, by mouse and by keyboard, wide and narrow."""
+"""The page in a real Chromium: by mouse and by keyboard, wide and narrow."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.serve.models import numbers, patients, stays
+from tests.serve.models import client, numbers, patients, stays
 
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
 PATIENCE = 30
+pytestmark = pytest.mark.slow
 
 
 @contextmanager
 def serving(model, **options):
-    """A server in a thread; the browser sees no difference."""
+    """A server in a thread."""
     from imputefree.serve import address_of, build_app, listen
 
     bound = listen("127.0.0.1", 0)
@@ -42,16 +43,21 @@ def addresses():
 
 
 class Page:
-    """What the tests do with the browser, in words."""
+    """The page, with the actions of the tests."""
 
     def __init__(self, browser, address):
         self.browser = browser
         self.resize(1280)
+        self.prefer("light")
         browser.get(address)
 
     def resize(self, width):
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def prefer(self, theme):
+        wanted = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
 
     def find(self, selector):
         return self.browser.find_element("css selector", selector)
@@ -60,27 +66,27 @@ class Page:
         return self.browser.find_elements("css selector", selector)
 
     def until(self, ready):
-        """What `ready` gives once it is true."""
+        """Wait for `ready()` to be true, and return it."""
         end = time.monotonic() + PATIENCE
-        while not (found := ready()):
+        while not (value := ready()):
             assert time.monotonic() < end, self.find("body").text
             time.sleep(0.05)
-        return found
+        return value
 
     def field(self, label):
-        """A field by what it is called, as a screen reader would."""
-        (found,) = [
-            one
-            for one in self.all("#form input, #form select")
-            if one.accessible_name.removesuffix("most useful next").strip() == label
+        """A field by its accessible name, as for a screen reader."""
+        (field,) = [
+            field
+            for field in self.all("#form input, #form select")
+            if field.accessible_name.removesuffix("most useful next").strip() == label
         ]
-        return found
+        return field
 
     def value(self):
         return self.find("#value").text
 
     def settled(self):
-        """The value once it is that of what is entered."""
+        """The prediction, once it is for the present values."""
         self.until(lambda: "old" not in self.find("#result").get_attribute("class"))
         return self.until(lambda: self.value() not in {"", "…"} and self.value())
 
@@ -117,10 +123,10 @@ def page(browser, addresses):
     yield open_page
     assert [line for line in browser.get_log("browser") if "401" not in line["message"]] == []
     loaded = browser.execute_script(
-        "return performance.getEntriesByType('resource').map(one => one.name)"
+        "return performance.getEntriesByType('resource').map(entry => entry.name)"
     )
-    own = browser.execute_script("return location.origin")
-    assert [name for name in loaded if not name.startswith((own, "data:", "blob:"))] == []
+    origin = browser.execute_script("return location.origin")
+    assert [name for name in loaded if not name.startswith((origin, "data:", "blob:"))] == []
 
 
 def probability(**row):
@@ -132,18 +138,18 @@ def probability(**row):
     return f"{100 * patients().predict_proba(frame)[0, 1]:.1f}\u00a0%".replace("\u00a0", " ")
 
 
-def text(found):
-    return found.replace("\u00a0", " ")
+def text(shown):
+    return shown.replace("\u00a0", " ")
 
 
-def test_a_form_that_may_stay_blank_follows_what_is_typed(page):
+def test_the_prediction_follows_what_is_typed(page):
     page = page()
     assert text(page.settled()) == probability()
     page.type("lactate", "6.5")
     page.until(lambda: text(page.value()) == probability(lactate=6.5))
     page.type("sex", "m")
     page.until(lambda: text(page.value()) == probability(lactate=6.5, sex="m"))
-    names = [one.text.split(" =")[0] for one in page.all("#effects li .line span:first-child")]
+    names = [item.text.split(" =")[0] for item in page.all("#effects li .line span:first-child")]
     assert set(filter(None, names)) >= {"lactate", "sex"}
     page.field("lactate").clear()
     page.field("lactate").send_keys(" ")  # blanks are blank
@@ -153,7 +159,7 @@ def test_a_form_that_may_stay_blank_follows_what_is_typed(page):
     assert page.find("#no-effects").is_displayed()
 
 
-def test_the_most_useful_field_is_named_marked_and_reached(page):
+def test_the_most_useful_field_is_named_marked_and_focused(page):
     page = page()
     best = page.find("#to-next").text
     assert best in {"age", "sex", "home.dest", "lactate", "grade"}
@@ -162,9 +168,9 @@ def test_the_most_useful_field_is_named_marked_and_reached(page):
     assert "most useful next" in marked.text
     page.press("#to-next")
     assert page.focused() == page.field(best)
-    said = page.find("#status").get_attribute("textContent")
-    assert said.startswith("Probability of outcome = well: ")
-    assert said.endswith(f"Most useful to measure next: {best}.")
+    status = page.find("#status").get_attribute("textContent")
+    assert status.startswith("Probability of outcome = well: ")
+    assert status.endswith(f"Most useful to measure next: {best}.")
 
 
 def test_the_class_can_be_chosen(page):
@@ -174,7 +180,7 @@ def test_the_class_can_be_chosen(page):
     page.until(lambda: abs(float(text(page.value()).split()[0]) + well - 100) < 0.11)
 
 
-def test_errors_and_notes_stand_beside_their_field(page):
+def test_errors_and_notes_are_shown_at_their_field(page):
     page = page()
     page.type("age", "old")
     say = page.find("#value")
@@ -187,7 +193,7 @@ def test_errors_and_notes_stand_beside_their_field(page):
     assert page.all(".field.best") == []
     page.type("age", "31,5")
     page.until(lambda: page.find(f"#{words}").text == "This is not a number. Write 31.5.")
-    page.type("age", "500")  # a number, but none that training saw
+    page.type("age", "500")  # outside the range of training
     page.until(lambda: "outside the range of training" in page.find(f"#{words}").text)
     assert field.get_attribute("aria-invalid") is None
     assert text(page.settled()) == probability(age=500)
@@ -234,11 +240,11 @@ def test_csv_in_and_out(page, tmp_path):
     page.find("#paste").send_keys(LINES)
     page.press("#predict-many")
     page.until(lambda: page.find("#download").is_displayed())
-    said = page.find("#many-say").text
-    assert "2 rows predicted, 1 not" in said
-    assert "Not used by the model: who." in said
+    summary = page.find("#many-say").text
+    assert "2 rows predicted, 1 not" in summary
+    assert "Not used by the model: who." in summary
     cells = [
-        [one.text for one in row.find_elements("css selector", "th, td")]
+        [cell.text for cell in row.find_elements("css selector", "th, td")]
         for row in page.all("#many-table tbody tr")
     ]
     assert [row[0] for row in cells] == ["2", "3", "4"]
@@ -246,16 +252,16 @@ def test_csv_in_and_out(page, tmp_path):
         age=31, sex="f", lactate=1.5, **{"home.dest": "no, where"}
     )
     assert "age holds “old”, which is not a number." in cells[1]
-    found = list(csv.DictReader(io.StringIO(downloaded(page, tmp_path))))
-    assert [row["who"] for row in found] == ["Ada, L.", "Bob", "Cy"]
-    assert found[1]["prediction"] == ""
-    share = float(found[2]["p_well"])
+    saved = list(csv.DictReader(io.StringIO(downloaded(page, tmp_path))))
+    assert [row["who"] for row in saved] == ["Ada, L.", "Bob", "Cy"]
+    assert saved[1]["prediction"] == ""
+    share = float(saved[2]["p_well"])
     assert f"{100 * share:.1f} %" == probability(grade=3, **{"home.dest": "there"})
-    assert found[0]["home.dest"] == "no, where"
+    assert saved[0]["home.dest"] == "no, where"
 
 
 def downloaded(page, folder):
-    """The file that a click on the link leaves."""
+    """The file that the link downloads."""
     where = {"behavior": "allow", "downloadPath": str(folder)}
     page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
     page.press("#download")
@@ -274,7 +280,7 @@ def downloaded(page, folder):
         ('age,sex\n1,"f\n', "never closed"),
     ],
 )
-def test_a_csv_that_cannot_be_is_said(page, lines, words):
+def test_a_wrong_csv_is_refused(page, lines, words):
     page = page()
     page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
     page.press("#predict-many")
@@ -316,13 +322,8 @@ def test_series_have_steps(page):
 
 
 def shock(steps):
-    import json
-
-    from imputefree.serve._served import Served
-
-    body = json.dumps({"steps": steps}).encode()
-    share = Served(stays()).predict(body)["predictions"][0]["probability"]["1"]
-    return f"{100 * share:.1f} %"
+    answer = client("series").post("/predict", json={"steps": steps}).json()
+    return f"{100 * answer['predictions'][0]['probability']['1']:.1f} %"
 
 
 def test_csv_of_steps(page):
@@ -332,7 +333,7 @@ def test_csv_of_steps(page):
     page.press("#predict-many")
     page.until(lambda: "1 series predicted, 2 not" in page.find("#many-say").text)
     cells = [
-        [one.text for one in row.find_elements("css selector", "th, td")]
+        [cell.text for cell in row.find_elements("css selector", "th, td")]
         for row in page.all("#many-table tbody tr")
     ]
     assert [row[0] for row in cells] == ["7", "8", "9"]
@@ -366,11 +367,10 @@ def test_page_never_scrolls_sideways(page, kind, width):
     assert inside <= width
 
 
-def test_every_field_has_a_name_and_contrast_in_both_themes(page):
+def test_fields_have_names_and_contrast_in_both_themes(page):
     page = page()
     for theme in ("light", "dark"):
-        wanted = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
-        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
+        page.prefer(theme)
         faint = page.browser.execute_script(FAINT, "h1, h2, p, label, button, th, td, span, #value")
         assert faint == [], theme
     for element in page.all("input, select, textarea, button"):

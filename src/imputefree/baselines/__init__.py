@@ -1,11 +1,15 @@
-"""Reference models that `fit` compares against: gradient boosting, linear models, mask only."""
+"""Reference models that `fit` compares with: boosting, linear, mask only, impute then predict."""
 
 from ._baseline import Baseline, BaselineClassifier, BaselineRegressor, FitResult, TrainingSet
 from ._boosting import BoostingClassifier, BoostingRegressor
+from ._derived_tables import (
+    MaskOnlyClassifier,
+    MaskOnlyRegressor,
+    SummaryClassifier,
+    SummaryRegressor,
+)
 from ._impute_then_predict import Filler, ImputeThenPredict, ImputingEncoder
 from ._linear import LinearClassifier, LinearRegressor
-from ._mask_only import MaskOnlyClassifier, MaskOnlyRegressor
-from ._summary_models import SummaryClassifier, SummaryRegressor
 
 __all__ = [
     "Baseline",

@@ -1,8 +1,8 @@
-"""What all rivals share: how a table comes in, what is held out, what a prediction is.
+"""The base of all baselines for tables: reading, validation rows, predictions.
 
-A rival is a scikit-learn estimator with the manners of `GILClassifier`: it takes the same tables,
-and `held_out` rows are for choosing (settings, when to stop), never to learn from. To add one,
-derive from `Baseline`, write `_train`, and give it a name in `imputefree.lab.rivals._methods`.
+A baseline is a scikit-learn estimator that takes the same tables as `GILClassifier`; `held_out`
+rows are for validation (settings, early stopping), never for training. To add one, derive from
+`Baseline`, write `_train`, and give it a name in `imputefree.lab.rivals._methods`.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from .._rules import check_rules
 from ..data import Columns, assign_folds, read_classes, read_columns, read_numbers, read_target
 from ..errors import InputError
 from ..estimators import RULES, Examples
-from ._plain_tables import LinearEncoder, PlainEncoder
+from ._baseline_encoders import LinearEncoder, PlainEncoder
 
 FOLDS = 5
-SMALLEST = 1e-7  # probabilities below count as that, or one sure error would decide everything
+SMALLEST = 1e-7  # lower bound of probabilities, or one sure error would decide everything
 
 
 class Model(Protocol):
-    """What learning gives."""
+    """A trained model."""
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """Probabilities (n, classes), or numbers (n,)."""
 
 
-# A model, the setting chosen for it, and the validation loss of every setting tried.
+# A model, its settings, and the validation loss of every setting that was tried.
 FitResult = tuple[Model, dict[str, Any], list[float]]
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """What a rival learns from: numbers only.
+    """What a baseline is trained on: numbers only.
 
     inputs : (n, d) float64
-    target : (n,) classes 0, 1, 2, … (int64), or numbers of mean 0 and spread 1
-    n_classes : 0 where numbers are predicted
-    categories : inputs that hold categories as 0, 1, 2, …
+    target : (n,) classes 0, 1, 2, … (int64), or numbers with mean 0 and standard deviation 1
+    n_classes : 0 for regression
+    categories : positions of inputs that hold categories as 0, 1, 2, …
     splits : (training rows, validation rows): the given ones, or one pair per fold
     held_out_given : whether the validation rows were given; if not, the final model may be trained
         on all rows
-    seed : for whatever is random
+    seed : for anything random
     """
 
     inputs: np.ndarray
@@ -75,7 +75,7 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class Constant:
-    """Predicts the class shares, or the mean, of the rows learned from."""
+    """Predicts the class shares, or the mean, of the training rows."""
 
     value: np.ndarray
 
@@ -96,10 +96,10 @@ class Mean:
 
 
 class Baseline(BaseEstimator):
-    """Base of the rivals for tables.
+    """Base of the baselines for tables.
 
-    Where there is nothing to learn or nothing to choose by (one class, inputs that do not vary,
-    fewer than four rows), a rival predicts class shares, or the mean.
+    If there is nothing to learn or to validate on (one class, constant inputs, fewer than four
+    rows), it predicts class shares, or the mean.
     """
 
     random_state: Any
@@ -107,7 +107,7 @@ class Baseline(BaseEstimator):
     encoder_: PlainEncoder
 
     def _new_encoder(self) -> PlainEncoder:
-        """How columns become numbers; learned from the rows to learn from."""
+        """How columns become numbers; learned from training rows."""
         return LinearEncoder(owner=type(self).__name__)
 
     def _check(self) -> None:
@@ -123,10 +123,10 @@ class Baseline(BaseEstimator):
         Parameters
         ----------
         X : (n, columns) DataFrame (pandas or polars), array or list of rows; NaN, None and pd.NA
-            are missing; texts and categories are welcome
+            are missing; strings and categories are welcome
         y : (n,) targets without gaps
-        held_out : (n,) True for the rows to choose by; they are never learned from. Default: five
-            folds drawn from all rows
+        held_out : (n,) True for validation rows, which are never trained on. Default: five folds
+            drawn from all rows
         """
         self._check()
         columns = read_columns(X)
@@ -137,23 +137,23 @@ class Baseline(BaseEstimator):
         rng = private_generator(self.random_state)
         codes, fitted = self._encode_target(given)
         n_classes = len(fitted["learned_"]) if is_classifier(self) else 0
-        parts = _parts(codes, n_classes, given.held_out, rng)
+        splits = _splits(codes, n_classes, given.held_out, rng)
         inputs = encoder.as_numbers(columns)
         seed = int(rng.integers(2**31 - 1))
         chosen_given = given.held_out is not None
-        data = TrainingSet(inputs, codes, n_classes, encoder.categories, parts, chosen_given, seed)
-        hopeless = n_classes == 1 or not parts or not _varies(inputs[data.train_rows])
+        data = TrainingSet(inputs, codes, n_classes, encoder.categories, splits, chosen_given, seed)
+        hopeless = n_classes == 1 or not splits or not _varies(inputs[data.train_rows])
         model, setting, losses = _constant(data) if hopeless else self._train(data)
         fitted |= {"model_": model, "settings_": setting, "validation_losses_": losses}
         self._remember(columns, encoder, fitted)
         return self
 
     def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
-        """What is learned, (n,), and what is needed to translate it back."""
+        """The encoded target, (n,), and what is needed to decode it."""
         raise NotImplementedError
 
     def _remember(self, columns: Columns, encoder: Any, fitted: dict[str, Any]) -> None:
-        """All at the end: a fit that fails changes nothing."""
+        """Set everything at the end: a fit that fails changes nothing."""
         self.__dict__.update(fitted)
         self.encoder_ = encoder
         remember_columns(self, columns)
@@ -171,7 +171,7 @@ class Baseline(BaseEstimator):
 
 
 class BaselineClassifier(ClassifierMixin, Baseline):
-    """A rival that predicts classes; one that only held-out rows have gets the probability 0."""
+    """Predicts classes; a class that only held-out rows have gets the probability 0."""
 
     def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
         classes = read_classes(given.target)
@@ -195,7 +195,7 @@ class BaselineClassifier(ClassifierMixin, Baseline):
 
 
 class BaselineRegressor(RegressorMixin, Baseline):
-    """A rival that predicts numbers."""
+    """Predicts numbers."""
 
     def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
         learned, everyone = read_numbers(given.learned_target()), read_numbers(given.target)
@@ -207,17 +207,17 @@ class BaselineRegressor(RegressorMixin, Baseline):
         return self._predict_rows(X) * self.target_scale_ + self.target_mean_
 
 
-def _parts(
+def _splits(
     codes: np.ndarray, n_classes: int, held_out: np.ndarray | None, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows to learn from and rows to choose by, the given ones or fold by fold; [] if hopeless."""
+    """Training and validation rows, the given ones or fold by fold; [] if there are too few."""
     if held_out is not None:
         chosen = np.flatnonzero(held_out & (codes >= 0) if n_classes else held_out)
         if not len(chosen):
             raise InputError(
-                "held_out marks rows of classes only that no other row has",
-                "What is not learned cannot be chosen by",
-                "Hold out rows of every class, or leave held_out out to have folds drawn",
+                "held_out marks only rows of classes that no other row has",
+                "Classes that are not learned cannot be validated on",
+                "Hold out rows of every class, or leave held_out out for folds",
             )
         return [(np.flatnonzero(~held_out), chosen)]
     n_folds = min(FOLDS, len(codes) // 2)
@@ -240,7 +240,7 @@ def _constant(data: TrainingSet) -> FitResult:
 
 
 def _varies(inputs: np.ndarray) -> bool:
-    """Whether some input has two different values; a gap is one too."""
+    """Whether some input has two different values; a gap counts as one."""
     gaps = np.isnan(inputs)
     if (gaps.any(0) & ~gaps.all(0)).any():
         return True

@@ -1,4 +1,4 @@
-"""Logistic and ridge regression on mean and indicator: the first thing anybody tries."""
+"""Logistic and ridge regression on means and indicators: the first thing anybody tries."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ STRENGTHS = 10.0 ** np.arange(-3, 2.5, 0.5)  # C of logistic, 1 / alpha of ridge
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearModel:
     """A fitted linear model of scikit-learn."""
 
     model: Any
 
     @classmethod
-    def train(cls, data: TrainingSet, rows: np.ndarray, strength: float) -> Linear:
-        """On these rows; the larger the strength, the less coefficients are shrunk."""
+    def train(cls, data: TrainingSet, rows: np.ndarray, strength: float) -> LinearModel:
+        """Train on these rows; the larger the strength, the less coefficients are shrunk."""
         model = Ridge(alpha=1 / strength)
         if data.n_classes:
             model = LogisticRegression(C=strength, max_iter=2000)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit loses the choice
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a poor fit is not chosen
             return cls(model.fit(data.inputs[rows], data.target[rows]))
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
@@ -37,25 +37,27 @@ class Linear:
 
 
 class LinearBaseline(Baseline):
-    """What the classifier and the regressor share: how much to shrink is chosen by validation."""
+    """Base of the classifier and the regressor: validation decides how much to shrink."""
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
 
     def _train(self, data: TrainingSet) -> FitResult:
-        losses = [
-            float(np.mean([self._loss(data, *part, strength) for part in data.splits]))
-            for strength in STRENGTHS
-        ]
+        losses = []
+        for strength in STRENGTHS:
+            models = [LinearModel.train(data, train, strength) for train, _ in data.splits]
+            scores = [
+                data.loss(model.predict(data.inputs[validation]), validation)
+                for model, (_, validation) in zip(models, data.splits, strict=True)
+            ]
+            losses.append(float(np.mean(scores)))
         strength = float(STRENGTHS[int(np.argmin(losses))])
-        return Linear.train(data, data.train_rows, strength), {"strength": strength}, losses
-
-    def _loss(
-        self, data: TrainingSet, train: np.ndarray, chosen: np.ndarray, strength: float
-    ) -> float:
-        return data.loss(Linear.train(data, train, strength).predict(data.inputs[chosen]), chosen)
+        return LinearModel.train(data, data.train_rows, strength), {"strength": strength}, losses
 
 
 class LinearClassifier(LinearBaseline, BaselineClassifier):
-    """Logistic regression with an L2 penalty. A gap is the column's mean and marked by an
-    indicator; a category is one input a level; all numbers are on one scale.
+    """Logistic regression with an L2 penalty. A gap becomes the column's mean, with an indicator;
+    a category one input per level; all numbers are on one scale.
 
     Parameters
     ----------
@@ -70,9 +72,6 @@ class LinearClassifier(LinearBaseline, BaselineClassifier):
     array(['well', 'ill', 'ill', 'well'], dtype='<U4')
     """
 
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state
-
 
 class LinearRegressor(LinearBaseline, BaselineRegressor):
     """Ridge regression; see `LinearClassifier`. Its strength is 1 / alpha.
@@ -81,6 +80,3 @@ class LinearRegressor(LinearBaseline, BaselineRegressor):
     >>> LinearRegressor(random_state=0).fit(X, 2 * X[:, 0]).predict([[2.5, np.nan]]).round(1)
     array([5.])
     """
-
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state

@@ -1,7 +1,4 @@
-"""A series as one row: what was measured of each column, in a few numbers; or only when.
-
-What people do who have no recurrent network: then any estimator for tables will do.
-"""
+"""A series as one row: each column in a few numbers, or only when it was measured."""
 
 from __future__ import annotations
 
@@ -14,18 +11,17 @@ import pandas as pd
 from ..data import Columns, Panel, first_steps
 
 LARGEST = np.finfo(np.float64).max
-WHAT = ["mean of", "min of", "max of", "std of", "count of", "first of", "last of", "change of"]
-WHAT += ["time since"]
+KINDS = ["mean of", "min of", "max of", "std of", "count of", "first of", "last of", "change of"]
+KINDS += ["time since"]
 
 
 def summarise(panel: Panel) -> pd.DataFrame:
     """Series as rows; -> (series, features).
 
     First all means, then all minima and so on: mean, min, max, std, count, first, last, last minus
-    first, and the time from the last observation to the series' end; NaN where nothing was
-    measured. Of texts there are only count, first, last and time. Then how many steps a series has
-    and how long it lasts, and the static columns. Times are those of the panel (steps, if it came
-    without).
+    first, and the time from the last observation to the end of the series; NaN where nothing was
+    measured. Strings have only count, first, last and time. Then the number of steps, the duration
+    and the static columns. Times are those of the panel (steps, if it has none).
 
     >>> from imputefree.data import read_panel
     >>> frame = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
@@ -36,21 +32,21 @@ def summarise(panel: Panel) -> pd.DataFrame:
     """
     series, n = panel.series, panel.n_rows
     ends = np.cumsum(panel.lengths) - 1
-    parts: dict[str, dict[str, np.ndarray]] = {what: {} for what in WHAT}
+    parts: dict[str, dict[str, np.ndarray]] = {kind: {} for kind in KINDS}
     for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
         seen = ~pd.isna(array)
         count = np.bincount(series[seen], minlength=n)
         first, last = _ends(panel, seen)
         since = panel.times[ends] - panel.times[last]
-        found = {"first of": array[first], "last of": array[last], "time since": since}
+        summary = {"first of": array[first], "last of": array[last], "time since": since}
         if array.dtype != object:
-            found |= _moments(array[seen], series[seen], count)
+            summary |= _moments(array[seen], series[seen], count)
             with np.errstate(over="ignore"):
-                found["change of"] = array[last] - array[first]
+                summary["change of"] = array[last] - array[first]
         parts["count of"][f"count of {name}"] = count.astype(np.float64)
-        for what, values in found.items():
+        for kind, values in summary.items():
             gap: Any = None if values.dtype == object else np.nan
-            parts[what][f"{what} {name}"] = np.where(count > 0, _finite(values), gap)
+            parts[kind][f"{kind} {name}"] = np.where(count > 0, _finite(values), gap)
     columns = {name: values for part in parts.values() for name, values in part.items()}
     start = first_steps(panel.lengths)
     columns["steps"] = panel.lengths.astype(np.float64)
@@ -59,10 +55,10 @@ def summarise(panel: Panel) -> pd.DataFrame:
 
 
 def summarise_mask(panel: Panel) -> pd.DataFrame:
-    """When each column was measured, and no value of anything; -> (series, features).
+    """When each column was measured, without any value; -> (series, features).
 
-    First all shares of the steps that have the column, then all times of first observations and
-    all of last ones, counted from the series' start (where there is none: 1 after the end, 1
+    First all shares of steps with an observation, then all times of the first and of the last
+    observation, counted from the start of the series (if there is none: 1 after the end, and 1
     before the start); then steps and duration, and which static columns are known.
 
     >>> from imputefree.data import read_panel
@@ -87,7 +83,7 @@ def summarise_mask(panel: Panel) -> pd.DataFrame:
 
 
 def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first and the last step of each series that is `seen`, or some step if none; (n,)."""
+    """The first and the last seen step of each series, or any step if there is none; (n,)."""
     here, start = np.arange(len(seen)), first_steps(panel.lengths)
     first = np.minimum.reduceat(np.where(seen, here, len(seen) - 1), start)
     last = np.maximum.reduceat(np.where(seen, here, 0), start)
@@ -95,7 +91,7 @@ def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[str, np.ndarray]:
-    """Mean, minimum, maximum and standard deviation of what each series holds; (n,) each."""
+    """Mean, minimum, maximum and standard deviation within each series; (n,) each."""
     n = len(count)
     low, high = np.full(n, np.inf), np.full(n, -np.inf)
     held = count > 0
@@ -110,18 +106,18 @@ def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
-    """Numbers as float64 without infinities; texts as they are."""
+    """Numbers as float64 without infinities; strings as they are."""
     if values.dtype == object:
         return values
     return np.clip(values.astype(np.float64), -LARGEST, LARGEST)
 
 
-def _statics(panel: Panel, what: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
-    """Static columns, one row a series, by names that no summary has."""
+def _statics(panel: Panel, show: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+    """Static columns, one row per series, by names that no summary has."""
     statics: Columns | None = panel.statics
     if statics is None:
         return {}
     return {
-        f"{name} (static)": what(array)
+        f"{name} (static)": show(array)
         for name, array in zip(statics.names, statics.arrays, strict=True)
     }

@@ -26,7 +26,7 @@ from ._panel import (
     training_panel,
 )
 from ._panel_encoder import LONGEST, PanelEncoder
-from ._splits import MOST_CLASSES, Split, Splits, assign_folds, strata_of, tenths
+from ._splits import MOST_CLASSES, Split, Splits, assign_folds, tenths
 from ._table_encoder import Table, TableEncoder
 from ._target import as_array, read_classes, read_numbers, read_target, read_weights
 
@@ -73,7 +73,6 @@ __all__ = [
     "shorten",
     "split_static",
     "step_labels",
-    "strata_of",
     "tenths",
     "training_panel",
 ]

@@ -1,9 +1,8 @@
 """Files: CSV and Parquet in and out, and model files."""
 
-from ._file_rows import BadRows, RawRows, Reader
+from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._read_files import (
     TASKS,
-    TableFile,
     header,
     need_columns,
     open_rows,
@@ -20,7 +19,6 @@ __all__ = [
     "BadRows",
     "RawRows",
     "Reader",
-    "TableFile",
     "check_format",
     "header",
     "need_columns",
@@ -29,6 +27,7 @@ __all__ = [
     "read_frame",
     "read_label_column",
     "table_output",
+    "twin_error",
     "words_as_gaps",
     "write_frame",
 ]

@@ -20,8 +20,8 @@ import pandas as pd
 from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
-from ..errors import InputError, shorten
-from ._file_rows import RawRows, open_file
+from ..errors import InputError
+from ._file_rows import RawRows, open_file, twin_error, unreadable
 
 BLOCK = 2 * 2**20  # bytes read at once
 LONGEST = 64 * 2**20  # bytes of one row
@@ -262,24 +262,6 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         na_values=[""],
         low_memory=False,
         index_col=False,
-    )
-
-
-def twin_error(path: Path, names: list[str]) -> InputError:
-    """The error for columns of the same name; pandas would rename the second silently."""
-    return InputError(
-        f"{path} has more than one column named {shorten(names)}",
-        "Columns are identified by name",
-        "Rename or remove the repeated columns",
-    )
-
-
-def unreadable(path: Path, problem: str) -> InputError:
-    """The error for a file that is not a table."""
-    return InputError(
-        f"{path} {problem}",
-        "A table is a Parquet file, or a CSV file: a line of column names, then a line per row",
-        "Correct or replace the file",
     )
 
 

@@ -10,7 +10,7 @@ from typing import IO, Protocol
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError, counted
+from ..errors import InputError, counted, shorten
 
 SHOWN = 10  # bad rows that are described; the others are counted
 
@@ -105,3 +105,21 @@ def open_file(path: Path) -> IO[bytes]:
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     raise InputError(f"{path} {problem}", "A table is a file", "Correct the path")
+
+
+def twin_error(path: Path, names: list[str]) -> InputError:
+    """The error for columns of the same name; pandas would rename the second silently."""
+    return InputError(
+        f"{path} has more than one column named {shorten(names)}",
+        "Columns are identified by name",
+        "Rename or remove the repeated columns",
+    )
+
+
+def unreadable(path: Path, problem: str) -> InputError:
+    """The error for a file that is not a table."""
+    return InputError(
+        f"{path} {problem}",
+        "A table is a Parquet file, or a CSV file: a line of column names, then a line per row",
+        "Correct or replace the file",
+    )

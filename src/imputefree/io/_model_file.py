@@ -19,7 +19,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
-from .._files import replacing
+from .._files import saving
 from ..errors import ModelFileError
 from ..gil import POLICIES, MemberMlp, Policy
 
@@ -59,15 +59,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     text = json.dumps(content, sort_keys=True, default=np.generic.item)
     metadata = {KEY: text, "sha256": _digest(text, weights)}
     path = Path(path)
-    try:
-        with replacing(path) as place:
-            place.write_bytes(_in_order(to_bytes(weights, metadata)))
-    except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be written ({error.strerror})",
-            "A model is saved into an existing, writable folder",
-            "Choose another path, or make room",
-        ) from None
+    with saving(path, ModelFileError) as place:
+        place.write_bytes(_in_order(to_bytes(weights, metadata)))
 
 
 def _in_order(file: bytes) -> bytes:

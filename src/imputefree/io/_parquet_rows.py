@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, require_extra
-from ._csv_rows import twin_error, unreadable
-from ._file_rows import RawRows, open_file
+from ._file_rows import RawRows, open_file, twin_error, unreadable
 
 PARQUET = (".parquet", ".pq")
 CELLS = 2**18  # read at once

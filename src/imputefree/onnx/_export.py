@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._files import replacing
+from .._files import saving
 from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
 from ..errors import ModelFileError, require_extra
 from ._onnx_inputs import KEY, all_levels, as_tensor, metadata_of, panel_inputs
@@ -85,15 +85,8 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
             f"They must agree to {TOLERANCE:.0e}; nothing was written",
             "Scale inputs and targets to ordinary sizes and train again, or report this model",
         )
-    try:
-        with replacing(path) as place:
-            place.write_bytes(content)
-    except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be written ({error.strerror})",
-            "A model is exported into an existing, writable folder",
-            "Choose another path, or make room",
-        ) from None
+    with saving(path, ModelFileError) as place:
+        place.write_bytes(content)
     seconds = latencies(model, session) if timed else {}
     return Exported(path, metadata, len(content), compared, apart, seconds)
 

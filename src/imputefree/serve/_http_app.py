@@ -9,15 +9,15 @@ import re
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from importlib.resources import files
-from pathlib import PurePath
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response, Security
 from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
@@ -27,7 +27,7 @@ from ._served import Failure, Health, Served
 
 log = logging.getLogger(__name__)
 OPEN = ("/", "/health")  # paths that say nothing about the model, like the files of the page
-FILE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+PAGE = Path(__file__).parent / "page"
 HEADERS = {
     # The page needs its own files and this server, nothing else.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -73,7 +73,6 @@ def build_app(
         lifespan=lifespan,
     )
     app.add_middleware(Guard, token=token, hosts=hosts)
-    app.add_exception_handler(RequestError, _refuse)
     app.add_exception_handler(HTTPException, _no_such_path)
     bearer = [Security(HTTPBearer(auto_error=False, scheme_name="token"))] if token else []
 
@@ -132,11 +131,11 @@ def build_app(
     async def health() -> Response:
         return AsciiResponse({"status": "ok"})
 
-    for file in files(__package__).joinpath("page").iterdir():
-        kind = FILE_TYPES.get(PurePath(file.name).suffix)
-        if kind is not None:
-            path = "/" if file.name == "index.html" else f"/page/{file.name}"
-            app.get(path, include_in_schema=False)(_file(file.read_bytes(), kind))
+    @app.get("/", include_in_schema=False)
+    async def index() -> Response:
+        return FileResponse(PAGE / "index.html")
+
+    app.mount("/page", StaticFiles(directory=PAGE))
     definitions = TypeAdapter(row | batch).json_schema(ref_template=REFERENCE)["$defs"]
     app.openapi()["components"]["schemas"] |= definitions  # FastAPI keeps this document
     return app
@@ -162,13 +161,6 @@ def _body(kind: Any, **examples: Any) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def _file(content: bytes, kind: str) -> Callable[[], Any]:
-    async def file() -> Response:
-        return Response(content, media_type=f"{kind}; charset=utf-8")
-
-    return file
-
-
 def _check_content_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").lower()
@@ -184,22 +176,24 @@ def _check_content_type(request: Request) -> None:
         )
 
 
-async def _refuse(_: Request, error: Any) -> Response:
+def refusal(error: RequestError) -> Response:
+    """The answer to a request that is refused."""
     return AsciiResponse(error.body(), error.status, error.headers)
 
 
 async def _no_such_path(request: Request, error: Any) -> Response:
     path, status = request.url.path[:100], error.status_code
     facts = {404: f"there is nothing at {path}", 405: f"{path} does not take {request.method[:20]}"}
-    refusal = RequestError(
-        status,
-        None,
-        facts.get(status, str(error.detail)),
-        "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
-        "Correct the path or the method",
-        error.headers,
+    return refusal(
+        RequestError(
+            status,
+            None,
+            facts.get(status, str(error.detail)),
+            "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
+            "Correct the path or the method",
+            error.headers,
+        )
     )
-    return await _refuse(request, refusal)
 
 
 class Guard:
@@ -237,20 +231,20 @@ class Guard:
             self._check(scope)
             await self.app(scope, receive, send_with_headers)
         except RequestError as error:
-            await (await _refuse(Request(scope), error))(scope, receive, send_with_headers)
+            await refusal(error)(scope, receive, send_with_headers)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             text, place = " ".join(str(error).split()), f"{last.filename}:{last.lineno}"
             log.error("imputefree: request failed (%s: %s, %s)", type(error).__name__, text, place)
             if not started:
-                refusal = RequestError(
+                failure = RequestError(
                     500,
                     None,
                     "the server could not answer",
                     "This is a fault of the server, not of the request",
                     "Report it, with the line that the server logged",
                 )
-                await (await _refuse(Request(scope), refusal))(scope, receive, send_with_headers)
+                await refusal(failure)(scope, receive, send_with_headers)
 
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])

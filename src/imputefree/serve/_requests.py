@@ -137,7 +137,7 @@ class RequestReader:
         try:
             valid = (self._batch if batch else self._row).validate_python(given)
         except ValidationError as error:
-            raise self._refusal(error) from None
+            raise self._refusal(error, batch) from None
         rows = valid[ROWS] if batch else [valid]
         paths: list[Path] = [(ROWS, i) for i in range(len(rows))] if batch else [()]
         notes: Notes = []
@@ -161,18 +161,18 @@ class RequestReader:
         return Panel.from_list(frames, times=times, static=static)
 
     def _names(self, *place: str | int) -> list[str]:
-        """The fields that may stand at a place."""
+        """The fields that are allowed beside the one at this place."""
         series, columns = self.schema.series, [column.name for column in self.schema.columns]
         if series is None:
             return columns
-        if STEPS in place:
+        if STEPS in place[:-1]:
             return columns if series.time is None else [series.time.name, *columns]
         static = [column.name for column in series.static]
-        if STATIC in place:
+        if STATIC in place[:-1]:
             return static
         return [STATIC, STEPS] if static else [STEPS]
 
-    def _refusal(self, error: ValidationError) -> RequestError:
+    def _refusal(self, error: ValidationError, batch: bool) -> RequestError:
         """The first thing that is wrong, in our words."""
         detail = error.errors(include_url=False)[0]
         kind, loc, value = detail["type"], detail["loc"], detail["input"]
@@ -182,7 +182,7 @@ class RequestReader:
         if isinstance(cause, InputError):
             return RequestError(422, place, f"{place} {cause.fact}", cause.rule, cause.remedy)
         if kind == "extra_forbidden":
-            return self._unknown(loc)
+            return self._unknown(loc, [ROWS] if batch and len(loc) == 1 else self._names(*loc))
         if kind == "too_long":
             return self._too_many(len(value), "row" if loc[-1] == ROWS else "step")
         if kind == "missing":
@@ -195,16 +195,14 @@ class RequestReader:
         fact = f"{place or 'the body'} is {'empty' if value == [] else shown(value)}"
         return RequestError(422, place or None, fact, rule, remedy)
 
-    def _unknown(self, loc: Sequence[str | int]) -> RequestError:
-        *place, name = loc
-        names = self._names(*place)
-        word = "column" if self.schema.series is None or {STEPS, STATIC} & set(place) else "field"
-        near = difflib.get_close_matches(str(name)[:100], names[:COMPARED_COLUMNS], n=1)
+    def _unknown(self, loc: Sequence[str | int], names: list[str]) -> RequestError:
+        word = "field" if names[-1] in (ROWS, STEPS) else "column"
+        near = difflib.get_close_matches(str(loc[-1])[:100], names[:COMPARED_COLUMNS], n=1)
         return RequestError(
             422,
             joined(*loc),
-            f"{shown(name)} is not a {word}",
-            f"The {word}s are {shorten(names, 40)}",
+            f"{shown(loc[-1])} is not a {word} here",
+            f"Allowed: {shorten(names, 40)}",
             f"Write {near[0]!r}, or leave it out" if near else "Correct the name, or leave it out",
         )
 

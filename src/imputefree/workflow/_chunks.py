@@ -14,17 +14,9 @@ import pandas as pd
 
 from ..data import Columns, Levels, parse_numbers
 from ..errors import InputError, counted, shorten
-from ..io import BadRows, RawRows, Reader
+from ..io import BadRows, RawRows, Reader, twin_error
 from ._file_times import Clock
-from ._loaded_model import (
-    Input,
-    choose_columns,
-    clock_of,
-    inputs_of,
-    roles_of,
-    select_inputs,
-    static_names,
-)
+from ._loaded_model import clock_of, file_inputs
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
@@ -51,7 +43,7 @@ class Chunk:
         names = self.inputs.columns
         return Columns(
             [str(name) for name in names],
-            all(isinstance(name, str) for name in names),  # else numbered by `select_inputs`
+            all(isinstance(name, str) for name in names),
             [self.inputs[name].to_numpy() for name in names],
             [False] * len(names),
             len(self.lines),
@@ -135,10 +127,10 @@ class Chunks:
         self.unseen, self.count = Unseen(), 0
         self.beside = list(dict.fromkeys(beside))
         with _naming(bad.path):
-            self.chosen = choose_columns(model, reader.names)
-        self._check_names()
-        inputs = _chosen_inputs(model, self.chosen)
+            inputs = file_inputs(model, reader.names)
+        self._check_names([*inputs, *self.beside])
         self.kinds = {name: column.kind for name, column in inputs.items()}
+        self._unnamed = any(name != column.name for name, column in inputs.items())
         self._levels = {name: Levels(map(str, column.known)) for name, column in inputs.items()}
         self._clock = Clock(clock_of(model))
 
@@ -182,9 +174,11 @@ class Chunks:
         for name, cells, unknown in unseen:
             if (unknown & good).any():
                 self.unseen.add(name, cells[unknown & good])
-        chunk = Chunk(pd.DataFrame(columns), raw.frame[self.beside], raw.lines)
-        chunk = chunk if good.all() else chunk.rows(good)
-        return replace(chunk, inputs=select_inputs(self.model, chunk.inputs)[0])
+        inputs = pd.DataFrame(columns)
+        if self._unnamed:  # columns are taken in their order
+            inputs = inputs.set_axis(range(inputs.shape[1]), axis=1)
+        chunk = Chunk(inputs, raw.frame[self.beside], raw.lines)
+        return chunk if good.all() else chunk.rows(good)
 
     def _values(self, cells: pd.Series, kind: str) -> tuple[np.ndarray, np.ndarray, str]:
         """Values of a column, which cells are bad, and what is wrong with them."""
@@ -196,21 +190,17 @@ class Chunks:
         bad = cells.isna().to_numpy() & (kind == "id")
         return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"
 
-    def _check_names(self) -> None:
-        lacking = [name for name in self.beside if name not in self.reader.names]
+    def _check_names(self, names: list[str]) -> None:
+        lacking = [name for name in names if name not in self.reader.names]
         if lacking:
             raise InputError(
                 f"{self.bad.path} has no column {shorten(lacking)}",
                 f"Its columns are {shorten(self.reader.names, limit=8)}",
                 "Correct the column's name, or the file",
             )
-        twins = [name for name in [*self.chosen, *self.beside] if name in self.reader.twins]
+        twins = [name for name in names if name in self.reader.twins]
         if twins:
-            raise InputError(
-                f"{self.bad.path} has more than one column named {shorten(twins)}",
-                "Columns are identified by name",
-                "Rename or remove the repeated columns",
-            )
+            raise twin_error(self.bad.path, twins)
 
 
 @contextmanager
@@ -220,27 +210,6 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
-
-
-def _chosen_inputs(model: Any, chosen: list[str]) -> dict[str, Input]:
-    """What each chosen column is; kinds are also "id", "time" and "text"."""
-    roles = {name: role for role, name in roles_of(model).items()}
-    inputs = inputs_of(model)
-    kind_of_role = {"id": "id", "time": "time", "variable": "text", "value": "number"}
-    if "variable" in roles.values():
-        static = set(static_names(model))
-        if any(column.kind != "number" for column in inputs if column.name not in static):
-            raise InputError(
-                "the model was trained on pairs of variable and value, some of them strings",
-                "A column of values from a file must be numbers",
-                "Predict from Python, or train with one column per variable",
-            )
-        inputs = [column for column in inputs if column.name in static]
-    rest = iter(inputs)  # in the order of the chosen ones; by that alone if names are unknown
-    return {
-        name: Input(name, kind_of_role[roles[name]], []) if name in roles else next(rest)
-        for name in chosen
-    }
 
 
 def _content(cell: Any) -> str:

@@ -1,4 +1,4 @@
-"""A model file as the commands use it: load it, describe its columns, select them from a frame."""
+"""A model file as the commands use it: load it, describe its columns, find them in a file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import math
 import os
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from ..data import Category, Number
 from ..errors import InputError, ModelFileError, shorten
 from ..estimators import GILEstimator
 
+KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
 USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
 
 
@@ -32,9 +31,6 @@ class Input(NamedTuple):
 
 def load_model(path: str | os.PathLike[str]) -> GILEstimator:
     """Any fitted estimator from its file; a ModelFileError says in one sentence what is wrong."""
-    # Subclasses are known once they are imported: a file names one of the four.
-    from ..estimators import _table_estimators as estimators  # noqa: F401
-
     try:
         return GILEstimator.load(path)
     except (ValueError, TypeError, OverflowError) as error:
@@ -53,6 +49,7 @@ def is_of_series(model: Any) -> bool:
 def inputs_of(model: Any) -> list[Input]:
     """What a model reads, in the order of training; for series the static columns last.
 
+    >>> import pandas as pd
     >>> from imputefree import GILClassifier
     >>> X = pd.DataFrame({"age": [20.0, None, 40.0, 30.0], "sex": ["f", "m", None, "f"]})
     >>> for column in inputs_of(GILClassifier(max_iter=1).fit(X, [0, 1, 0, 1])):
@@ -90,30 +87,41 @@ def clock_of(model: Any) -> dict[str, Any] | None:
     return (about.get("series") or {}).get("clock")
 
 
-def wanted_columns(model: Any) -> list[str]:
-    """The columns that a file must have to be predicted: those with a role, then the inputs."""
-    roles = roles_of(model)
-    names = static_names(model) if "variable" in roles else [c.name for c in inputs_of(model)]
-    return list(dict.fromkeys([*roles.values(), *names]))
-
-
-def choose_columns(model: Any, names: list[str]) -> list[str]:
+def file_inputs(model: Any, names: list[str]) -> dict[str, Input]:
     """The columns of a file that the model reads, in its order; or an InputError.
 
-    A model trained on an array has no names: then columns are taken in their order, if there are
-    as many as in training.
+    Their kinds are also "id", "time" and "text". A model trained on an array has no names: then
+    columns are taken in their order, if there are as many as in training.
+
+    >>> import pandas as pd
+    >>> from imputefree import GILRegressor
+    >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0], "age": [31, 42, 53, 64]})
+    >>> model = GILRegressor(max_iter=1).fit(X, [1.0, 2.0, 3.0, 4.0])
+    >>> list(file_inputs(model, ["age", "ward", "dose"]))
+    ['dose', 'age']
     """
-    wanted = wanted_columns(model)
-    if is_of_series(model) and "id" not in roles_of(model):
+    roles, inputs = roles_of(model), inputs_of(model)
+    if is_of_series(model) and "id" not in roles:
         raise InputError(
             "the model was trained on series without an id column",
             "A file of series has a column that identifies the series",
             "Train with id=, or predict from Python",
         )
+    if "variable" in roles:
+        static = set(static_names(model))
+        if any(column.kind != "number" for column in inputs if column.name not in static):
+            raise InputError(
+                "the model was trained on pairs of variable and value, some of them strings",
+                "A column of values from a file must be numbers",
+                "Predict from Python, or train with one column per variable",
+            )
+        inputs = [column for column in inputs if column.name in static]
+    wanted = {name: Input(name, KIND_OF_ROLE[role], []) for role, name in roles.items()}
+    wanted |= {column.name: column for column in inputs if column.name not in wanted}
     lacking = [name for name in wanted if name not in set(names)]
     if lacking and not is_of_series(model) and not model.encoder_.named:
         if len(names) == len(wanted):
-            return names
+            return dict(zip(names, wanted.values(), strict=True))
         raise InputError(
             f"there are {len(names)} columns where the model was trained on {len(wanted)}",
             "A model trained without column names takes columns by their order",
@@ -126,27 +134,6 @@ def choose_columns(model: Any, names: list[str]) -> list[str]:
             "Rename or add the columns; empty ones are allowed",
         )
     return wanted
-
-
-def select_inputs(model: Any, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The columns the model reads, in its order, and the names of those it ignores.
-
-    frame : (rows, columns), named in any order; columns that the model does not know are left out
-
-    >>> from imputefree import GILRegressor
-    >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0], "age": [31, 42, 53, 64]})
-    >>> model = GILRegressor(max_iter=1).fit(X, [1.0, 2.0, 3.0, 4.0])
-    >>> inputs, ignored = select_inputs(model, X[["age", "dose"]].assign(ward="B"))
-    >>> list(inputs.columns), ignored
-    (['dose', 'age'], ['ward'])
-    """
-    names = [str(name) for name in frame.columns]
-    chosen = choose_columns(model, names)
-    ignored = [name for name in names if name not in set(chosen)]
-    inputs = frame.iloc[:, [names.index(name) for name in chosen]]
-    if chosen != wanted_columns(model):
-        return inputs.set_axis(range(len(chosen)), axis=1), ignored  # by order, without names
-    return inputs.set_axis(chosen, axis=1), ignored
 
 
 def described(plan: Number | Category) -> Input:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.baselines._plain_tables import LinearEncoder, TreeEncoder
+from imputefree.baselines._baseline_encoders import LinearEncoder, TreeEncoder
 from imputefree.data import read_columns
 from imputefree.errors import UnseenCategoryWarning
 from tests.refusals import check_error
@@ -39,16 +39,16 @@ def test_unseen_categories_are_missing_and_order_does_not_matter():
 
 
 def test_rare_categories_share_a_number():
-    texts = ["a", "a", "b", "b", "c", "d"]
-    table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": texts})))
-    found = table.as_numbers(read_columns(pd.DataFrame({"x": texts})))
+    strings = ["a", "a", "b", "b", "c", "d"]
+    table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": strings})))
+    found = table.as_numbers(read_columns(pd.DataFrame({"x": strings})))
     np.testing.assert_array_equal(found[:, 0], [0, 0, 1, 1, 2, 2])
 
 
 def test_hundreds_of_categories_fit_every_library():
-    texts = [f"level {i % 300}" for i in range(900)]
-    table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": texts})))
-    assert table.as_numbers(read_columns(pd.DataFrame({"x": texts}))).max() < 255
+    strings = [f"level {i % 300}" for i in range(900)]
+    table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": strings})))
+    assert table.as_numbers(read_columns(pd.DataFrame({"x": strings}))).max() < 255
 
 
 def test_a_category_without_a_single_entry():
@@ -80,7 +80,7 @@ def test_extreme_values_stay_numbers(kind, size):
 
 
 def test_refusals():
-    table = TreeEncoder(owner="SomeRival").fit(read_columns(FRAME))
+    table = TreeEncoder(owner="SomeModel").fit(read_columns(FRAME))
     text = FRAME.assign(age=["old", "young", None, "old"])
     check_error(lambda: table.as_numbers(read_columns(text)), "column 'age' holds text", "'old'")
     check_error(lambda: table.arranged(read_columns(text)), "column 'age' holds text", "'old'")
@@ -88,5 +88,5 @@ def test_refusals():
         lambda: table.as_numbers(read_columns(FRAME.drop(columns="age"))), "missing now 'age'"
     )
     check_error(
-        lambda: table.as_numbers(read_columns(np.zeros((2, 3)))), "X has 3 features, but SomeRival"
+        lambda: table.as_numbers(read_columns(np.zeros((2, 3)))), "X has 3 features, but SomeModel"
     )

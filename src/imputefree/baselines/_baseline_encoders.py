@@ -1,8 +1,4 @@
-"""How a table becomes numbers for trees and for linear models; learned on training rows only.
-
-`TreeEncoder`: a column stays a column, a gap stays NaN, a category becomes its number.
-`LinearEncoder`: the mean and an indicator where missing, one input a category, one scale for all.
-"""
+"""How a table becomes numbers for trees and for linear models; learned on training rows only."""
 
 from __future__ import annotations
 
@@ -12,17 +8,20 @@ import numpy as np
 
 from ..data import Category, Columns, TableEncoder
 
-LARGEST = 1e38  # XGBoost computes in float32; to trees it only matters which value is larger
+LARGEST = 1e38  # XGBoost computes in float32; to trees only the order of values matters
 FARTHEST = 5.0  # standard deviations: a single wild value must not bend a straight line
 
 
 class PlainEncoder(TableEncoder):
-    """What both share. Categories that appear once, or beyond the 64 most frequent, count as one;
-    those that training never saw count as missing, with a warning."""
+    """Knows the columns, scales and categories of training.
+
+    Categories that appear once, or beyond the 64 most frequent, count as one; those that training
+    never saw count as missing, with a warning.
+    """
 
     indicator = False
 
-    def __init__(self, owner: str = "a rival") -> None:
+    def __init__(self, owner: str = "a baseline") -> None:
         super().__init__(numeric_encoding="plain", indicator=self.indicator, owner=owner)
 
     def fit(self, columns: Columns) -> Self:
@@ -31,12 +30,12 @@ class PlainEncoder(TableEncoder):
         return self
 
     def as_numbers(self, columns: Columns) -> np.ndarray:
-        """What a rival learns from or predicts on; (n, columns) -> (n, inputs) float64."""
+        """The inputs of a baseline; (n, columns) -> (n, inputs) float64."""
         raise NotImplementedError
 
     @property
     def categories(self) -> list[int]:
-        """The numbers of the inputs that hold categories as 0, 1, 2, …"""
+        """Positions of the inputs that hold categories as 0, 1, 2, …"""
         return []
 
 
@@ -55,19 +54,19 @@ class TreeEncoder(PlainEncoder):
 
     @property
     def categories(self) -> list[int]:
-        """The numbers of the columns that hold categories."""
+        """Positions of the columns that hold categories."""
         return [j for j, plan in enumerate(self.plans) if isinstance(plan, Category)]
 
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """(n, columns) -> (n, columns)."""
         table = self.transform(columns)
-        arrays, own = self.arranged(columns).arrays, self.input_columns
+        arrays = self.arranged(columns).arrays
         out = np.full((columns.n_rows, self.n_columns), np.nan)
         for j, plan in enumerate(self.plans):
             if not isinstance(plan, Category):
                 out[:, j] = np.clip(arrays[j], -LARGEST, LARGEST)
-            elif plan.inputs:  # one a level, the same rows observed in all of them
-                levels = np.flatnonzero(own == j)
+            elif plan.inputs:  # one per level, observed in the same rows
+                levels = np.flatnonzero(self.input_columns == j)
                 known = table.observed[:, levels[0]]
                 out[known, j] = table.values[np.ix_(known, levels)].argmax(1)
         return out
@@ -75,7 +74,7 @@ class TreeEncoder(PlainEncoder):
 
 class LinearEncoder(PlainEncoder):
     """Numbers in standard deviations from their mean (outliers pulled in first), 0 where missing;
-    one 0/1 input a category, and one a column with gaps that says "missing here".
+    one 0/1 input per category, and one per column with gaps that says "missing here".
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
@@ -94,10 +93,10 @@ class LinearEncoder(PlainEncoder):
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """(n, columns) -> (n, inputs)."""
         values = self.transform(columns).values.astype(np.float64)
-        arrays, own = self.arranged(columns).arrays, self.input_columns[: self.n_entries]
+        arrays, positions = self.arranged(columns).arrays, self.input_columns[: self.n_entries]
         for j, plan in enumerate(self.plans):
             if not isinstance(plan, Category):  # straight, unlike what networks read
                 with np.errstate(over="ignore"):
                     z = (arrays[j] - plan.center) / plan.spread
-                values[:, own.searchsorted(j)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
+                values[:, positions.searchsorted(j)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
         return values

@@ -1,20 +1,21 @@
-"""What the cost benchmarks share: interleaved timing, ratios, their limits, and the record.
+"""What benchmarks share: interleaved timing, ratios with their limits, and the record of a run.
 
-Absolute times lie on a busy machine; the ratio of medians of steps that took turns does not.
+Absolute times are unreliable on a busy machine; the ratio of medians of steps that take turns is
+not.
 """
 
 from __future__ import annotations
 
 import json
 import platform
+import shlex
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 Step = Callable[[], None]
 
@@ -52,16 +53,17 @@ def judge(ratios: Mapping[str, float], limits: Mapping[str, float], default: str
     return failed
 
 
-def write(path: Path | None, rounds: int, figures: dict[str, Any]) -> None:
-    """The figures with what they were measured by."""
+def write(path: Path | None, packages: str, **figures: Any) -> None:
+    """Figures as JSON, with the command and the versions that made them; nothing if path is None.
+
+    packages : whose versions matter besides imputefree's, separated by spaces
+    """
     if path is None:
         return
-    record = {
-        "command": "python " + " ".join(sys.argv),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "threads": torch.get_num_threads(),
-        "rounds": rounds,
+    versions = {name: version(name) for name in ("imputefree", *packages.split())}
+    content = {
+        "command": "python " + shlex.join(sys.argv),
+        "versions": {"python": platform.python_version(), **versions},
         **figures,
     }
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    path.write_text(json.dumps(content, indent=1) + "\n")

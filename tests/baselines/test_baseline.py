@@ -1,7 +1,4 @@
-"""What every rival for tables promises: the same tables as ours, held-out rows, one seed one model.
-
-Mirrors rival.py, linear.py and forest.py, and what test_boosting.py leaves of boosting.py.
-"""
+"""What every baseline for tables promises: tables as ours, held-out rows, one seed one model."""
 
 from __future__ import annotations
 
@@ -93,7 +90,7 @@ def test_tiny_tables_and_odd_columns(model):
 
 @everyone
 def test_what_held_out_rows_hold_is_not_learned(model):
-    """Neither scales nor categories nor fits: wild inputs in held-out rows leave the encoding."""
+    """Wild inputs in held-out rows leave the encoding as it is."""
     held_out = np.arange(len(X)) >= 240
     wild = X.copy()
     wild.loc[held_out, "a"] = 1e6
@@ -107,7 +104,7 @@ def test_what_held_out_rows_hold_is_not_learned(model):
 
 
 @regressors
-def test_the_scale_of_numbers_is_that_of_rows_learned_from(model):
+def test_the_scale_of_numbers_is_that_of_training_rows(model):
     y = np.where(np.arange(len(X)) >= 240, 1e6, Y.astype(float))
     model = clone(model).fit(X, y, held_out=np.arange(len(X)) >= 240)
     assert model.target_mean_ == pytest.approx(Y[:240].mean())
@@ -122,7 +119,7 @@ def test_a_class_that_only_held_out_rows_have(model):
     np.testing.assert_array_equal(model.predict_proba(X)[:, 2], 0.0)
     check_error(
         lambda: clone(model).fit(X, y, held_out=np.arange(len(X)) >= 290),
-        "held_out marks rows of classes only that no other row has",
+        "held_out marks only rows of classes that no other row has",
     )
 
 

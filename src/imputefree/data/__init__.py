@@ -1,6 +1,5 @@
 """The one door: any table or series becomes a `Table` of scaled values and an observed mask."""
 
-from ..errors import counted, shorten
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
 from ._encoding import (
@@ -46,7 +45,6 @@ __all__ = [
     "as_array",
     "as_values",
     "assign_folds",
-    "counted",
     "first_steps",
     "is_polars",
     "location",
@@ -62,7 +60,6 @@ __all__ = [
     "read_weights",
     "scale",
     "series_labels",
-    "shorten",
     "split_static",
     "step_labels",
     "tenths",

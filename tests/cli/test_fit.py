@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import imputefree
-from imputefree.estimators._base import GILEstimator
+from imputefree.estimators import GILEstimator
 
 TINY = ("--max-iter", 2, "--members", 1)
 

@@ -211,7 +211,7 @@ def test_every_table_says_how_it_was_made(whole):
     assert page.text.count("How these figures were made") == tables
     assert "made_up_results.py" in page.text
     assert "torch 2.13.0+cpu" in page.text
-    assert "mcar-50, mcar-90, mar defaults 0–1 0 14.5 to 15.5" in page.text
+    assert "mcar-50, mcar-90, mar defaults 0, 1 0 14.5 to 15.5" in page.text
 
 
 def test_strings_of_records_are_never_markup():
@@ -294,7 +294,7 @@ def test_regression_has_tables_too():
         for name, level in (("gil", 0.8), ("ridge", 0.7))
         for seed in (0, 1)
     ]
-    assert "0.800 ± 0.000" in Reader(report(records)).text
+    assert "0.8 ± 0" in Reader(report(records)).text
     for one in records:
         one["study"] = "prices"
     text = Reader(report(records)).text

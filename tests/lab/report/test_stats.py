@@ -230,11 +230,10 @@ def test_ranks_refuse_different_rivals_and_name_them():
     assert mean_ranks(runs, "accuracy", methods=["a"])["mean_rank"].tolist() == [1.0]
 
 
-@pytest.mark.parametrize("over", ["runs", "methods"])
-def test_correlation_is_scipys(over):
+def test_correlation_is_scipys():
     runs = made_up(studies=2)
     runs.loc[runs["method"] == "gil", "imputation_mse"] = nan  # it does not impute
-    found = imputation_correlation(runs, over=over)
+    found = imputation_correlation(runs)
     for line in found.to_dict("records"):
         pairs = [
             [
@@ -244,8 +243,6 @@ def test_correlation_is_scipys(over):
             for m in METHODS[1:]
         ]
         x, y = np.array(pairs).transpose(1, 0, 2)
-        if over == "methods":
-            x, y = x.mean(1), y.mean(1)
         expected = scipy_stats.pearsonr(x.ravel(), y.ravel())
         assert line["points"] == x.size
         np.testing.assert_allclose((line["r"], line["p"]), tuple(expected), rtol=1e-10)
@@ -291,10 +288,6 @@ def test_results_do_not_depend_on_the_order_of_lines_and_runs_stay_as_they_are()
         ),
         (lambda r: compare(r, "accuracy", "a", test_to_train=-1), ["is -1.0", "0 or more"]),
         (lambda r: compare(r.assign(n_test=1, n_train=0), "accuracy", "a"), ["inf", "0 or more"]),
-        (
-            lambda r: imputation_correlation(r, "accuracy", "accuracy", over="seeds"),
-            ["over is 'seeds'", "'runs' or 'methods'"],
-        ),
     ],
 )
 def test_bad_parameters_are_one_error(call, parts):

@@ -19,7 +19,7 @@ from imputefree.lab.runs._pictures import PictureWarning
 from imputefree.lab.runs._protocol import Run, carry_out, configure, make_method
 from imputefree.lab.studies import load
 from imputefree.lab.studies._study import Study
-from imputefree.metrics import _scores as metrics
+from imputefree.metrics import classification_scores
 from tests.lab.simulated import table
 from tests.refusals import check_error
 
@@ -95,7 +95,7 @@ def test_scores_are_those_of_the_test_part():
     held_out = np.isin(rest, split.validation)
     model = protocol.make_method("linear", random_state=run.random_state)
     model.fit(X.iloc[rest], Y[rest], held_out=held_out)
-    expected = metrics.of_classes(Y[split.test], model.predict_proba(X.iloc[split.test]))
+    expected = classification_scores(Y[split.test], model.predict_proba(X.iloc[split.test]))
     assert found["scores"] == pytest.approx(expected)
     assert found["tried"] == []
     cost = found["cost"]

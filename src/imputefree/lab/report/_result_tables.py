@@ -112,8 +112,6 @@ def results_table(
     metrics: Sequence[str] = ("accuracy",),
     *,
     methods: Sequence[str] | None = None,
-    settings: Sequence[str] | Mapping[str, str] | None = None,
-    simulated: bool | None = None,
     cut: Sequence[str] = (),
 ) -> ResultTable:
     """The table of one study.
@@ -123,25 +121,31 @@ def results_table(
     runs : as in `_stats`; may hold other studies too
     methods : those to show, in this order. None: those of the paper in its order, run or not, then
         the rest
-    settings : those to show, in this order; a mapping gives the paper's name of each, where it
-        differs from `_paper_figures`
-    simulated : None: True where the column "simulated" of the runs says so, and for IMITATES
     cut : what our runs have less of than the paper's, one sentence each; see `what_was_cut`
 
     A single run has no ±; a method that failed says so; `–` is a missing figure.
     """
-    table = _of_study(checked_runs(runs, *metrics), study)
+    table = checked_runs(runs, *metrics)
+    if study not in set(table["study"]):
+        raise InputError(
+            f"there are no runs of the study {study!r}",
+            f"The runs have {shorten(list(table['study'].unique()), limit=20)}",
+            "Pass one of these names",
+        )
+    table = table[table["study"] == study]
     check_methods(table, [name for name in methods or [] if name not in PRINTED_NAMES])
-    places = _places(table, settings)
     ours = {metric: summary(table, metric) for metric in metrics}
-    by_place = {metric: _lines(part) for metric, part in ours.items()}
-    shown = [(place, metric) for place in places for metric in metrics]
-    source = IMITATES.get(study, study)
+    by_place = {
+        (line["setting"], metric, line["method"]): line
+        for metric, means in ours.items()
+        for line in means.to_dict("records")
+    }
+    shown = [(setting, metric) for setting in table["setting"].unique() for metric in metrics]
     paper = {
-        (place, metric, name): figure
-        for place, metric in shown
+        (setting, metric, name): figure
+        for setting, metric in shown
         for name in PRINTED_NAMES
-        if (figure := find(source, name, places[place], metric)) is not None
+        if (figure := find(IMITATES.get(study, study), name, setting, metric)) is not None
     }
     if methods is None:
         known = set(table["method"]) | {name for _, _, name in paper}
@@ -150,34 +154,29 @@ def results_table(
     paper = {key: figure for key, figure in paper.items() if key[2] in methods}
     columns: list[tuple[str, list[str]]] = [("method", [_name(name) for name in methods])]
     best = set()
-    for place, metric in shown:
-        lines = [by_place[metric].get((place, name)) for name in methods]
+    for setting, metric in shown:
+        lines = [by_place.get((setting, metric, name)) for name in methods]
         best |= {(row, len(columns)) for row in _best(lines, metric)}
-        columns.append((f"{place} {_short(metric)}", [_ours(line, metric) for line in lines]))
-        figures = [paper.get((place, metric, name)) for name in methods]
+        columns.append((f"{setting} {_short(metric)}", [_ours(line, metric) for line in lines]))
+        figures = [paper.get((setting, metric, name)) for name in methods]
         if any(figures):
             columns.append(("paper", [_papers(figure, metric) for figure in figures]))
-    is_simulated = study in _simulated(runs) if simulated is None else simulated
+    simulated = study in _simulated(runs)
     counts = pd.concat([part.loc[part["runs"] > 0, "runs"] for part in ours.values()])
-    return ResultTable(
-        title=f"{study} (SIMULATED)" if is_simulated else study,
-        head=[name for name, _ in columns],
-        rows=[list(row) for row in zip(*(cells for _, cells in columns), strict=True)],
-        best=frozenset(best),
-        captions=_captions(is_simulated, _how_many(counts, metrics), cut, list(paper.values())),
-    )
+    captions = _captions(simulated, _how_many(counts, metrics), cut, list(paper.values()))
+    title = f"{study} (SIMULATED)" if simulated else study
+    return _from_columns(title, columns, best, captions)
 
 
 def correlation_table(
     runs: pd.DataFrame,
     *,
-    over: str = "runs",
     error: str = "imputation_mse",
     score: str = "accuracy",
     cut: Sequence[str] = (),
 ) -> ResultTable:
     """The paper's Table 4: r and p of imputation error and score, a column per setting."""
-    correlations = imputation_correlation(runs, error, score, over)
+    correlations = imputation_correlation(runs, error, score)
     simulated = _simulated(runs) & set(correlations["study"])
     columns: list[tuple[str, list[str]]] = [("", ["Pearson's r", "p-value"])]
     used: list[Figure] = []
@@ -191,54 +190,25 @@ def correlation_table(
         if any(figures):
             columns.append(("paper", [NONE if f is None else f.printed for f in figures]))
             used += [figure for figure in figures if figure is not None]
-    point = "one run of one imputer" if over == "runs" else "one imputer, the mean of its runs"
-    return ResultTable(
-        title=f"{error} and {score}",
-        head=[name for name, _ in columns],
-        rows=[list(row) for row in zip(*(cells for _, cells in columns), strict=True)],
-        best=frozenset(),
-        captions=_captions(bool(simulated), f"A point is {point}.", cut, used),
-    )
+    captions = _captions(bool(simulated), "A point is one run of one imputer.", cut, used)
+    return _from_columns(f"{error} and {score}", columns, (), captions)
+
+
+def _from_columns(
+    title: str,
+    columns: Sequence[tuple[str, list[str]]],
+    best: Iterable[tuple[int, int]],
+    captions: list[str],
+) -> ResultTable:
+    head, cells = zip(*columns, strict=True)
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return ResultTable(title, list(head), rows, frozenset(best), captions)
 
 
 def _simulated(runs: pd.DataFrame) -> set[str]:
     """Studies that are simulated, by what a run says or by name."""
     names = set(runs.loc[runs["simulated"].eq(True), "study"]) if "simulated" in runs else set()
     return {str(name) for name in names} | set(IMITATES)
-
-
-def _of_study(table: pd.DataFrame, study: str) -> pd.DataFrame:
-    part = table[table["study"] == study]
-    if part.empty:
-        raise InputError(
-            f"there are no runs of the study {study!r}",
-            f"The runs have {shorten(list(table['study'].unique()), limit=20)}",
-            "Pass one of these names",
-        )
-    return part
-
-
-def _places(
-    table: pd.DataFrame, settings: Sequence[str] | Mapping[str, str] | None
-) -> dict[str, str]:
-    """Our settings to show -> what the paper calls them here."""
-    known = [str(name) for name in table["setting"].unique()]
-    if settings is None:
-        return {name: name for name in known}
-    places = dict(settings) if isinstance(settings, Mapping) else {name: name for name in settings}
-    unknown = [name for name in places if name not in known]
-    if unknown:
-        raise InputError(
-            f"there are no runs of the setting {shorten(unknown)}",
-            f"The runs of this study have {shorten(known, limit=20)}",
-            "Pass settings= some of these",
-        )
-    return places
-
-
-def _lines(ours: pd.DataFrame) -> dict[tuple[str, str], Mapping[Any, Any]]:
-    """Lines of a summary by setting and method."""
-    return {(line["setting"], line["method"]): line for line in ours.to_dict("records")}
 
 
 def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:

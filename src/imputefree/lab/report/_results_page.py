@@ -21,10 +21,10 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
@@ -57,12 +57,16 @@ from ._result_tables import (
     results_table,
     what_was_cut,
 )
-from ._stats import compare, compare_over_studies, mean_ranks, summary
+from ._stats import compare, compare_over_studies, mean_ranks
 
 Section = dict[str, Any]  # title, simulated, blocks, sections; `_with_ids` adds an id
 ORDER = ("mnist", "ophthalmic-simulated", "icu", "mimic3", "physionet2012")
 TABLE = "table:"  # begins the name of a public table
 OTHER_METRICS = (("log_loss", "calibration_error"), ("fit_seconds",))
+PROVENANCE = (
+    *("method", "setting", "parameters", "mask seeds", "split seeds", "seconds"),
+    "finished (UTC)",
+)
 LEVEL = 0.95
 SMALL_P = 0.05
 HOW_COMPARED = (
@@ -177,8 +181,7 @@ def _overview(lines: list[Record], studies: list[str]) -> Section:
                 sum(line["status"] != "done" for line in group),
             ]
         )
-    days = sorted(str(line["finished"])[:10] for line in lines if line.get("finished"))
-    when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "on an unknown day"
+    when = _span(str(line["finished"])[:10] for line in lines if line.get("finished"))
     many = "1 study" if len(studies) == 1 else f"{len(studies)} studies"
     text = f"{counted(len(lines), 'run')} of {many}, finished {when}."
     head = ["study", "data", "settings", "methods", "runs", "failed"]
@@ -251,72 +254,47 @@ def _provenance(lines: list[Record]) -> list[Block]:
         own = [line[key] for key in ("method", "setting", "grid", "chosen")]
         groups = commands.setdefault(shared, {})
         groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(line)
-    head = ["method", "setting", "parameters", "mask seeds", "split seeds", "seconds", "finished"]
     blocks = []
     for groups in commands.values():
         first = next(iter(groups.values()))[0]
-        rows = [
-            [
-                group[0]["method"],
-                _joined(line["place"] for line in group),
-                _parameters(group[0]),
-                _seeds([line["mask_seed"] for line in group]),
-                _seeds([line["split_seed"] for line in group]),
-                _seconds([line.get("seconds") for line in group]),
-                _dates([str(line.get("finished") or "") for line in group]),
-            ]
-            for group in groups.values()
-        ]
-        about = f"Runs of {counted(len(rows), 'entry')}: how they were made"
         versions = ", ".join(f"{name} {number}" for name, number in first["versions"].items())
-        blocks.append(
-            _words(head, rows, about, nowrap=6)
-            | {
-                "command": str(first.get("command") or "not recorded"),
-                "versions": versions or "not recorded",
-            }
-        )
+        about = {
+            "command": str(first.get("command") or "not recorded"),
+            "versions": versions or "not recorded",
+            "nowrap": 6,
+        }
+        rows = [_provenance_row(group) for group in groups.values()]
+        blocks.append(_words(list(PROVENANCE), rows, "How these runs were made", **about))
     return blocks
 
 
-def _parameters(line: Record) -> str:
-    parts = [f"{key} {value}" for key, value in line["setting"].items()]
+def _provenance_row(group: list[Record]) -> list[str]:
+    line = group[0]
+    parameters = [f"{key} {value}" for key, value in line["setting"].items()]
     if line["grid"]:
-        parts += [f"{key} of {value}" for key, value in line["grid"].items()]
-        parts += [f"chosen: {key} {value}" for key, value in line["chosen"].items()]
-    return ", ".join(parts) or "defaults"
+        parameters += [f"{key} of {value}" for key, value in line["grid"].items()]
+        parameters += [f"chosen: {key} {value}" for key, value in line["chosen"].items()]
+    seconds = [line.get("seconds") for line in group]
+    return [
+        line["method"],
+        _joined(line["place"] for line in group),
+        ", ".join(parameters) or "defaults",
+        _joined(line["mask_seed"] for line in group),
+        _joined(line["split_seed"] for line in group),
+        _span(number for number in seconds if isinstance(number, int | float)),
+        _span(str(line["finished"])[:16] for line in group if line.get("finished")),
+    ]
 
 
-def _seeds(values: list[Any]) -> str:
-    """Seeds, with consecutive ones shortened.
+def _span(values: Iterable[Any]) -> str:
+    """The first and the last of sorted values.
 
-    >>> _seeds([0, 1, 2, 4]), _seeds([0, 0])
-    ('0–2, 4', '0')
+    >>> _span([1.2, 30, 4]), _span(["2026-03-01"]), _span([])
+    ('1.2 to 30', '2026-03-01', '–')
     """
-    if not all(isinstance(value, int) for value in values):
-        return _joined(values)
-    spans: list[list[int]] = []
-    for value in sorted(set(values)):
-        if spans and value == spans[-1][1] + 1:
-            spans[-1][1] = value
-        else:
-            spans.append([value, value])
-    return ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in spans)
-
-
-def _seconds(values: list[Any]) -> str:
-    """
-    >>> _seconds([1.2, 30.0, None]), _seconds([None])
-    ('1.2 to 30', '–')
-    """
-    known = sorted(value for value in values if isinstance(value, int | float))
-    ends = [f"{value:.3g}" for value in known[:1] + known[-1:]]
-    return " to ".join(dict.fromkeys(ends)) or NONE
-
-
-def _dates(values: list[str]) -> str:
-    known = sorted({value.replace("T", " ").replace("+00:00", "")[:16] for value in values} - {""})
-    return " to ".join(dict.fromkeys(known[:1] + known[-1:])) + " UTC" if known else NONE
+    ordered = sorted(values)
+    ends = [value if isinstance(value, str) else f"{value:.3g}" for value in ordered]
+    return " to ".join(dict.fromkeys(ends[:1] + ends[-1:])) or NONE
 
 
 def _comparison(runs: pd.DataFrame) -> Block | None:
@@ -413,55 +391,29 @@ def _public_tables(names: list[str], lines: list[Record], runs: pd.DataFrame) ->
 
 
 def _joint_table(runs: pd.DataFrame, metric: str) -> ResultTable:
-    """Methods as rows, tables as columns, and each method's mean rank."""
-    means = summary(runs, metric)
-    settings = means["setting"].map(lambda name: "" if name == "natural" else f", {name}")
-    means["place"] = means["study"].str.removeprefix(TABLE) + settings
-    places = list(dict.fromkeys(means["place"]))
+    """Methods as rows, tables as columns, and mean ranks of those that finished every table."""
+    settings = runs["setting"].map(lambda name: "" if name == "natural" else f", {name}")
+    places = runs["study"].str.removeprefix(TABLE) + settings
     methods = list(method_styles(list(runs["method"].unique())))
-    wide = {
-        part: means.pivot(index="method", columns="place", values=part).reindex(methods)
-        for part in ("mean", "sd")
-    }
-    ranks, about_ranks = _ranks(runs, metric, wide["mean"])
-    columns = []
-    best = set()
-    for at, place in enumerate(places, start=1):
-        values, sds = (wide[part][place].to_numpy(dtype=float) for part in ("mean", "sd"))
-        columns.append([_cell(value, sd, metric) for value, sd in zip(values, sds, strict=True)])
-        if np.isfinite(values).sum() > 1:
-            top = np.nanmax(values) if metric in HIGHER_IS_BETTER else np.nanmin(values)
-            best |= {(int(row), at) for row in np.flatnonzero(values == top)}
-    if ranks:
-        columns.append([f"{ranks[name]:.2f}" if name in ranks else NONE for name in methods])
-        lowest = min(ranks.values())
-        best |= {(i, len(columns)) for i, name in enumerate(methods) if ranks.get(name) == lowest}
-    unit = " In per cent." if metric in PERCENT else ""
-    captions = [f"Ours: mean ± sd over runs, best in bold; – means not run or failed.{unit}"]
-    rows = [[name, *cells] for name, *cells in zip(methods, *columns, strict=True)]
-    head = ["method", *places, *(["mean rank"] if ranks else [])]
-    return ResultTable("Public tables", head, rows, frozenset(best), [*captions, about_ranks])
-
-
-def _ranks(runs: pd.DataFrame, metric: str, means: pd.DataFrame) -> tuple[dict[str, float], str]:
-    """Of methods that finished every table: ranks among different rivals are not comparable."""
-    finished = [str(name) for name in means.index[means.notna().all(axis=1)]]
-    if len(finished) < 2:
-        return {}, "No two methods finished every table, so there are no ranks."
+    joint = runs.assign(study="Public tables", setting=places)
+    table = results_table(joint, "Public tables", [metric], methods=methods)
+    head = [name.rpartition(" ")[0] or name for name in table.head]  # all of one metric
+    done = runs[runs[metric].notna()].assign(place=places).groupby("method")["place"].nunique()
+    finished = [name for name in methods if done.get(name) == places.nunique()]
     try:
-        ranks = mean_ranks(runs, metric, finished)
+        ranks = mean_ranks(runs, metric, finished).set_index("method")["mean_rank"]
     except ImputefreeError as error:
-        return {}, f"There are no ranks: {error}"
+        return replace(table, head=head, captions=[*table.captions, f"There are no ranks: {error}"])
     about = f"Mean rank: 1 is the best of the {len(finished)} methods that finished every table."
-    return dict(zip(ranks["method"], ranks["mean_rank"], strict=True)), about
-
-
-def _cell(value: float, sd: float, metric: str) -> str:
-    if not np.isfinite(value):
-        return NONE
-    scale, digits = (100, 1) if metric in PERCENT else (1, 3)
-    spread = f" ± {scale * sd:.{digits}f}" if np.isfinite(sd) else ""
-    return f"{scale * value:.{digits}f}{spread}"
+    cells = [f"{ranks[name]:.2f}" if name in ranks else NONE for name in methods]
+    best = {(row, len(head)) for row, name in enumerate(methods) if ranks.get(name) == ranks.min()}
+    return replace(
+        table,
+        head=[*head, "mean rank"],
+        rows=[[*row, cell] for row, cell in zip(table.rows, cells, strict=True)],
+        best=table.best | best,
+        captions=[*table.captions, about],
+    )
 
 
 def _over_tables(runs: pd.DataFrame, metric: str) -> Block | None:

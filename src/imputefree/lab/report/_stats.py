@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
+from scipy.stats import pearsonr, rankdata
 from scipy.stats import t as student
 
 from ...errors import InputError, ParameterError, shorten
@@ -189,32 +189,22 @@ def mean_ranks(
 
 
 def imputation_correlation(
-    runs: pd.DataFrame,
-    error: str = "imputation_mse",
-    score: str = "accuracy",
-    over: str = "runs",
+    runs: pd.DataFrame, error: str = "imputation_mse", score: str = "accuracy"
 ) -> pd.DataFrame:
     """Pearson's r of imputation error with score, and its two-sided p (the paper's Table 4).
 
-    over : "runs": one point per run, as the paper seems to do; its p-value treats the runs of one
-        method as independent, which they are not. "methods": one point per method, its means
+    Each run is a point, as the paper seems to have it; p treats the runs of one method as
+    independent, which they are not.
 
     Returns one row per (study, setting): points, r, p. Runs with NaN in either column (methods
     that do not impute) are left out. r and p are NaN with fewer than three points or no spread.
     """
-    if over not in ("runs", "methods"):
-        raise ParameterError(
-            f"over is {over!r}", "It must be 'runs' or 'methods'", "Pass over= one of these"
-        )
-    table = checked_runs(runs, error, score)
-    known = table[[error, score]].notna().all(axis=1)
     lines = []
-    for (study, setting), part in table.groupby(PLACE, sort=False):
-        points = part[known.loc[part.index]]
-        if over == "methods":
-            points = points.groupby("method", sort=False)[[error, score]].mean()
-        r, p = _pearson(points[error].to_numpy(), points[score].to_numpy())
-        lines.append({"study": study, "setting": setting, "points": len(points), "r": r, "p": p})
+    for (study, setting), part in checked_runs(runs, error, score).groupby(PLACE, sort=False):
+        x, y = part[[error, score]].dropna().to_numpy().T
+        spread = all(np.ptp(v) > NOISE * np.abs(v).max() for v in (x, y)) if len(x) > 2 else False
+        r, p = pearsonr(x, y) if spread else (np.nan, np.nan)
+        lines.append({"study": study, "setting": setting, "points": len(x), "r": r, "p": p})
     return pd.DataFrame(lines)
 
 
@@ -291,18 +281,6 @@ def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     positive = doubled[d > 0].sum()
     smaller = min(positive, doubled.sum() - positive)
     return float(positive / 2), float(min(1.0, 2 * chance[: smaller + 1].sum()))
-
-
-def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    n = len(x)
-    if n < 3:
-        return np.nan, np.nan
-    dx, dy = x - x.mean(), y - y.mean()
-    if any(np.abs(d).max() <= NOISE * np.abs(v).max() for d, v in ((dx, x), (dy, y))):
-        return np.nan, np.nan
-    r = float(np.clip(dx @ dy / (np.linalg.norm(dx) * np.linalg.norm(dy)), -1, 1))
-    with np.errstate(divide="ignore"):
-        return r, float(2 * student.sf(abs(r) * np.sqrt((n - 2) / np.float64(1 - r * r)), n - 2))
 
 
 def _without_noise(differences: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -148,13 +148,7 @@ SHOCK = StudyPlan(
     seeds=3,
     kind="series",
     method_settings=SERIES_SETTINGS,
-    quick={
-        "options": ({"form": "fixed"},),
-        "steps": 60,
-        "form_steps": {},
-        "seeds": 1,
-        "width": 32,
-    },
+    quick={"options": ({"form": "fixed"},), "steps": 60, "form_steps": {}, "seeds": 1, "width": 32},
 )
 PLANS: dict[str, StudyPlan] = {
     "mnist": StudyPlan(

@@ -38,12 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from ...errors import ParameterError
 from ...gil import POLICIES
-from ...metrics import (
-    Figures,
-    classification_scores,
-    imputation_scores,
-    regression_scores,
-)
+from ...metrics import Figures, classification_scores, imputation_scores, regression_scores
 from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
 from ..studies import Root, Study, load, takes
 from . import _pictures

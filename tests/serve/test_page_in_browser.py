@@ -378,21 +378,21 @@ def test_fields_have_names_and_contrast_in_both_themes(page):
 
 
 FAINT = """
-const behind = (one) => {
-  const color = getComputedStyle(one).backgroundColor;
-  return color === "rgba(0, 0, 0, 0)" && one.parentElement ? behind(one.parentElement) : color;
+const behind = (node) => {
+  const color = getComputedStyle(node).backgroundColor;
+  return color === "rgba(0, 0, 0, 0)" && node.parentElement ? behind(node.parentElement) : color;
 };
 const light = (color) => {
   const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map((c) => c / 255)
     .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
-const contrast = (one) => { // WCAG's ratio of text to what is behind it
-  const pair = [light(getComputedStyle(one).color), light(behind(one))];
+const contrast = (node) => { // WCAG's ratio of text to what is behind it
+  const pair = [light(getComputedStyle(node).color), light(behind(node))];
   return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
 };
 const shown = [...document.querySelectorAll(arguments[0])].filter(
-  (one) => one.checkVisibility() && one.textContent.trim() && !one.disabled);
+  (node) => node.checkVisibility() && node.textContent.trim() && !node.disabled);
 if (shown.length < 20) return ["hardly anything is shown"];
-return shown.filter((one) => contrast(one) < 4.5).map((one) => one.outerHTML);
+return shown.filter((node) => contrast(node) < 4.5).map((node) => node.outerHTML);
 """

@@ -101,6 +101,11 @@ class Page:
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         element.click()
 
+    def cells(self):
+        """The table of predictions, row by row."""
+        rows = self.all("#many-table tbody tr")
+        return [[cell.text for cell in row.find_elements("css selector", "th, td")] for row in rows]
+
     def focused(self):
         return self.browser.switch_to.active_element
 
@@ -243,10 +248,7 @@ def test_csv_in_and_out(page, tmp_path):
     summary = page.find("#many-say").text
     assert "2 rows predicted, 1 not" in summary
     assert "Not used by the model: who." in summary
-    cells = [
-        [cell.text for cell in row.find_elements("css selector", "th, td")]
-        for row in page.all("#many-table tbody tr")
-    ]
+    cells = page.cells()
     assert [row[0] for row in cells] == ["2", "3", "4"]
     assert text(cells[0][3]) == probability(
         age=31, sex="f", lactate=1.5, **{"home.dest": "no, where"}
@@ -332,10 +334,7 @@ def test_csv_of_steps(page):
     page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
     page.press("#predict-many")
     page.until(lambda: "1 series predicted, 2 not" in page.find("#many-say").text)
-    cells = [
-        [cell.text for cell in row.find_elements("css selector", "th, td")]
-        for row in page.all("#many-table tbody tr")
-    ]
+    cells = page.cells()
     assert [row[0] for row in cells] == ["7", "8", "9"]
     assert "two lines at hour 0" in cells[1][-1]
     assert "is not a time" in cells[2][-1]

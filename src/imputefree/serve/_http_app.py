@@ -70,6 +70,7 @@ def build_app(
         " values that training never saw.",
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
         lifespan=lifespan,
     )
     app.add_middleware(Guard, token=token, hosts=hosts)

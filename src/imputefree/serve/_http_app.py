@@ -119,7 +119,7 @@ def build_app(
 
     described = schema.model_dump()
 
-    @app.get("/schema", summary="The model's columns", response_model=Schema, **documented())
+    @app.get("/schema", name="schema", summary="Columns", response_model=Schema, **documented())
     async def get_schema() -> Response:
         return AsciiResponse(described)
 

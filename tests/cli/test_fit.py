@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import imputefree
-from imputefree.estimators._base import GILEstimator
+from imputefree.estimators import GILEstimator
 from imputefree.io import header
 
 TINY = ("--max-iter", 2, "--members", 1)

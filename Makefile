@@ -1,13 +1,13 @@
-# make demo | test | lint | format | bench | readme | docs | clean.   Needs Python >= 3.11 and make, nothing else.
+# make demo | quick | test | lint | format | bench | readme | docs | clean. Needs Python >= 3.11 and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # torch first and by its exact version: another package's open range would pull CUDA builds
 TORCH := $(shell grep '^torch==' constraints.txt)
-SOURCES := src tests benchmarks scripts
+SOURCES := src tests benchmarks paper scripts
 
-.PHONY: demo test unit lint format types bench readme docs clean
+.PHONY: demo quick test unit lint format types bench readme docs clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
@@ -22,6 +22,11 @@ $(VENV)/.dev: $(VENV)/.core
 demo: $(VENV)/.core
 	$(RUN) -m imputefree.lab.demo
 
+# while editing: lint and every test that is not slow, under 90 s on two cores
+quick: lint
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 -m 'not slow'
+
+# everything
 test: lint types unit
 
 unit: $(VENV)/.dev
@@ -41,6 +46,7 @@ types: $(VENV)/.dev
 	$(VENV)/bin/mypy
 
 bench: $(VENV)/.dev
+	$(RUN) benchmarks/start_cost.py
 	$(RUN) benchmarks/start_cost.py
 	$(RUN) benchmarks/step_cost.py
 	$(RUN) benchmarks/sequence_step_cost.py

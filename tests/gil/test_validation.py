@@ -49,7 +49,7 @@ def test_each_member_gets_its_best_weights_back():
     stopping.restore(net)
     assert bias.flatten().tolist() == [0.0, 1.0]
     again = EarlyStopping(network(), 2, patience=2)
-    again.set_state(stopping.state())
+    again.load_state_dict(stopping.state_dict())
     again.restore(net)
     assert bias.flatten().tolist() == [0.0, 1.0]
 

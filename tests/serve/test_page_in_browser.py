@@ -14,6 +14,7 @@ from tests.serve.models import client, numbers, patients, stays
 
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
 PATIENCE = 30
+pytestmark = pytest.mark.slow
 
 
 @contextmanager

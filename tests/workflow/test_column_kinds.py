@@ -10,8 +10,8 @@ from imputefree.workflow._column_kinds import take_for
 from tests.refusals import check_error
 
 
-def taken(values, **how):
-    return take_for(pd.Series(values, name="c"), **how)
+def taken(values, **options):
+    return take_for(pd.Series(values, name="c"), **options)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_kept(values, kind):
     assert column.missing == pd.isna(pd.Series(values)).mean()
 
 
-def test_what_numbers_the_rows_numbers_all_of_the_file():
+def test_a_row_number_counts_all_rows_of_the_file():
     every = pd.Series(range(1, 31), name="c")
     assert "numbers the rows" in take_for(every[5:], whole=every).left_out
     assert "numbers the rows" in take_for(every[::2], whole=every).left_out
@@ -73,7 +73,7 @@ def test_the_user_decides():
     assert taken([f"Ms {i}" for i in range(20)], forced=True).kind == "category"
 
 
-def test_notes_say_what_to_look_at():
+def test_notes():
     ids = np.random.default_rng(0).permutation(1000)[:30]
     assert "--drop" in taken(ids).note
     assert "--drop" not in taken(ids + 0.5).note

@@ -20,13 +20,13 @@ DAYS = pd.Timestamp("2024-01-13")
 
 
 def dated(frame, form, start=DAYS):
-    """A row a day, as texts."""
+    """One row per day, as strings."""
     when = start + pd.to_timedelta(frame["hour"] // 1.5, "D")
     return frame.assign(hour=when.dt.strftime(form))
 
 
 def trained(frame, folder):
-    """A model that knows of its times what `imputefree fit` writes down."""
+    """A model that knows how its times are written, as after `imputefree fit`."""
     path = folder / "train.csv"
     frame.to_csv(path, index=False)
     request = Request(path, "y", folder / "m", id="who", time="hour", static=("age", "sex"))
@@ -36,7 +36,7 @@ def trained(frame, folder):
     return model
 
 
-def test_days_stand_where_they_stood_in_training(tmp_path):
+def test_days_and_months_are_in_the_order_of_training(tmp_path):
     frame = long_table()
     model = trained(dated(frame, "%d/%m/%Y"), tmp_path)
     assert model.about_["series"]["clock"] == {"kind": "dates", "format": "%d/%m/%Y"}
@@ -50,7 +50,7 @@ def test_days_stand_where_they_stood_in_training(tmp_path):
     check_error(lambda: streamed(model, path), "not a time as in training, such as 31/12/2024")
 
 
-def test_numbers_are_no_dates(tmp_path):
+def test_numbers_are_not_dates(tmp_path):
     frame = long_table()
     numbers, dates = tmp_path / "numbers.csv", tmp_path / "dates.csv"
     frame.to_csv(numbers, index=False)
@@ -64,7 +64,7 @@ def test_numbers_are_no_dates(tmp_path):
     check_error(lambda: streamed(model, numbers), "holds numbers", "with dates there")
 
 
-def test_an_order_that_nothing_tells_is_refused():
+def test_an_ambiguous_order_is_refused():
     early = pd.Series(["01/02/2024", "02/02/2024"], name="when")
     check_error(lambda: Clock.learned(early), "'01/02/2024', which may be month or day first")
     typed = Clock({"kind": "dates", "format": None})
@@ -95,7 +95,7 @@ def test_kinds(cells, kind):
     assert (np.diff(times[~bad]) > np.zeros(1, np.diff(times).dtype)).all()
 
 
-def test_a_file_that_begins_with_no_time():
+def test_a_file_that_does_not_begin_with_a_time():
     cells = pd.Series(["noon", "1.5", "2"])
     for known in (None, {"kind": "numbers", "format": None}):
         assert Clock(known).read(cells)[1].tolist() == [True, False, False]

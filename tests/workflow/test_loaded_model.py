@@ -1,4 +1,4 @@
-"""Model files as commands use them: described, and frames cut to their columns."""
+"""Model files as commands use them: loaded, described, their columns found in files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_series_without_an_id_cannot_come_from_a_file():
 
 
 @pytest.mark.parametrize("content", [None, b"", b"a,b\n1,2\n"])
-def test_what_is_no_model_is_said_so(tmp_path, content):
+def test_files_that_are_not_models(tmp_path, content):
     path = tmp_path / "m"
     if content is not None:
         path.write_bytes(content)

@@ -37,7 +37,7 @@ def table(rows=24):
 
 
 def series(n=12):
-    """Series of 2 to 4 rows, mixed up; y once a series."""
+    """Series of 2 to 4 rows, shuffled; y once per series."""
     steps = np.array([2 + i % 3 for i in range(n)])
     who = np.repeat(np.arange(n) * 10, steps)
     frame = pd.DataFrame({"who": who, "when": np.concatenate([np.arange(s) for s in steps])})
@@ -167,7 +167,7 @@ def test_a_test_file_that_was_learned_from_is_refused(ask):
         check_error(lambda path=path: read_other(path, request, problem), "holds the same as")
 
 
-def test_series_of_a_test_file_are_others(ask):
+def test_series_of_a_test_file_must_be_others(ask):
     request = ask(series(), id="who", time="when")
     problem, path = read_problem(request), request.data.with_name("t.csv")
     other = series()

@@ -68,13 +68,6 @@ def _count(group_of_row: np.ndarray, stratum_of_row: np.ndarray) -> np.ndarray:
     return counts
 
 
-def strata_of(y: np.ndarray) -> np.ndarray:
-    """Numbers of classes, or of tenths where there are more than 20 different floats; (n,)."""
-    if y.dtype.kind == "f" and len(np.unique(y)) > MOST_CLASSES:
-        return tenths(y)
-    return np.unique(y, return_inverse=True)[1]
-
-
 def tenths(y: np.ndarray) -> np.ndarray:
     """Which tenth of all numbers each belongs to; (n,)."""
     return np.asarray(pd.qcut(y, 10, labels=False, duplicates="drop"))
@@ -133,7 +126,10 @@ def _units(y: np.ndarray, groups: Any) -> tuple[np.ndarray, np.ndarray]:
 
     The stratum of a group is that of most of its rows.
     """
-    strata = strata_of(y)
+    if y.dtype.kind == "f" and len(np.unique(y)) > MOST_CLASSES:
+        strata = tenths(y)
+    else:
+        strata = np.unique(y, return_inverse=True)[1]
     if groups is None:
         return np.arange(len(y)), strata
     unit = pd.factorize(np.asarray(groups))[0]

@@ -133,14 +133,10 @@ def training_state(
         "epoch": epoch,
         "steps": trainer.steps,
         "history": dict(trainer.history),
-        "predictor": trainer.predictor.state_dict(),
-        "average": None if trainer.average is None else trainer.average.state_dict(),
-        "optimizer": trainer.optimizer.state_dict(),
         "policy": trainer.policy.state(),
-        "stopping": None if stopping is None else stopping.state(),
-        "batches": batches.state(),
         "looked_at": trainer.looked_at,
         "rng": rng_state(trainer),
+        **{name: part.state_dict() for name, part in _parts(trainer, batches, stopping).items()},
     }
 
 
@@ -150,14 +146,21 @@ def load_state(
     """Restore all but the policy, which is restored after its start; returns the next epoch."""
     trainer.steps = state["steps"]
     trainer.history.update(state["history"])
-    trainer.predictor.load_state_dict(state["predictor"])
-    trainer.optimizer.load_state_dict(state["optimizer"])
-    if trainer.average is not None:
-        trainer.average.load_state_dict(state["average"])
-    if stopping is not None:
-        stopping.set_state(state["stopping"])
-    batches.set_state(state["batches"])
+    for name, part in _parts(trainer, batches, stopping).items():
+        part.load_state_dict(state[name])
     return int(state["epoch"]) + 1
+
+
+def _parts(trainer: Trainer, batches: Batches, stopping: EarlyStopping | None) -> dict[str, Any]:
+    """What has a state_dict."""
+    parts = {
+        "predictor": trainer.predictor,
+        "average": trainer.average,
+        "optimizer": trainer.optimizer,
+        "batches": batches,
+        "stopping": stopping,
+    }
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def rng_state(trainer: Trainer) -> dict[str, Tensor]:

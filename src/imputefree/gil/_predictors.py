@@ -177,19 +177,6 @@ class Predictor(nn.Module):
         """A new tap for this kind of encoder."""
         return ImportanceTap()
 
-    def encode(
-        self, values: Tensor, observed: Tensor | None = None, tap: ImportanceTap | None = None
-    ) -> tuple[Tensor, Tensor | None]:
-        """ζ = f_enc(x), and what the linear path adds to the output.
-
-        Shapes: (K, B, D) -> (K, B, E) and (K, B, O) or None.
-        """
-        out = self.encoder(self._filled(values, observed), tap)
-        if not self.linear_path:
-            return self.activation(out), None
-        hidden, straight = out.split([self.n_features, self.outputs], -1)
-        return self.activation(hidden), straight
-
     def _filled(self, values: Tensor, observed: Tensor | None) -> Tensor:
         """Apply the learned placeholder and the input gate, if there are any."""
         if self.placeholder is not None:
@@ -222,7 +209,10 @@ class Predictor(nn.Module):
         lengths: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Features and raw output. Dropout is active only with a generator; lengths are ignored."""
-        features, straight = self.encode(values, observed, tap)
+        encoded, straight = self.encoder(self._filled(values, observed), tap), None
+        if self.linear_path:
+            encoded, straight = encoded.split([self.n_features, self.outputs], -1)
+        features = self.activation(encoded)  # ζ = f_enc(x)
         return features, self.infer(features, straight, generator)
 
     @property

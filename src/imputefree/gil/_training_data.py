@@ -171,12 +171,12 @@ class Batches:
         self._at += 1
         return self._plan[self._at - 1]
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """The position within the epoch."""
         return {"plan": self._plan, "at": self._at}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`; the generator's owner restores the generator."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The inverse of `state_dict`; the generator's owner restores the generator."""
         self._plan, self._at = state["plan"], int(state["at"])
 
     def _member_plan(self, decks: list[Tensor]) -> Tensor:

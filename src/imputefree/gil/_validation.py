@@ -202,12 +202,12 @@ class EarlyStopping:
         for best, now in zip(self.best, network.parameters(), strict=True):
             now.copy_(best)
 
-    def state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Everything recorded so far."""
         return {"best": self.best, **{name: getattr(self, name) for name in self._RECORDS}}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The inverse of `state_dict`."""
         device = self.best_loss.device
         self.best = [best.to(device) for best in state["best"]]
         for name in self._RECORDS:

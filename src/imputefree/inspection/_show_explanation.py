@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ._explanation import Explanation, SeriesExplanation
+from ._explanation import Explanation, SeriesExplanation, plain
 
 MOST = 25  # columns shown
 MOST_NEXT = 5  # columns to measure next, on a terminal
@@ -28,45 +28,52 @@ def show_row(why: Explanation, row: int, name: str, values: np.ndarray, console:
     series = isinstance(why, SeriesExplanation)
     number, importance = NumberFormat(why), why.importance_by_column()
     console.print(f"[bold]{escape(name)}[/bold]: {escape(headline(why, row))}")
-    table = _table(
-        "what was observed" + ", all values of a column together" * series,
-        ("column", "last value" if series else "value", "effect"),
-        importance is not None,
-    )
     effect = why.by_column()[row]
     order = _by_size(effect)
-    for j in order[:MOST]:
-        cells = why.columns[j], value_text(values[row, j]), number.signed(effect[j])
-        more = [] if importance is None else [f"{importance[row, j]:.2f}"]
-        table.add_row(*map(escape, cells), *more)
-    console.print(table)
-    _print_more(len(order) - MOST, console)
-    missing = why.best_next(MOST_NEXT)[row]
+    title = "what was observed" + ", all values of a column together" * series
+    columns = ["column", "last value" if series else "value", "effect"]
+    lines = [[why.columns[j], value_text(values[row, j]), number.signed(effect[j])] for j in order]
+    if importance is not None:
+        columns.append("importance")
+        lines = [[*line, f"{importance[row, j]:.2f}"] for line, j in zip(lines, order, strict=True)]
+    _print_table(title, columns, lines, console)
+    missing = why.best_next(MOST_NEXT + 1)[row][:MOST_NEXT]
     if not missing:
         console.print("Nothing is missing: there is nothing to measure next.")
         return
-    table = _table("measure next", ("column", "mean change", "lowest", "highest"))
-    for best in missing:
-        sizes = [number(best[key]) for key in ("change", "low", "high")]
-        table.add_row(escape(best["column"]), *sizes)
-    console.print(table)
+    keys = ("change", "low", "high")
+    lines = [[best["column"], *(number(best[key]) for key in keys)] for best in missing]
+    _print_table("measure next", ["column", "mean change", "lowest", "highest"], lines, console)
 
 
 def show_all(why: Explanation, console: Console) -> None:
     """Print means by column over many rows."""
     rows = "series" if isinstance(why, SeriesExplanation) else "rows"
     console.print(f"[bold]{len(why.prediction):,} {rows}[/bold]: {escape(explained_number(why))}")
-    means, number, with_importance = why.means(), NumberFormat(why), why.importance is not None
-    table = _table("by column", ("column", "observed", "effect", "change"), with_importance)
-    for name, observed, effect, change, importance in means.head(MOST).to_numpy():
-        cells = [escape(name), f"{observed:.0%}", number(effect), number(change)]
-        table.add_row(*cells, *([f"{importance:.2f}"] if with_importance else []))
-    console.print(table)
-    _print_more(len(means) - MOST, console)
+    number, means = NumberFormat(why), why.means()
+    means["observed"] = means["observed"].map("{:.0%}".format)
+    means[["effect", "change"]] = means[["effect", "change"]].map(number)
+    if why.importance is None:
+        means = means.drop(columns="importance")
+    else:
+        means["importance"] = means["importance"].map("{:.2f}".format)
+    _print_table("by column", means.columns.tolist(), means.to_numpy().tolist(), console)
     console.print(
         "effect: mean size of the effect of removing it, where observed; change: how far measuring"
         " it would move the prediction, where missing."
     )
+
+
+def _print_table(title: str, columns: list[str], lines: list[list[str]], console: Console) -> None:
+    table = Table(title=title, title_justify="left")
+    for name in columns:
+        left = name == "column" or name.endswith("value")
+        table.add_column(name, justify="left" if left else "right", overflow="fold")
+    for line in lines[:MOST]:
+        table.add_row(*map(escape, line))
+    console.print(table)
+    if (more := len(lines) - MOST) > 0:
+        console.print(f"… and {more} more columns with less effect; --csv and --json have all.")
 
 
 def headline(why: Explanation, row: int) -> str:
@@ -80,7 +87,7 @@ def headline(why: Explanation, row: int) -> str:
     number = NumberFormat(why)(why.prediction[row])
     if why.of is None:
         return f"prediction {number}"
-    return f"probability of {class_text(why.of[row])}: {number}"
+    return f"probability of {plain(why.of[row])!r}: {number}"
 
 
 def explained_number(why: Explanation) -> str:
@@ -89,13 +96,8 @@ def explained_number(why: Explanation) -> str:
         return "the predicted number"
     classes = pd.unique(np.asarray(why.of, dtype=object))
     if len(classes) == 1:
-        return f"the probability of {class_text(classes[0])}"
+        return f"the probability of {plain(classes[0])!r}"
     return "the probability of the class predicted for each"
-
-
-def class_text(label: Any) -> str:
-    """A class label, strings in quotes."""
-    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def value_text(value: Any) -> str:
@@ -135,19 +137,6 @@ def _by_size(effect: np.ndarray) -> np.ndarray:
     """Columns with an effect, the largest first."""
     order = np.argsort(-np.abs(np.nan_to_num(effect)), kind="stable")
     return order[~np.isnan(effect[order])]
-
-
-def _table(title: str, columns: tuple[str, ...], importance: bool = False) -> Table:
-    table = Table(title=title, title_justify="left")
-    for name in (*columns, *["importance"] * importance):
-        left = name == "column" or name.endswith("value")
-        table.add_column(name, justify="left" if left else "right", overflow="fold")
-    return table
-
-
-def _print_more(count: int, console: Console) -> None:
-    if count > 0:
-        console.print(f"… and {count} more columns with less effect; --csv and --json have all.")
 
 
 def draw(why: Explanation, values: np.ndarray, names: list[Any], path: Path, kind: str) -> None:

@@ -1,9 +1,9 @@
 """Files: CSV and Parquet in and out, and model files."""
 
 from ._file_rows import BadRows, RawRows, Reader, twin_error
+from ._model_file import load_model_file, pack_parameter, save_model_file
 from ._read_files import (
     TASKS,
-    TableFile,
     header,
     need_columns,
     open_rows,
@@ -20,14 +20,16 @@ __all__ = [
     "BadRows",
     "RawRows",
     "Reader",
-    "TableFile",
     "check_format",
     "header",
+    "load_model_file",
     "need_columns",
     "open_rows",
+    "pack_parameter",
     "read_csv",
     "read_frame",
     "read_label_column",
+    "save_model_file",
     "table_output",
     "twin_error",
     "words_as_gaps",

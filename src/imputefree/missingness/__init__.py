@@ -25,7 +25,7 @@ import pandas as pd
 from .._rules import check_value, number, whole
 from ..errors import ParameterError, shorten
 from ._block_gaps import blocks, mnist_mar
-from ._entry_gaps import Gaps, mar, mcar, mnar_hidden, mnar_quantile, mnar_self
+from ._entry_gaps import Draw, Gaps, mar, mcar, mnar_hidden, mnar_quantile, mnar_self
 from ._gap_measures import mask_auc, pairwise_dependence
 from ._grid import put_gaps, read_grid
 from ._series_gaps import bursts, series_rates
@@ -166,7 +166,7 @@ def make_missing(
     if rate is not None:
         check_value("rate", rate, number(0, 1))
     grid = read_grid(X, lengths=lengths, images=run is mnist_mar)
-    gaps = run(grid, rate, generator(random_state), **options)
+    gaps = run(Draw(grid, rate, generator(random_state)), **options)
     observed = grid.present & ~gaps.lost
     return Missing(
         name=name,

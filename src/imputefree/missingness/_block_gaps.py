@@ -33,6 +33,7 @@ from ._entry_gaps import (
     DEFAULT_RATE,
     SHARE,
     STRENGTH,
+    Draw,
     Gaps,
     driver_columns,
     no_drivers,
@@ -47,9 +48,7 @@ OFFSET = 0.3  # of MIWAE's h
 
 
 def blocks(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
+    draw: Draw,
     *,
     groups: Any = None,
     at_most: int | None = None,
@@ -76,6 +75,7 @@ def blocks(
            [1, 1, 0, 0, 1],
            [1, 1, 0, 0, 1]])
     """
+    grid, rate, rng = draw
     check_value("strength", strength, STRENGTH)
     members = _check_groups(groups, grid)
     limit = len(members) if at_most is None else at_most
@@ -171,9 +171,7 @@ def _check_groups(groups: Any, grid: Grid) -> list[list[int]]:
 
 
 def mnist_mar(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
+    draw: Draw,
     *,
     pattern: str = "rows",
     seen: str | None = None,
@@ -198,6 +196,7 @@ def mnist_mar(
            [1, 1, 0, 1],
            [1, 1, 1, 1]])
     """
+    grid, rate, rng = draw
     check_value("pattern", pattern, choice("rows", "quarters"))
     if seen is None:
         seen = "upper" if pattern == "rows" else "lower"

@@ -40,14 +40,15 @@ class Gaps(NamedTuple):
     rate: float | None = None
 
 
-def mcar(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
-    *,
-    columns: Any = None,
-    keep_one: bool = False,
-) -> Gaps:
+class Draw(NamedTuple):
+    """What a mechanism works on: the data, the share that is to be missing, and randomness."""
+
+    grid: Grid
+    rate: float | None
+    rng: np.random.Generator
+
+
+def mcar(draw: Draw, *, columns: Any = None, keep_one: bool = False) -> Gaps:
     """Entries go missing completely at random, the same share of each column.
 
     columns : which may lose entries; None means all
@@ -58,21 +59,14 @@ def mcar(
     >>> make_missing("mcar", np.ones((100, 4)), rate=0.9).missing_by_column.tolist()
     [0.9, 0.9, 0.9, 0.9]
     """
+    grid = draw.grid
     chosen = _all_or(grid, columns)
     etas = repeat(0.0, len(chosen))
-    lost = _lose_by_column(grid, chosen, rate, rng, etas, _reason(grid, chosen), keep_one)
+    lost = _lose_by_column(draw, chosen, etas, _reason(grid, chosen), keep_one)
     return Gaps(lost, "MCAR", no_drivers(grid))
 
 
-def mar(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
-    *,
-    seen: Any = 0.3,
-    columns: Any = None,
-    strength: float = 2.0,
-) -> Gaps:
+def mar(draw: Draw, *, seen: Any = 0.3, columns: Any = None, strength: float = 2.0) -> Gaps:
     """Entries go missing by a logistic model of columns that are always seen.
 
     For each column j that may lose entries, eta_j = Σ_s w_sj z_s over the seen columns s, with z in
@@ -93,6 +87,7 @@ def mar(
     1  1  0  0
     2  1  0  0
     """
+    grid, _, rng = draw
     check_value("strength", strength, STRENGTH)
     drivers = driver_columns(grid, "seen", seen, rng)
     others = [j for j in range(len(grid.names)) if j not in drivers]
@@ -106,16 +101,14 @@ def mar(
     z = scaled_columns(grid, drivers)
     weights = random_weights(z, len(chosen), strength, rng)
     reason = f"{_reason(grid, chosen)}, {len(drivers)} drive them"
-    lost = _lose_by_column(grid, chosen, rate, rng, _linear(z, weights), reason)
+    lost = _lose_by_column(draw, chosen, _linear(z, weights), reason)
     matrix = no_drivers(grid)
     matrix[np.ix_(chosen, drivers)] = weights.T
     return Gaps(lost, "MAR", matrix)
 
 
 def mnar_self(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
+    draw: Draw,
     *,
     columns: Any = None,
     side: str = "high",
@@ -137,12 +130,13 @@ def mnar_self(
     >>> bool(np.nanmean(gappy) < X.mean())
     True
     """
+    grid = draw.grid
     check_value("side", side, choice("high", "low"))
     check_value("strength", strength, STRENGTH)
     sign = 1 if side == "high" else -1
     chosen = _all_or(grid, columns, numbers=True)
     etas = (sign * strength * grid.scaled(j) for j in chosen)
-    lost = _lose_by_column(grid, chosen, rate, rng, etas, _reason(grid, chosen), keep_one)
+    lost = _lose_by_column(draw, chosen, etas, _reason(grid, chosen), keep_one)
     drivers = no_drivers(grid)
     for j in chosen:
         drivers[j, j] = sign * strength * grid.varies(j)
@@ -150,13 +144,7 @@ def mnar_self(
 
 
 def mnar_quantile(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
-    *,
-    columns: Any = None,
-    side: str = "high",
-    share: float = 1.0,
+    draw: Draw, *, columns: Any = None, side: str = "high", share: float = 1.0
 ) -> Gaps:
     """Censoring: only values beyond a quantile of their column go missing, a share of them.
 
@@ -173,12 +161,13 @@ def mnar_quantile(
     >>> make_missing("mnar_quantile", X, rate=0.3).apply(X).ravel()
     array([ 0.,  1.,  2.,  3.,  4.,  5.,  6., nan, nan, nan])
     """
+    grid, _, rng = draw
     check_value("side", side, choice("high", "low", "both"))
     check_value("share", share, SHARE)
     chosen = _all_or(grid, columns, numbers=True)
     free = np.floor(share * grid.present[:, chosen].sum(axis=0) + 1e-9).astype(int)
     reason = f"{_reason(grid, chosen)}, and only {share:g} of a tail goes missing"
-    counts = allot(free, to_lose(grid, rate, int(free.sum()), reason), rng)
+    counts = allot(free, to_lose(draw, int(free.sum()), reason), rng)
     lost = np.zeros(grid.present.shape, bool, order="F")
     drivers = no_drivers(grid)
     for j, count in zip(chosen, counts, strict=True):
@@ -191,13 +180,7 @@ def mnar_quantile(
 
 
 def mnar_hidden(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
-    *,
-    drivers: Any = 0.3,
-    strength: float = 2.0,
-    keep_one: bool = False,
+    draw: Draw, *, drivers: Any = 0.3, strength: float = 2.0, keep_one: bool = False
 ) -> Gaps:
     """Gaps by a logistic model of columns that then lose entries themselves.
 
@@ -213,6 +196,7 @@ def mnar_hidden(
     >>> make_missing("mnar_hidden", X, rate=0.5, drivers=[0]).report()["driven by"].tolist()
     ['nothing', "'0' (+2)"]
     """
+    grid, _, rng = draw
     check_value("strength", strength, STRENGTH)
     hidden = driver_columns(grid, "drivers", drivers, rng, complete=False)
     others = [j for j in range(len(grid.names)) if j not in hidden]
@@ -226,7 +210,7 @@ def mnar_hidden(
     weights = random_weights(z, len(others), strength, rng)
     etas: Iterable[Any] = chain(repeat(0.0, len(hidden)), _linear(z, weights))
     chosen = hidden + others
-    lost = _lose_by_column(grid, chosen, rate, rng, etas, _reason(grid, chosen), keep_one)
+    lost = _lose_by_column(draw, chosen, etas, _reason(grid, chosen), keep_one)
     matrix = no_drivers(grid)
     matrix[np.ix_(others, hidden)] = weights.T
     return Gaps(lost, "MNAR", matrix)
@@ -317,15 +301,15 @@ def no_drivers(grid: Grid) -> np.ndarray:
     return np.zeros((len(grid.names), len(grid.names)), np.float32)
 
 
-def to_lose(grid: Grid, rate: float | None, may: int, reason: str) -> int:
+def to_lose(draw: Draw, may: int, reason: str) -> int:
     """How many entries have to go for this rate; at most `may`, for this reason."""
-    rate = DEFAULT_RATE if rate is None else float(rate)
-    size = grid.present.size
-    count = round(rate * size) - int((~grid.present).sum())
+    rate = DEFAULT_RATE if draw.rate is None else float(draw.rate)
+    present = draw.grid.present
+    count = round(rate * present.size) - int((~present).sum())
     if count < 0:
-        raise too_low(rate, (~grid.present).mean())
+        raise too_low(rate, (~present).mean())
     if count > may:
-        raise unreachable(rate, (size - int(grid.present.sum()) + may) / size, reason)
+        raise unreachable(rate, (present.size - int(present.sum()) + may) / present.size, reason)
     return count
 
 
@@ -375,10 +359,8 @@ def highest(score: np.ndarray, count: int) -> np.ndarray:
 
 
 def _lose_by_column(
-    grid: Grid,
+    draw: Draw,
     columns: list[int],
-    rate: float | None,
-    rng: np.random.Generator,
     etas: Iterable[np.ndarray | float],
     reason: str,
     keep_one: bool = False,
@@ -387,13 +369,14 @@ def _lose_by_column(
 
     `etas`, one (rows,) per column, are in logits. -> (rows, d) bool.
     """
+    grid, _, rng = draw
     lost = np.zeros(grid.present.shape, bool, order="F")
     may = np.asfortranarray(grid.present[:, columns])
     if keep_one:
         may &= ~_one_per_row(grid, rng)[:, columns]
         reason += " and keep_one keeps one entry per row"
     sizes = may.sum(axis=0)
-    counts = allot(sizes, to_lose(grid, rate, int(sizes.sum()), reason), rng)
+    counts = allot(sizes, to_lose(draw, int(sizes.sum()), reason), rng)
     for at, (column, eta) in enumerate(zip(columns, etas, strict=True)):
         score = eta + rng.logistic(size=len(may))
         lost[may[:, at], column] = highest(score[may[:, at]], counts[at])

@@ -13,18 +13,12 @@ from scipy.special import expit
 
 from .._rules import check_value, choice, number
 from ..errors import ParameterError
-from ._entry_gaps import DEFAULT_RATE, Gaps, allot, highest, no_drivers, to_lose, unreachable
+from ._entry_gaps import DEFAULT_RATE, Draw, Gaps, allot, highest, no_drivers, to_lose, unreachable
 from ._grid import Grid
 
 
 def series_rates(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
-    *,
-    rates: Any = None,
-    spread: float = 1.0,
-    spacing: str = "regular",
+    draw: Draw, *, rates: Any = None, spread: float = 1.0, spacing: str = "regular"
 ) -> Gaps:
     """Each channel has its own sampling rate: pulse at every step, lactate at every tenth.
 
@@ -43,11 +37,12 @@ def series_rates(
     array([[1, 1, 1, 1, 1, 1, 1, 1],
            [0, 0, 1, 0, 0, 0, 1, 0]])
     """
+    grid, rate, rng = draw
     check_value("spacing", spacing, choice("regular", "random"))
     check_value("spread", spread, number(0, 100))
     sizes = grid.present.sum(axis=0)
     if rates is None:
-        total = to_lose(grid, rate, int(sizes.sum()), "")
+        total = to_lose(draw, int(sizes.sum()), "")
         seen = sizes - _uneven(sizes, total, spread, rng)
     else:
         seen = np.floor(_check_rates(rates, rate, grid) * sizes + 0.5).astype(int)
@@ -62,14 +57,7 @@ def series_rates(
     return Gaps(lost, "MCAR", no_drivers(grid))
 
 
-def bursts(
-    grid: Grid,
-    rate: float | None,
-    rng: np.random.Generator,
-    *,
-    length: float = 5.0,
-    together: bool = False,
-) -> Gaps:
+def bursts(draw: Draw, *, length: float = 5.0, together: bool = False) -> Gaps:
     """Runs of consecutive steps go missing, their lengths geometric with mean `length`.
 
     Seen stretches between runs are geometric too: a two-state Markov chain in each channel, given
@@ -87,10 +75,11 @@ def bursts(
     array([[1, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 0],
            [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0]])
     """
+    grid, rate, rng = draw
     check_value("length", length, number(1, np.inf, open_high=True))
     sizes = grid.present.sum(axis=0)
     limit = length / (length + 1)
-    total = to_lose(grid, rate, int(sizes.sum()), "")
+    total = to_lose(draw, int(sizes.sum()), "")
     if total > limit * sizes.sum() + 1:
         wanted = DEFAULT_RATE if rate is None else float(rate)
         most = 1 - (1 - limit) * grid.present.mean()

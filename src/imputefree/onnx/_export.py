@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._files import replacing
+from .._files import saving
 from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
 from ..errors import ModelFileError, require_extra
+from ..estimators import average_members, predict_members
 from ._onnx_inputs import KEY, all_levels, as_tensor, metadata_of, panel_inputs
 
 TOLERANCE = 1e-5
@@ -85,15 +86,8 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
             f"They must agree to {TOLERANCE:.0e}; nothing was written",
             "Scale inputs and targets to ordinary sizes and train again, or report this model",
         )
-    try:
-        with replacing(path) as place:
-            place.write_bytes(content)
-    except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be written ({error.strerror})",
-            "A model is exported into an existing, writable folder",
-            "Choose another path, or make room",
-        ) from None
+    with saving(path, ModelFileError) as place:
+        place.write_bytes(content)
     seconds = latencies(model, session) if timed else {}
     return Exported(path, metadata, len(content), compared, apart, seconds)
 
@@ -161,9 +155,7 @@ def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 def _estimated(model: Any, sample: Columns | Panel) -> np.ndarray:
     """What the estimator predicts: (n, classes) or (n,), per step one row per step."""
-    per_step = isinstance(sample, Panel) and bool(model.predictor_.per_step)
-    members = model._predict_members(sample, per_step)
-    return members.mean(0).numpy() if hasattr(model, "classes_") else model._unscaled(members)
+    return average_members(model, predict_members(model, sample))
 
 
 def _inputs_of(model: Any, sample: Columns | Panel) -> dict[str, np.ndarray]:

@@ -9,15 +9,15 @@ import re
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from importlib.resources import files
-from pathlib import PurePath
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response, Security
 from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import FileResponse, JSONResponse
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
@@ -27,7 +27,7 @@ from ._served import Failure, Health, Served
 
 log = logging.getLogger(__name__)
 OPEN = ("/", "/health")  # paths that say nothing about the model, like the files of the page
-FILE_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+PAGE = Path(__file__).parent / "page"
 HEADERS = {
     # The page needs its own files and this server, nothing else.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -131,11 +131,11 @@ def build_app(
     async def health() -> Response:
         return AsciiResponse({"status": "ok"})
 
-    for file in files(__package__).joinpath("page").iterdir():
-        kind = FILE_TYPES.get(PurePath(file.name).suffix)
-        if kind is not None:
-            path = "/" if file.name == "index.html" else f"/page/{file.name}"
-            app.get(path, include_in_schema=False)(_file(file.read_bytes(), kind))
+    @app.get("/", include_in_schema=False)
+    async def index() -> Response:
+        return FileResponse(PAGE / "index.html")
+
+    app.mount("/page", StaticFiles(directory=PAGE))
     definitions = TypeAdapter(row | batch).json_schema(ref_template=REFERENCE)["$defs"]
     app.openapi()["components"]["schemas"] |= definitions  # FastAPI keeps this document
     return app
@@ -159,13 +159,6 @@ def _body(kind: Any, **examples: Any) -> dict[str, Any]:
         described = {"$ref": REFERENCE.format(model=described["title"])}
     content = {"application/json": {"schema": described, **examples}}
     return {"requestBody": {"required": True, "content": content}}
-
-
-def _file(content: bytes, kind: str) -> Callable[[], Any]:
-    async def file() -> Response:
-        return Response(content, media_type=f"{kind}; charset=utf-8")
-
-    return file
 
 
 def _check_content_type(request: Request) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, PrivateAttr
 from sklearn.base import is_classifier
 
 from .. import __version__
-from ..data import Category, Levels, Number, PanelEncoder, Plan
+from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan
 from ..workflow import class_labels, described, rounded
 from ._limits import Limits
 
@@ -87,7 +87,10 @@ class Series(BaseModel):
 
 
 class Schema(BaseModel):
-    """What a request may hold, and what is predicted."""
+    """What a request may hold, and what is predicted.
+
+    missing_words : what means a missing number in a file, for the page
+    """
 
     task: Literal["classification", "regression"]
     target: str | None
@@ -97,6 +100,7 @@ class Schema(BaseModel):
     example: dict[str, Any]
     limits: dict[str, float]
     card: str | None
+    missing_words: list[str] = sorted(GAP_WORDS)
     version: str = __version__
 
     @classmethod

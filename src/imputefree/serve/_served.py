@@ -9,11 +9,11 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from ..data import Panel
-from ..errors import ImputefreeError
+from ..errors import ImputefreeError, ParameterError
 from ..inspection import SeriesExplanation, explain_rows, plain
 from ._limits import Limits, RequestError
 from ._model_schema import STEPS, Schema
-from ._requests import RequestReader, shown
+from ._requests import RequestReader
 
 MOST_STEPS = 300_000  # removed values times steps: about two seconds; beyond, whole columns only
 
@@ -103,7 +103,6 @@ class Served:
 
     def explain(self, body: bytes, of: str | None = None) -> dict[str, Any]:
         """Predict one row and say why; `of`: the class whose probability is explained."""
-        label = self._class(of)
         X, notes = self.reader.read(body)
         if len(X) > 1:
             raise RequestError(
@@ -118,9 +117,9 @@ class Served:
             values = sum(int(pd.notna(array).sum()) for array in X.steps.arrays)
             single = values * len(X.times) <= MOST_STEPS
         try:
-            why = explain_rows(self.model, X, of=label, single=single)
-        except ImputefreeError as error:
-            raise _refused(error) from None
+            why = explain_rows(self.model, X, of=of, single=single)
+        except ParameterError as error:  # no other parameter comes from the request
+            raise _refused(error, "of") from None
         importance = why.importance_by_column()
         reach = {"change": why.next_value, "low": why.next_low, "high": why.next_high}
         columns = []
@@ -181,18 +180,6 @@ class Served:
             "probability": dict(zip(map(str, classes), shares, strict=True)),
         }
 
-    def _class(self, of: str | None) -> Any:
-        """The class that a string means; None for the model's default."""
-        if of is None:
-            return None
-        for label in self.schema.classes or []:
-            if str(label) == of:
-                return label
-        rule = "The model predicts a number, not classes"
-        if self.schema.classes:
-            rule = f"The classes are {', '.join(map(str, self.schema.classes))}"
-        raise RequestError(422, "of", f"of is {shown(of)}", rule, "Correct it, or leave it out")
-
 
 def _answer_types(schema: Schema) -> tuple[Any, Any]:
     """The types of the answers of /predict and /explain for this model."""
@@ -224,5 +211,5 @@ def _answer_types(schema: Schema) -> tuple[Any, Any]:
     return predictions, create_model("Explanation", __base__=Answer, **parts)
 
 
-def _refused(error: ImputefreeError) -> RequestError:
-    return RequestError(422, None, error.fact, error.rule, error.remedy)
+def _refused(error: ImputefreeError, field: str | None = None) -> RequestError:
+    return RequestError(422, field, error.fact, error.rule, error.remedy)

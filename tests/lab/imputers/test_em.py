@@ -18,7 +18,7 @@ from tests.refusals import check_error
 
 
 def gappy(seed=0, n=80, d=6, rate=0.3):
-    """A table of which some rows share their pattern of gaps, some are full and one is empty."""
+    """A table in which some rows share a pattern of gaps, some are complete and one is empty."""
     x, _ = hide(low_rank(seed, n, d, noise=0.5), rate, seed)
     x[:10] = np.where(np.isnan(x[0]), np.nan, low_rank(seed, n, d)[:10])
     x[10:20] = low_rank(seed, n, d)[10:20]
@@ -59,7 +59,7 @@ def naive_iteration(x, mu, sigma, ridge):
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1.0, 7.0])
-def test_iterations_are_those_of_the_definition(ridge):
+def test_iterations_follow_the_definition(ridge):
     x = gappy()
     mu, sigma = np.zeros(6), np.eye(6)
     for k in range(1, 5):
@@ -73,7 +73,7 @@ def test_iterations_are_those_of_the_definition(ridge):
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
-def test_likelihood_is_that_of_scipy_after_every_iteration(ridge):
+def test_likelihood_equals_scipys_after_every_iteration(ridge):
     x = gappy()
     trace = EMImputer(ridge=ridge, max_iter=6, tol=0.0).fit(x).log_likelihood_
     assert len(trace) == 7
@@ -103,7 +103,7 @@ def test_objective_with_a_ridge_never_falls(n, d, ridge):
     assert objective[-1] > objective[0]
 
 
-def test_objective_is_likelihood_plus_the_log_density_of_the_invented_rows():
+def test_objective_is_likelihood_plus_the_log_density_of_the_pseudo_rows():
     fitted = EMImputer(ridge=3.0, max_iter=5, tol=0.0).fit(gappy())
     sigma = fitted.covariance_ / np.outer(fitted.spread_, fitted.spread_)
     # Three rows of covariance I, without the constant: their scatter about the mean is 3 I.
@@ -111,7 +111,7 @@ def test_objective_is_likelihood_plus_the_log_density_of_the_invented_rows():
     assert fitted.objective_[-1] - fitted.log_likelihood_[-1] == pytest.approx(prior, rel=1e-9)
 
 
-def test_gaps_hold_the_conditional_mean():
+def test_gaps_get_the_conditional_mean():
     x, unseen = gappy(), gappy(5)
     fitted = EMImputer().fit(x)
     filled = fitted.transform(unseen)
@@ -142,7 +142,7 @@ def test_recovers_a_known_covariance():
     assert np.abs(fitted.location_ - location).max() < 0.1
 
 
-def test_recovers_a_covariance_that_filling_by_the_mean_gets_wrong():
+def test_recovers_a_covariance_that_mean_imputation_gets_wrong():
     """Entries missing where another column is high (MAR): the observed mean is off, EM is not."""
     rng = np.random.default_rng(1)
     x = rng.multivariate_normal([0.0, 0.0], [[1.0, 0.9], [0.9, 1.0]], size=20_000)
@@ -161,7 +161,7 @@ def test_more_columns_than_rows():
     assert scaled_rmse(filled, x, missing) < 0.5 * scaled_rmse(mean, x, missing)
 
 
-def test_one_cholesky_a_pattern_and_iteration(monkeypatch):
+def test_one_cholesky_per_pattern_and_iteration(monkeypatch):
     x = gappy()
     factored = []
 
@@ -171,7 +171,7 @@ def test_one_cholesky_a_pattern_and_iteration(monkeypatch):
 
     monkeypatch.setattr(em, "_cholesky", counted)
     EMImputer(ridge=0.0, max_iter=3, tol=0.0).fit(x)
-    n_patterns = len(np.unique(np.isnan(x), axis=0)) - 1  # the empty row needs none
+    n_patterns = len(np.unique(np.isnan(x), axis=0)) - 1  # none for the empty row
     assert n_patterns < 60
     assert sum(factored) == 4 * n_patterns
 
@@ -197,7 +197,7 @@ def test_a_singular_covariance_asks_for_a_ridge():
     )
 
 
-def test_what_would_take_hours_is_refused_at_once():
+def test_tasks_of_hours_are_refused_at_once():
     mnist = SimpleNamespace(n_rows=60_000, n_columns=784, sizes=np.full(60_000, 392))
     check_error(
         lambda: EMImputer()._refuse(mnist, 100, "learning"),
@@ -211,7 +211,7 @@ def test_what_would_take_hours_is_refused_at_once():
 
 
 def check_cover(observed):
-    """Each row with an entry is in one chunk, with its own columns; padding points beyond."""
+    """Each row with an entry is in one chunk, with its columns; padding points beyond."""
     n, d = observed.shape
     seen = np.zeros((n, d), dtype=int)
     masks = []

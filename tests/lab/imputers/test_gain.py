@@ -1,4 +1,4 @@
-"""GAIN: its hint and losses as the paper writes them, its contract as an imputer, its quality."""
+"""GAIN: hint and losses by the formulas of the paper, choice of settings, quality."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.lab.imputers.made import hide, low_rank, scaled_rmse
 QUICK = {"max_steps": 60, "check_every": 20}
 rng = np.random.default_rng(0)
 OBSERVED = (rng.random((6, 5)) < 0.6).astype(float)
-TOLD = (rng.random((6, 5)) < 0.7).astype(float)
+REVEALED = (rng.random((6, 5)) < 0.7).astype(float)
 LOGIT = rng.normal(size=(6, 5)) * 3
 VALUES, GUESS = rng.random((6, 5)), rng.random((6, 5))
 
@@ -35,25 +35,27 @@ def tensors(*arrays):
     return [torch.from_numpy(a) for a in arrays]
 
 
-def test_the_hint_tells_the_mask_where_b_is_one_and_nothing_elsewhere():
-    hint = make_hint(*tensors(OBSERVED, TOLD)).numpy()
+def test_the_hint_is_the_mask_where_b_is_one_and_one_half_elsewhere():
+    hint = make_hint(*tensors(OBSERVED, REVEALED)).numpy()
     for i, j in entries():
-        assert hint[i, j] == (OBSERVED[i, j] if TOLD[i, j] else 0.5)
+        assert hint[i, j] == (OBSERVED[i, j] if REVEALED[i, j] else 0.5)
 
 
 def test_discriminator_loss_by_the_formula():
-    untold = [(i, j) for i, j in entries() if TOLD[i, j] == 0]
+    unrevealed = [(i, j) for i, j in entries() if REVEALED[i, j] == 0]
     d = expit(LOGIT)
-    sum_ = sum(OBSERVED[p] * np.log(d[p]) + (1 - OBSERVED[p]) * np.log(1 - d[p]) for p in untold)
-    found = discriminator_loss(*tensors(LOGIT, OBSERVED, TOLD))
-    assert float(found) == pytest.approx(-sum_ / len(untold), rel=1e-12)
+    sum_ = sum(
+        OBSERVED[p] * np.log(d[p]) + (1 - OBSERVED[p]) * np.log(1 - d[p]) for p in unrevealed
+    )
+    found = discriminator_loss(*tensors(LOGIT, OBSERVED, REVEALED))
+    assert float(found) == pytest.approx(-sum_ / len(unrevealed), rel=1e-12)
 
 
 def test_adversarial_loss_by_the_formula():
-    untold = [(i, j) for i, j in entries() if TOLD[i, j] == 0]
-    sum_ = sum((1 - OBSERVED[p]) * np.log(expit(LOGIT[p])) for p in untold)
-    found = adversarial_loss(*tensors(LOGIT, OBSERVED, TOLD))
-    assert float(found) == pytest.approx(-sum_ / len(untold), rel=1e-12)
+    unrevealed = [(i, j) for i, j in entries() if REVEALED[i, j] == 0]
+    sum_ = sum((1 - OBSERVED[p]) * np.log(expit(LOGIT[p])) for p in unrevealed)
+    found = adversarial_loss(*tensors(LOGIT, OBSERVED, REVEALED))
+    assert float(found) == pytest.approx(-sum_ / len(unrevealed), rel=1e-12)
 
 
 def test_reconstruction_loss_by_the_formula():
@@ -63,7 +65,7 @@ def test_reconstruction_loss_by_the_formula():
     assert float(found) == pytest.approx(sum_ / len(seen), rel=1e-12)
 
 
-def test_losses_of_nothing_are_zero():
+def test_losses_over_no_entries_are_zero():
     one = torch.ones(2, 2)
     assert float(discriminator_loss(one, one, one)) == 0
     assert float(adversarial_loss(one, one, one)) == 0

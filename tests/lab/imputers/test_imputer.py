@@ -19,7 +19,7 @@ def test_mean_and_spread_against_numpy():
     np.testing.assert_allclose(spread, np.nanstd(x, 0), rtol=1e-12)
 
 
-def test_complete_columns_come_back_as_they_are():
+def test_complete_columns_are_returned_unchanged():
     frame = pd.DataFrame(
         {"big": [2**53 + 1, 2], "flag": [True, False], "gap": pd.array([1, None], dtype="Int64")}
     )
@@ -30,7 +30,7 @@ def test_complete_columns_come_back_as_they_are():
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "Float32", "Float64"])
-def test_floats_of_frames_keep_their_width(dtype):
+def test_frames_keep_their_float_dtypes(dtype):
     frame = pd.DataFrame({"a": pd.array([1.0, np.nan], dtype=dtype)}, index=[5, 9])
     filled = like(frame, np.array([[1.0], [0.5]]), frame.isna().to_numpy())
     assert str(filled["a"].dtype) == dtype
@@ -38,21 +38,21 @@ def test_floats_of_frames_keep_their_width(dtype):
     assert filled.index.tolist() == [5, 9]
 
 
-def test_polars_keep_their_widths_and_whole_numbers():
+def test_polars_frames_keep_their_dtypes():
     frame = polars.DataFrame({"n": [1, 2], "x": [0.5, None]}).cast({"x": polars.Float32})
     filled = like(frame, np.array([[1.0, 0.5], [2.0, 0.25]]), np.array([[0, 0], [0, 1]], bool))
     assert filled.schema == frame.schema
     assert filled["x"].to_list() == [0.5, 0.25]
 
 
-def test_a_value_beyond_the_width_is_refused():
+def test_a_value_too_large_for_its_dtype_is_refused():
     x = np.array([[1.0], [np.nan]], dtype=np.float16)
     check_error(
         lambda: like(x, np.array([[1.0], [1e5]]), np.isnan(x)), "1e+05, too large for float16"
     )
 
 
-def test_whole_numbers_and_lists():
+def test_integers_and_lists():
     x = np.array([[1, 2]])
     assert like(x, np.array([[1.0, 2.0]]), np.zeros((1, 2), bool)).dtype == x.dtype
     assert like([[1, None]], np.array([[1.0, 2.0]]), np.array([[False, True]])).dtype == float

@@ -1,4 +1,4 @@
-"""MIWAE: its bound and its conditional mean against models whose answer is known exactly."""
+"""MIWAE: densities against scipy, bound and conditional mean against exact linear models."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def linear(weight, bias):
 
 
 class Linear:
-    """x = W z + b + noise, in numpy; and the same with some encoder as an Autoencoder."""
+    """x = W z + b + noise in NumPy, and as an Autoencoder with some encoder."""
 
     def __init__(self, d, k, seed=0):
         rng = np.random.default_rng(seed)
@@ -93,7 +93,7 @@ def test_with_one_sample_the_bound_is_the_elbo():
         assert float(found[i]) == pytest.approx(fit + prior - encoded, abs=1e-10)
 
 
-def test_with_many_samples_the_bound_is_the_likelihood_of_what_was_observed():
+def test_with_many_samples_the_bound_is_the_likelihood_of_observed_entries():
     noise = np.random.default_rng(3).normal(size=(200_000, 3, 2))
     found = bound(weigh(MODEL, noise))
     exact = [MODEL.log_likelihood(X[i], M[i] > 0) for i in range(3)]
@@ -147,7 +147,7 @@ def test_weights_are_normalised_by_their_sum():
 
 
 @pytest.mark.parametrize("cells", [1, 70, 500])
-def test_chunks_do_not_change_the_answer(monkeypatch, cells):
+def test_chunks_do_not_change_the_result(monkeypatch, cells):
     noise = np.random.default_rng(9).normal(size=(333, 2))
     whole = impute(MODEL, noise)
     monkeypatch.setattr(miwae, "CELLS_AT_ONCE", cells)
@@ -155,7 +155,7 @@ def test_chunks_do_not_change_the_answer(monkeypatch, cells):
 
 
 @pytest.mark.parametrize("decoder", ["student", "gaussian", "bernoulli"])
-def test_observed_entries_stay_and_no_gap_is_left(decoder):
+def test_every_decoder_keeps_the_contract(decoder):
     table, _ = hide(low_rank(0, n=80, d=5), 0.4, 0)
     table[3], table[:, 2] = np.nan, np.nan  # a row and a column without an entry
     filled = MIWAE(decoder=decoder, random_state=0, **QUICK).fit_transform(table)
@@ -163,15 +163,6 @@ def test_observed_entries_stay_and_no_gap_is_left(decoder):
     np.testing.assert_array_equal(filled[seen], table[seen])
     assert np.isfinite(filled).all()
     assert (filled[:, 2] == 0).all()
-
-
-def test_wild_unseen_values_stay_finite():
-    table = low_rank(0, n=60, d=4)
-    for decoder in ("student", "gaussian", "bernoulli"):
-        imputer = MIWAE(decoder=decoder, random_state=0, **QUICK).fit(table)
-        filled = imputer.transform(np.array([[1e30, np.nan, -1e30, 0.0], [np.nan] * 4]))
-        assert np.isfinite(filled).all()
-        assert filled[0, 0] == 1e30
 
 
 def test_the_rate_is_chosen_on_hidden_entries():
@@ -201,14 +192,14 @@ def softplus(x):
     return np.logaddexp(0, x)
 
 
-def given(name):
+def density_of(name):
     likelihood = LIKELIHOODS[name]()
     raw = rng.normal(size=(4, likelihood.outputs, 5)) * 2
     return likelihood, raw
 
 
 def test_gaussian():
-    likelihood, raw = given("gaussian")
+    likelihood, raw = density_of("gaussian")
     expected = stats.norm.logpdf(VALUES, raw[:, 0], softplus(raw[:, 1]) + LEAST_SCALE)
     found = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(VALUES))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -216,7 +207,7 @@ def test_gaussian():
 
 
 def test_student():
-    likelihood, raw = given("student")
+    likelihood, raw = density_of("student")
     degrees = softplus(raw[:, 2]) + LEAST_DEGREES
     expected = stats.t.logpdf(VALUES, degrees, raw[:, 0], softplus(raw[:, 1]) + LEAST_SCALE)
     found = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(VALUES))
@@ -225,16 +216,16 @@ def test_student():
 
 
 def test_bernoulli():
-    likelihood, raw = given("bernoulli")
-    chance = special.expit(raw[:, 0])
+    likelihood, raw = density_of("bernoulli")
+    probability = special.expit(raw[:, 0])
     binary = (VALUES > 0).astype(float)
     found = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(binary))
-    np.testing.assert_allclose(found, stats.bernoulli.logpmf(binary, chance), rtol=1e-9)
-    np.testing.assert_allclose(likelihood.mean(torch.from_numpy(raw)), chance, rtol=1e-12)
+    np.testing.assert_allclose(found, stats.bernoulli.logpmf(binary, probability), rtol=1e-9)
+    np.testing.assert_allclose(likelihood.mean(torch.from_numpy(raw)), probability, rtol=1e-12)
 
 
 @pytest.mark.parametrize("degrees", [3.0, 3.3, 5.0, 17.0, 1e3, 1e6])
-def test_the_series_of_gamma_functions(degrees):
+def test_log_gamma_ratio(degrees):
     expected = special.gammaln((degrees + 1) / 2) - special.gammaln(degrees / 2)
     found = log_gamma_ratio(torch.tensor(degrees, dtype=torch.float64))
     assert float(found) == pytest.approx(expected, abs=4e-7)

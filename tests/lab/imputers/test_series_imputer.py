@@ -34,7 +34,7 @@ def naive(x, lengths, mean):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_equals_a_loop_over_the_steps(seed):
+def test_carry_forward_equals_a_loop(seed):
     x, lengths = made(seed)
     unseen, unseen_lengths = made(seed + 10)
     valid = np.concatenate([series[:t] for series, t in zip(x, lengths, strict=True)])
@@ -60,7 +60,7 @@ def test_frames_keep_index_columns_and_order():
         assert np.array_equal(one[names].to_numpy(), padded[:t])
 
 
-def test_polars_members():
+def test_polars_series():
     members = [pl.DataFrame({"a": [1.0, None], "b": [None, 2.0]})]
     filled = CarryForwardImputer().fit_transform(members)
     assert filled[0].to_dict(as_series=False) == {"a": [1.0, 1.0], "b": [2.0, 2.0]}
@@ -84,7 +84,7 @@ def made_low_rank(seed=0, n=15, steps=6, d=4):
 
 
 @pytest.mark.parametrize("name", ["mean", "em", "knn"])
-def test_equals_the_table_of_all_valid_steps(name):
+def test_step_by_step_equals_the_table_of_all_valid_steps(name):
     x, lengths = made_low_rank()
     unseen, unseen_lengths = made_low_rank(1)
     valid = np.arange(6) < lengths[:, None]
@@ -107,7 +107,7 @@ def test_frames_are_matched_by_name():
     check_error(lambda: fitted.transform(other), "'z'", "'a'")
 
 
-def test_the_given_imputer_is_not_fitted_and_copies():
+def test_the_imputer_passed_in_is_not_fitted():
     imputer = make_imputer("mean")
     step = StepByStep(imputer)
     step.fit(made_low_rank()[0])
@@ -116,7 +116,7 @@ def test_the_given_imputer_is_not_fitted_and_copies():
 
 
 @pytest.mark.parametrize("imputer", ["em", make_imputer("carry_forward"), None])
-def test_only_imputers_of_tables(imputer):
+def test_only_imputers_for_tables(imputer):
     check_error(
         lambda: StepByStep(imputer).fit(made_low_rank()[0]),
         "imputer is",

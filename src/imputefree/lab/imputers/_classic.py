@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import config_context
@@ -96,6 +96,7 @@ class MeanImputer(ZeroImputer):
     scales = True  # 0 in scaled units is the mean
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SklearnImputer(Imputer):
     """Base class of imputers by scikit-learn, which get the non-empty columns with NaN for gaps.
 
@@ -103,7 +104,10 @@ class SklearnImputer(Imputer):
     `_complete(gappy, rng)`, which fills rows that have a gap and an entry each.
     """
 
-    rules: dict[str, Rule]
+    rules: ClassVar[dict[str, Rule]]
+    allow_slow: bool = False
+    verbose: bool = False
+    random_state: Any = None
 
     def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
         check_rules(self, {**RULES, "allow_slow": FLAG, **self.rules})
@@ -156,11 +160,11 @@ class NeighboursImputer(SklearnImputer):
 
     n_neighbors: int = 10
     weights: str = "uniform"
-    allow_slow: bool = False
-    verbose: bool = False
-    random_state: Any = None
 
-    rules = {"n_neighbors": whole(1), "weights": choice("uniform", "distance")}  # noqa: RUF012
+    rules: ClassVar = {
+        "n_neighbors": whole(1),
+        "weights": choice("uniform", "distance"),
+    }
 
     def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
         self.model_ = KNNImputer(n_neighbors=self.n_neighbors, weights=self.weights).fit(gappy)
@@ -240,11 +244,11 @@ class MICEImputer(SklearnImputer):
     max_iter: int = 10
     n_draws: int = 0
     n_nearest_features: int | None = None
-    allow_slow: bool = False
-    verbose: bool = False
-    random_state: Any = None
 
-    rules = {"n_draws": whole(0), "n_nearest_features": or_the_word(None, whole(1))}  # noqa: RUF012
+    rules: ClassVar = {
+        "n_draws": whole(0),
+        "n_nearest_features": or_the_word(None, whole(1)),
+    }
 
     def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
         n, d = gappy.shape
@@ -305,11 +309,8 @@ class MissForestImputer(SklearnImputer):
     n_estimators: int = 30
     max_iter: int = 5
     min_samples_leaf: int = 1
-    allow_slow: bool = False
-    verbose: bool = False
-    random_state: Any = None
 
-    rules = {"n_estimators": whole(1), "min_samples_leaf": whole(1)}  # noqa: RUF012
+    rules: ClassVar = {"n_estimators": whole(1), "min_samples_leaf": whole(1)}
 
     def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
         n, d = gappy.shape

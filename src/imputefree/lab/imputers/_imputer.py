@@ -13,8 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._all_or_nothing import all_or_nothing
-from ..._manners import private_generator
+from ..._estimator_tools import all_or_nothing, private_generator
 from ...data import NumericTables, is_polars
 from ...errors import InputError, ParameterError
 
@@ -152,12 +151,14 @@ def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
     (['int64', 'float32'], [0.5, 0.25])
     """
     if isinstance(X, pd.DataFrame):
-        columns = [
-            _pandas_column(X.iloc[:, j], filled[:, j]) if gaps[:, j].any() else X.iloc[:, j]
-            for j in range(X.shape[1])
-        ]
-        frame = pd.concat(columns, axis=1)
-        frame.columns = X.columns
+        frame = X.copy()
+        for j in np.flatnonzero(gaps.any(0)).tolist():
+            dtype: Any = X.dtypes.iloc[j]
+            numpy_dtype = getattr(dtype, "numpy_dtype", dtype)
+            column = filled[:, j]
+            if isinstance(numpy_dtype, np.dtype) and numpy_dtype.kind == "f":
+                column = pd.array(_narrowed(column, numpy_dtype), dtype=dtype)
+            frame.isetitem(j, column)
         return frame
     if is_polars(X):
         new = {
@@ -172,13 +173,6 @@ def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
     if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
         return filled
     return _narrowed(filled, dtype) if gaps.any() else np.array(X)
-
-
-def _pandas_column(column: pd.Series, filled: np.ndarray) -> pd.Series:
-    dtype: Any = getattr(column.dtype, "numpy_dtype", column.dtype)
-    if not (isinstance(dtype, np.dtype) and dtype.kind == "f"):
-        return pd.Series(filled, index=column.index)
-    return pd.Series(_narrowed(filled, dtype), index=column.index).astype(column.dtype)
 
 
 def _narrowed(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

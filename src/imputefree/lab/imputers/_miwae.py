@@ -240,8 +240,7 @@ class MIWAE(TrainingParameters, Imputer):
         L, samples per row for filling gaps.
     hidden_layer_sizes : int, tuple or None
         Widths of encoder and (reversed) decoder; None is two layers of 128.
-    learning_rate_init, batch_size, max_steps, check_every, n_iter_no_change, weight_averaging,
-    validation_fraction, random_state, verbose : see GAIN
+    others : see GAIN
 
     Attributes
     ----------

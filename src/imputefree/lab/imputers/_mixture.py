@@ -104,10 +104,7 @@ class Mixture:
     Parameters
     ----------
     n_components : K, at most the number of rows with an entry
-    kind : "bernoulli" or "gaussian"
-    smoothing : pseudo-rows per component, above 0
-    max_iter, tol : stop after this many iterations, or when one gains less than tol per observed
-        entry
+    kind, smoothing, max_iter, tol : see `MixtureImputer`
     n_members : mixtures fitted from different starts and averaged: again a mixture, of all their
         components. On MNIST this gains far more than keeping the most likely of them
     dtype : of the matrix products
@@ -329,6 +326,7 @@ class MixtureImputer(MixtureParameters, Imputer):
     max_iter, tol : EM stops after this many iterations, or when one gains less than tol of
         log-likelihood per observed entry
     n_members : mixtures from different random starts, averaged
+    random_state : int, RandomState or None; same seed and threads, same model, bit for bit
     verbose : show a progress bar on a terminal
 
     Fitted: kind_, mixture_ (a `Mixture`).
@@ -346,15 +344,7 @@ class MixtureImputer(MixtureParameters, Imputer):
         names = getattr(self, "feature_names_in_", range(values.shape[1]))
         self.kind_ = choose_kind(self.kind, values, observed, names)
         self._known = observed.any(0)
-        model = Mixture(
-            choose_components(self.n_components, observed),
-            kind=self.kind_,
-            smoothing=self.smoothing,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_members=self.n_members,
-            rng=rng,
-        )
+        model = new_mixture(self, observed, self.kind_, rng)
         total = self.max_iter * self.n_members
         with training_progress(self.verbose, total, type(self).__name__) as report:
             self.mixture_ = model.fit(self._prepared(values), observed, progress=report)
@@ -369,6 +359,21 @@ class MixtureImputer(MixtureParameters, Imputer):
 
     def _prepared(self, values: np.ndarray) -> np.ndarray:
         return prepare(values, self.kind_, self.mean_, self.spread_)
+
+
+def new_mixture(
+    estimator: Any, observed: np.ndarray, kind: str, rng: np.random.Generator
+) -> Mixture:
+    """An unfitted mixture with the parameters of an estimator."""
+    return Mixture(
+        choose_components(estimator.n_components, observed),
+        kind=kind,
+        smoothing=estimator.smoothing,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        n_members=estimator.n_members,
+        rng=rng,
+    )
 
 
 def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray, names: Any = None) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..._manners import private_generator
+from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules, number, whole
 from ...errors import InputError
 from ._imputer import Imputer, check_finite
@@ -201,12 +201,7 @@ class SAITSImputer(NetworkImputer):
     n_layers : int
         Layers of each of the two blocks.
     dropout : float in [0, 1)
-    learning_rate_init, weight_averaging, batch_size, max_iter, n_iter_no_change,
-    validation_fraction, random_state, verbose : see BRITSImputer
-
-    Attributes
-    ----------
-    validation_error_, history_, network_, n_steps_ : see BRITSImputer
+    others, and attributes : see BRITSImputer
     """
 
     model = "SAITS"
@@ -254,12 +249,7 @@ class GPVAEImputer(NetworkImputer):
         Steps over which the prior is smooth.
     beta : float
         Weight of the divergence from the prior.
-    learning_rate_init, weight_averaging, batch_size, max_iter, n_iter_no_change,
-    validation_fraction, random_state, verbose : see BRITSImputer
-
-    Attributes
-    ----------
-    validation_error_, history_, network_, n_steps_ : see BRITSImputer
+    others, and attributes : see BRITSImputer
     """
 
     model = "GPVAE"
@@ -310,12 +300,8 @@ class GPVAERowsImputer(NetworkParameters, Imputer):
         28 for images of 28 lines.
     others : see GPVAEImputer
 
-    Attributes
-    ----------
-    imputer_ : the fitted GPVAEImputer
+    Fitted: imputer_, the GPVAEImputer.
 
-    Examples
-    --------
     >>> X = np.random.default_rng(0).normal(size=(40, 1)) * np.ones(6)
     >>> X[0, 3] = np.nan
     >>> imputer = GPVAERowsImputer(n_steps=2, hidden_size=8, max_iter=2, random_state=0)

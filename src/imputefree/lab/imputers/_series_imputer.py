@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..._all_or_nothing import all_or_nothing
+from ..._estimator_tools import all_or_nothing
 from ..._rules import check_rules
 from ...data import is_polars, numbers, read_panel
 from ...errors import InputTypeError, ParameterError
@@ -124,13 +124,8 @@ class StepByStep(SeriesImputer):
     ----------
     imputer : an imputer for tables, such as `make_imputer("em")`; a copy of it is fitted
 
-    Attributes
-    ----------
-    imputer_ : the fitted copy
-    n_features_in_ : int
+    Fitted: imputer_ (the copy), n_features_in_.
 
-    Examples
-    --------
     >>> from imputefree.lab.imputers import make_imputer
     >>> X = np.array([[[1.0], [np.nan], [3.0]], [[2.0], [np.inf], [np.inf]]])
     >>> StepByStep(make_imputer("mean")).fit_transform(X, lengths=[3, 1])[:, :, 0]
@@ -157,17 +152,8 @@ class StepByStep(SeriesImputer):
 class CarryForwardImputer(SeriesImputer):
     """Fills a gap with the last observation of its column, or else with the training mean.
 
-    Parameters
-    ----------
-    random_state : not used
+    Fitted: imputer_ (the MeanImputer that fills leading gaps), n_features_in_.
 
-    Attributes
-    ----------
-    imputer_ : the MeanImputer that fills leading gaps
-    n_features_in_ : int
-
-    Examples
-    --------
     >>> X = np.array([[[np.nan], [1.0], [np.nan]], [[5.0], [np.nan], [np.nan]]])
     >>> CarryForwardImputer().fit_transform(X)[:, :, 0]
     array([[3., 1., 1.],

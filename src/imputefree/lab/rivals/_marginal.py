@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._manners import private_generator
+from ..._estimator_tools import private_generator
 from ..._progress import training_progress
 from ..._rules import check_rules
 from ...data import NumericTables, location, read_classes, read_target
@@ -24,8 +24,8 @@ from ..imputers._mixture import (
     Background,
     Mixture,
     MixtureParameters,
-    choose_components,
     choose_kind,
+    new_mixture,
     prepare,
 )
 
@@ -74,15 +74,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
             for number, (label, rng) in enumerate(zip(classes, sources, strict=True)):
                 rows = target == label
                 in_class, seen = values[rows], observed[rows]
-                model = Mixture(
-                    choose_components(self.n_components, seen),
-                    kind=kind,
-                    smoothing=self.smoothing,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    n_members=self.n_members,
-                    rng=rng,
-                )
+                model = new_mixture(self, seen, kind, rng)
                 background = self._background(in_class, seen, kind, everyone)
                 mixtures.append(model.fit(in_class, seen, background))
                 if report is not None:
@@ -166,14 +158,9 @@ class ClasswiseMixture(MixtureParameters, _Marginal):
     ----------
     n_components : components per class, or "auto": one for every 10 observed entries that a column
         has in the class, at most 60
-    kind : "bernoulli" for numbers in [0, 1], "gaussian" for any; "auto" is "bernoulli" if all
-        training entries lie in [0, 1]
     smoothing : pseudo-rows per component, drawn from the columns of its class
-    max_iter, tol : EM stops after this many iterations, or when one gains less than tol of
-        log-likelihood per observed entry
     n_members : mixtures per class, from different random starts, their densities averaged
-    random_state : int, RandomState or None; same seed and threads, same model, bit for bit
-    verbose : show a progress bar on a terminal
+    kind, max_iter, tol, random_state, verbose : see `MixtureImputer`
 
     Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (a `Mixture` per class), n_features_in_.
 

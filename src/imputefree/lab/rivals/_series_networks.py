@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from ..._manners import private_generator
+from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules, number
 from ...data import (
     Columns,
@@ -297,12 +297,7 @@ class BRITSClassifier(NetworkClassifier):
     ----------
     reconstruction_weight : float
         Weight of the imputation error against the cross-entropy.
-    hidden_size, learning_rate_init, weight_decay, weight_averaging, batch_size, max_iter,
-    n_iter_no_change, validation_fraction, random_state, verbose : see GRUDClassifier
-
-    Attributes
-    ----------
-    classes_, validation_error_, history_, network_, n_steps_ : see GRUDClassifier
+    others, and attributes : see GRUDClassifier
     """
 
     model = "BRITS"
@@ -334,12 +329,7 @@ class SAITSClassifier(NetworkClassifier):
     n_layers : int
         Layers of each of the two blocks.
     dropout : float in [0, 1)
-    learning_rate_init, weight_decay, weight_averaging, batch_size, max_iter, n_iter_no_change,
-    validation_fraction, random_state, verbose : see GRUDClassifier
-
-    Attributes
-    ----------
-    classes_, validation_error_, history_, network_, n_steps_ : see GRUDClassifier
+    others, and attributes : see GRUDClassifier
     """
 
     model = "SAITS"

@@ -22,6 +22,7 @@ from ._data_files import Root, find
 from ._study import Study
 
 UCI = "UCI Machine Learning Repository, data set {}"
+SEE_SOURCE = "see its source"
 NO_TARGET = "No target was named: y is constant."
 
 
@@ -39,67 +40,42 @@ class Known(NamedTuple):
     note: str = ""
 
 
+# fmt: off
 KNOWN = {
     "horse_colic_uci": Known(
-        "surgical_lesion",
-        (300,),
-        UCI.format(47),
-        ("hospital_number", "outcome", "lesion_1", "lesion_2", "lesion_3", "cp_data"),
-    ),
+        "surgical_lesion", (300,), UCI.format(47),
+        ("hospital_number", "outcome", "lesion_1", "lesion_2", "lesion_3", "cp_data")),
     "hepatitis": Known("Class", (155,), UCI.format(46)),
     "mammographic_masses": Known("severity", (961,), UCI.format(161)),
     "pima_zeros_as_missing": Known(
-        "class",
-        (768,),
-        "Smith et al. 1988, Pima Indians Diabetes (NIDDK)",
-        licence="see its source",
-        note="Zeros that cannot be measurements were turned into gaps.",
-    ),
+        "class", (768,), "Smith et al. 1988, Pima Indians Diabetes (NIDDK)",
+        licence=SEE_SOURCE, note="Zeros that cannot be measurements were turned into gaps."),
     "credit_approval": Known("class", (690,), UCI.format(27)),
     "titanic3": Known(
-        "survived",
-        (1309,),
-        "Vanderbilt Biostatistics, titanic3",
-        ("name", "ticket", "cabin", "boat", "body", "home.dest"),
-        licence="see its source",
-    ),
+        "survived", (1309,), "Vanderbilt Biostatistics, titanic3",
+        ("name", "ticket", "cabin", "boat", "body", "home.dest"), licence=SEE_SOURCE),
     "framingham_chd": Known(
-        "TenYearCHD",
-        (4240,),
-        "Framingham Heart Study, teaching data",
-        licence="see its source",
-    ),
+        "TenYearCHD", (4240,), "Framingham Heart Study, teaching data", licence=SEE_SOURCE),
     "congress_vote": Known("Class", (435,), UCI.format(105)),
     "chronic_kidney_disease": Known(
-        "class", (400,), UCI.format(336), note="It is nearly separable."
-    ),
+        "class", (400,), UCI.format(336), note="It is nearly separable."),
     "soybean": Known("class", (683,), UCI.format(90)),
     "anneal": Known("class", (898,), UCI.format(3)),
     "arrhythmia": Known("class", (452,), UCI.format(5)),
     "labor": Known("class", (57,), UCI.format(57), note="It has only 57 rows."),
     "adult": Known("income", (32561, 16281), UCI.format(2), test="adult_test"),
     "communities_crime": Known(
-        "ViolentCrimesPerPop",
-        (1994,),
-        UCI.format(183),
-        ("state", "county", "community", "communityname", "fold"),
-        "regression",
-    ),
+        "ViolentCrimesPerPop", (1994,), UCI.format(183),
+        ("state", "county", "community", "communityname", "fold"), "regression"),
     "ames_housing": Known(
-        "SalePrice",
-        (2930,),
-        "De Cock 2011, Ames, Iowa: Alternative to the Boston Housing Data",
-        ("Order", "PID"),
-        "regression",
-        "see its source",
-        none=(
-            *("Alley", "Bsmt Qual", "Bsmt Cond", "Bsmt Exposure", "BsmtFin Type 1"),
-            *("BsmtFin Type 2", "Fireplace Qu", "Garage Type", "Garage Finish", "Garage Qual"),
-            *("Garage Cond", "Pool QC", "Fence", "Misc Feature"),
-        ),
-        note="In 14 columns an empty cell means 'none' (no alley, no pool) and is not a gap.",
-    ),
+        "SalePrice", (2930,), "De Cock 2011, Ames, Iowa: Alternative to the Boston Housing Data",
+        ("Order", "PID"), "regression", SEE_SOURCE,
+        none=("Alley", "Bsmt Qual", "Bsmt Cond", "Bsmt Exposure", "BsmtFin Type 1",
+              "BsmtFin Type 2", "Fireplace Qu", "Garage Type", "Garage Finish", "Garage Qual",
+              "Garage Cond", "Pool QC", "Fence", "Misc Feature"),
+        note="In 14 columns an empty cell means 'none' (no alley, no pool) and is not a gap."),
 }
+# fmt: on
 
 
 def study(

@@ -40,6 +40,7 @@ The difficulty was tuned on these seeds, to about the figures of the paper (0.85
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +58,11 @@ EHR = ("age", "sex", "years_of_diabetes", "a1c", "insulin")
 WIDTH = 2 * VECTOR + len(EHR)
 ENDINGS = (".txt", ".csv", ".txt.gz", ".csv.gz")
 PARTS = ("train_x", "train_y", "test_x", "test_y")
+RULE = (
+    f"X is a text matrix of {WIDTH:,} columns ({VECTOR:,} OCT, {VECTOR:,} CFP, {', '.join(EHR)}), a"
+    " line per subject, NaN for gaps; y is 0 or 1"
+)
+REPAIR = "Correct or replace the file"
 NEAR = 0.005  # a rate this close to the natural one asks for no more gaps
 
 # The simulated cohort
@@ -197,26 +203,12 @@ def read_matrix(path: Path) -> np.ndarray:
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt") as file:
-            lines = file.read().replace(",", " ").splitlines()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise _unreadable(path, f"is truncated or not a text file ({error})") from None
-    rows = [line.split() for line in lines if line.strip()]
-    if not rows:
-        raise _unreadable(path, "is empty")
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise _unreadable(
-                path, f"has {len(row):,} numbers in line {number}, {len(rows[0]):,} in the first"
-            )
-    try:
-        return np.array(rows, dtype=np.float64)
-    except ValueError as error:
-        raise _unreadable(path, f"does not hold numbers only ({error})") from None
-
-
-def _unreadable(path: Path, fact: str) -> InputError:
-    rule = f"It must be a text matrix: a line per subject, {WIDTH:,} numbers (y: one), NaN for gaps"
-    return InputError(f"{path} {fact}", rule, "Correct or replace the file")
+            text = file.read().replace(",", " ")
+        if text.strip():
+            return np.loadtxt(io.StringIO(text), ndmin=2)
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise InputError(f"{path} cannot be read ({error})", RULE, REPAIR) from None
+    raise InputError(f"{path} is empty", RULE, REPAIR)
 
 
 def _check(path: Path, X: np.ndarray, path_y: Path, y: np.ndarray) -> None:
@@ -230,9 +222,7 @@ def _check(path: Path, X: np.ndarray, path_y: Path, y: np.ndarray) -> None:
     elif not np.isin(y, [0, 1]).all():
         fact = f"{path_y} holds labels other than 0 and 1"
     if fact:
-        columns = f"{VECTOR:,} OCT, {VECTOR:,} CFP, {', '.join(EHR)}"
-        rule = f"X has {WIDTH:,} columns ({columns}), y is 0 or 1"
-        raise InputError(fact, rule, "Correct or replace the file")
+        raise InputError(fact, RULE, REPAIR)
 
 
 class SimulatedEyes(NamedTuple):

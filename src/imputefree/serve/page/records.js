@@ -2,8 +2,6 @@
 
 import { asNumber } from "./fields.js";
 
-// Words for a missing number, as on the command line.
-const GAPS = new Set(["NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"]);
 const TRUTH = { true: 1, false: 0 };
 
 // -> {names, records: [{line, cells, row} or {line, cells, error}], notes}; a record is a line, or a
@@ -26,7 +24,7 @@ export function records(lines, schema) {
   const notes = [];
   if (lacking.length) notes.push(`Not in the file, so they count as missing: ${short(lacking)}.`);
   if (unused.length) notes.push(`Not used by the model: ${short(unused)}.`);
-  const reader = { names, place, notes };
+  const reader = { names, place, notes, gaps: new Set(schema.missing_words) };
   return { names, notes, records: (series ? seriesOf : rowsOf)(lines, reader, schema) };
 }
 
@@ -47,16 +45,16 @@ function values(cells, reader, columns) {
   const row = {};
   for (const column of columns) {
     const at = reader.place.get(column.name);
-    if (at >= 0) row[column.name] = value(cells[at] ?? "", column);
+    if (at >= 0) row[column.name] = value(cells[at] ?? "", column, reader.gaps);
   }
   return row;
 }
 
-function value(cell, column) {
+function value(cell, column, gaps) {
   const text = cell.trim();
   if (text === "") return null;
   if (column.kind === "category") return cell;
-  if (GAPS.has(text)) return null;
+  if (gaps.has(text)) return null;
   const number = asNumber(text) ?? TRUTH[text.toLowerCase()];
   if (number === undefined) throw new Error(`${column.name} holds “${text.slice(0, 40)}”, which is not a number.`);
   return number;

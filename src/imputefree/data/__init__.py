@@ -13,18 +13,10 @@ from ._encoding import (
     location,
     scale,
 )
-from ._panel import (
-    Layout,
-    Panel,
-    first_steps,
-    prediction_panel,
-    read_panel,
-    series_labels,
-    split_static,
-    step_labels,
-    training_panel,
-)
+from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder
+from ._panel_labels import series_labels, step_labels
+from ._panel_rows import Layout, first_steps
 from ._splits import MOST_CLASSES, Split, Splits, assign_folds, tenths
 from ._table_encoder import Table, TableEncoder
 from ._target import as_array, read_classes, read_numbers, read_target, read_weights

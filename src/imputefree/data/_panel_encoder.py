@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ._panel import Panel, first_steps
+from ._panel import Panel
+from ._panel_rows import first_steps
 from ._table_encoder import Table, TableEncoder
 
 LONGEST = 1e300  # keeps differences of any two times finite

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..data import Category, Columns, Panel, TableEncoder, first_steps
 from ..errors import ParameterError
+from ..estimators import predict_members, predicts_steps, read_inputs
 from ._explain_tables import REMOVED, NextValue, Outcome, Variants, importance_of
 from ._explanation import SeriesExplanation
 
@@ -21,7 +22,7 @@ MOST_STEPS = 5_000_000  # about a minute of one core with the default networks
 def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -> SeriesExplanation:
     """See `explain_rows`; d columns, those of the steps and then the static ones."""
     encoder = model.encoder_
-    raw = model._inputs(X)
+    raw = read_inputs(model, X)
     members = _predict_members(model, raw)  # checks the input and warns of unseen categories
     panel = _known_levels(encoder, raw)
     outcome = Outcome.choose(model, members, of)
@@ -91,8 +92,8 @@ def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -
 
 def _predict_members(model: Any, panel: Panel) -> Any:
     """Predictions of every member for each series, at its last step; (K, n, O)."""
-    members = model._predict_members(panel, model._every_step)
-    return members[:, np.cumsum(panel.lengths) - 1] if model._every_step else members
+    members = predict_members(model, panel)
+    return members[:, np.cumsum(panel.lengths) - 1] if predicts_steps(model) else members
 
 
 def _known_levels(encoder: Any, panel: Panel) -> Panel:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from ..data import Plan, Table, TableEncoder
 from ..errors import ParameterError, shorten
-from ..gil import NoPolicy, TrainingData, predict_raw
+from ..estimators import average_members, predict_members, read_inputs
+from ..gil import NoPolicy
 from ._explanation import Explanation
 
 CHUNK_NUMBERS = 2**22  # inputs of the variants in memory at once: 16 MB
@@ -119,7 +119,7 @@ class Outcome:
     def read(self, members: Tensor, rows: np.ndarray) -> np.ndarray:
         """The explained number for variants of these rows; (K, m, O) -> (m,)."""
         if self.code is None:
-            return self.model._unscaled(members)
+            return average_members(self.model, members)
         return members.mean(0).numpy()[np.arange(len(rows)), self.code[rows]]
 
 
@@ -147,9 +147,9 @@ def class_number(classes: np.ndarray, of: Any) -> int:
 def explain_table(model: Any, X: Any, of: Any) -> Explanation:
     """See `explain_rows`; for d columns, all results are (n, d)."""
     encoder: TableEncoder = model.encoder_
-    table = encoder.transform(model._inputs(X))
+    table = encoder.transform(read_inputs(model, X))
     n = len(table.values)
-    members = _predict_members(model, table)
+    members = predict_members(model, table)
     outcome = Outcome.choose(model, members, of)
     prediction = outcome.read(members, np.arange(n))
     spans = _input_spans(encoder)
@@ -163,7 +163,7 @@ def explain_table(model: Any, X: Any, of: Any) -> Explanation:
         parts = [np.empty(0)]
         for at in range(0, len(variants), size):
             some = variants.part(slice(at, at + size))
-            changed = _predict_members(model, _changed(table, some, spans, codes))
+            changed = predict_members(model, _changed(table, some, spans, codes))
             parts.append(outcome.read(changed, some.row))
         return np.concatenate(parts)
 
@@ -236,13 +236,3 @@ def _changed(
         if indicator is not None:
             values[start:stop, indicator] = choice == REMOVED
     return Table(values, observed)
-
-
-def _predict_members(model: Any, table: Table) -> Tensor:
-    """Predictions of every member for encoded rows; (K, n, O) float64."""
-    data = TrainingData(
-        values=torch.from_numpy(table.filled(model.placeholder_)),
-        observed=torch.from_numpy(table.observed),
-        target=torch.empty(0),
-    ).to(model._placed())
-    return model._loss().predict(predict_raw(model.predictor_, data).cpu().double())

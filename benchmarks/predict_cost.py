@@ -30,7 +30,7 @@ from measuring import medians, write
 from imputefree import GILClassifier
 from imputefree.baselines import Filler, ImputingEncoder
 from imputefree.data import read_columns
-from imputefree.gil import predict_raw
+from imputefree.estimators import average_members, predict_members
 from imputefree.lab.imputers import make_imputer
 
 COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
@@ -58,10 +58,9 @@ def with_imputer(model: GILClassifier, name: str, X: np.ndarray) -> Any:
 
 
 def bare_networks(model: GILClassifier, X: np.ndarray) -> Callable[[], Any]:
-    """From ready tensors to probabilities."""
-    data = model._unlabelled(read_columns(X))
-    loss = model._loss()
-    return lambda: loss.predict(predict_raw(model.predictor_, data).double()).mean(0).numpy()
+    """From encoded rows to probabilities."""
+    table = model.encoder_.transform(read_columns(X))
+    return lambda: average_members(model, predict_members(model, table))
 
 
 def measure(

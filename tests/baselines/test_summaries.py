@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from imputefree.baselines._summaries import summarise, summarise_mask
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from tests.lab.simulated import series
 
 MEMBERS, _ = series(n=40)

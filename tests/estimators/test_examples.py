@@ -82,13 +82,13 @@ class TestWeights:
     def test_no_step_counts(self):
         found = read(inputs=PANEL, target=STEP_TARGET, per_step=True)
         with pytest.raises(ValueError, match="class_weight gives every step the weight zero"):
-            found.with_weighty_steps(np.zeros(13))
+            found.with_weighted_steps(np.zeros(13))
 
     def test_series_without_a_step_that_counts_are_left_out(self):
         found = read(inputs=PANEL, target=STEP_TARGET, per_step=True)
         factor = (STEP_TARGET // 10 != 2).astype(float)  # no step of the third series
         factor[0] = 0.0
-        kept, own = found.with_weighty_steps(factor)
+        kept, own = found.with_weighted_steps(factor)
         assert kept.inputs.n_rows == 5
         assert len(kept.target) == len(own) == 10
         assert own[0] == 0

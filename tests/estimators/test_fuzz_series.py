@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imputefree import GILSequenceClassifier, GILSequenceRegressor, ImputefreeError
+from imputefree import GILSequenceClassifier, GILSequenceRegressor, ImputefreeError, Panel
 from tests.estimators.test_fuzz import LABELS, MEASURES, WORDS, columns, kinds
 
 TINY = {"n_members": 2, "max_iter": 1, "hidden_layer_sizes": (4,), "random_state": 0}
-FEW = settings(max_examples=120, deadline=None, derandomize=True)
+FEW = settings(max_examples=80, deadline=None, derandomize=True)
 SETTINGS = st.fixed_dictionaries(
     {
         "policy": st.sampled_from(["none", "observed", "random", "ddpg", "meta", "gate"]),
@@ -283,6 +283,28 @@ def flat(found, lengths):
     return found
 
 
+def as_input(X, how, model=None):
+    """X as it is where parameters can say what it means, else a Panel."""
+    how = dict(how)
+    roles = {name: how[name] for name in ("id", "time", "variable", "value") if name in how}
+    plain = isinstance(how.get("static"), str | list | None)
+    if plain and not {"lengths", "times"} & set(how):
+        if model is not None:
+            model.set_params(**how)
+            return X
+        if not roles or how.get("axes", "ntd") != "ntd":
+            return X  # read as in training
+    if {"variable", "value"} & set(roles):
+        given = dict.fromkeys(("id", "time", "variable", "value")) | roles
+        return Panel.from_pairs(X, **given, static=how.get("static"))
+    if roles:
+        return Panel.from_long(X, **roles, static=how.get("static"))
+    if "lengths" in how or (isinstance(X, np.ndarray) and X.ndim == 3):
+        return Panel.from_array(X, **how)
+    how.pop("axes", None)
+    return Panel.from_list(X, **how)
+
+
 def tried(model, data, targets):
     """Draw, fit, predict; what was predicted, or None where something was refused."""
     draw = data.draw
@@ -300,14 +322,16 @@ def tried(model, data, targets):
         if spoiled == "after":
             new, told = spoil(draw, new, told, later)
         try:
-            model.fit(X, **labels, **how)
-            model.predict(X, **how)
-            guess = model.predict(new, **told)
+            X = as_input(X, how, model)
+            model.fit(X, **labels)
+            model.predict(X)
+            new = as_input(new, told)
+            guess = model.predict(new)
         except ImputefreeError:
             return None
         if spoiled is None:
             assert len(guess) in (later.n, later.steps)
-        return new, told, guess
+        return new, guess
 
 
 def test_a_classifier_predicts_probabilities_or_refuses_the_series():
@@ -321,10 +345,10 @@ def test_a_classifier_predicts_probabilities_or_refuses_the_series():
         outcomes[result is not None] += 1
         if result is None:
             return
-        new, told, guess = result
+        new, guess = result
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = model.predict_proba(new, **told)
+            found = model.predict_proba(new)
         lengths = [len(one) for one in guess] if isinstance(guess, list) else None
         guess, found = flat(guess, lengths), flat(found, lengths)
         assert set(guess.tolist()) <= set(model.classes_.tolist())
@@ -333,7 +357,7 @@ def test_a_classifier_predicts_probabilities_or_refuses_the_series():
         np.testing.assert_allclose(found.sum(1), 1.0, atol=1e-12)
 
     run()
-    assert min(outcomes[True], outcomes[False]) >= 20  # both ends are reached
+    assert min(outcomes[True], outcomes[False]) >= 12  # both ends are reached
 
 
 def test_a_regressor_predicts_finite_numbers_or_refuses_the_series():
@@ -346,12 +370,12 @@ def test_a_regressor_predicts_finite_numbers_or_refuses_the_series():
         result = tried(model, data, MEASURES)
         outcomes[result is not None] += 1
         if result is not None:
-            guess = result[2]
+            guess = result[1]
             guess = np.concatenate(guess) if isinstance(guess, list) else guess
             assert np.isfinite(guess).all()
 
     run()
-    assert min(outcomes[True], outcomes[False]) >= 20
+    assert min(outcomes[True], outcomes[False]) >= 12
 
 
 @pytest.mark.parametrize("per_step", [False, True])

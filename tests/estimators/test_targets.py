@@ -49,7 +49,7 @@ class TestClasses:
         assert own.tolist() == [5, 1, 1, 1]
         check_error(
             lambda: of_classes("a", "b", class_weight={"z": 1})._class_weights(y),
-            "class_weight names 'z', which is no class",
+            "class_weight names 'z', which is not a class",
             kind=ValueError,
         )
 
@@ -66,7 +66,7 @@ class TestNumbers:
         np.testing.assert_allclose(scaled.std(), 1, rtol=1e-6)
         assert not strata.any()
         members = torch.tensor(np.stack([scaled - 1, scaled + 1])[..., None])
-        np.testing.assert_allclose(target._unscaled(members.double()), y, rtol=1e-5)
+        np.testing.assert_allclose(target._average(members.double()), y, rtol=1e-5)
 
     def test_a_constant_is_its_own_mean(self):
         target = NumberTarget()

@@ -22,7 +22,7 @@ from safetensors.torch import save_file
 
 from imputefree import GILClassifier, GILRegressor
 from imputefree.errors import ModelFileError, UnseenCategoryWarning
-from imputefree.estimators._base import GILEstimator
+from imputefree.estimators import GILEstimator
 from imputefree.gil._policies import GatePolicy, ObservedPolicy
 from imputefree.io import _model_file as persist
 
@@ -173,7 +173,7 @@ def test_another_process_predicts_the_same(tmp_path):
 import sys
 from pathlib import Path
 import numpy as np, pandas as pd
-from imputefree.base import GILEstimator
+from imputefree.estimators import GILEstimator
 import imputefree
 for path in Path(sys.argv[1]).glob("*.model"):
     model, table = GILEstimator.load(path), pd.read_pickle(path.with_suffix(".table"))

@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from .._manners import private_generator, remember_columns
+from .._estimator_tools import private_generator, remember_columns
 from .._rules import check_rules
 from ..data import Columns, assign_folds, read_classes, read_columns, read_numbers, read_target
 from ..errors import InputError
@@ -133,7 +133,7 @@ class Baseline(BaseEstimator):
         target = read_target(y, columns.n_rows, type(self).__name__)
         given = Examples.read(columns, target, None, None, held_out)
         _refuse_empty(columns)
-        encoder = self._new_encoder().fit(given.learned_from())
+        encoder = self._new_encoder().fit(given.training_inputs())
         rng = private_generator(self.random_state)
         codes, fitted = self._encode_target(given)
         n_classes = len(fitted["learned_"]) if is_classifier(self) else 0
@@ -198,7 +198,7 @@ class BaselineRegressor(RegressorMixin, Baseline):
     """Predicts numbers."""
 
     def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
-        learned, everyone = read_numbers(given.learned_target()), read_numbers(given.target)
+        learned, everyone = read_numbers(given.training_target()), read_numbers(given.target)
         mean, scale = float(learned.mean()), float(learned.std()) or 1.0
         return (everyone - mean) / scale, {"target_mean_": mean, "target_scale_": scale}
 

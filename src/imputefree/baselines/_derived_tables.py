@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._manners import remember_columns
+from .._estimator_tools import remember_columns
 from ..data import (
     Columns,
     Layout,

@@ -17,9 +17,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._rules import FLAG, check_rules
-from ..data import Category, Columns, Panel, Table, TableEncoder, read_columns
+from ..data import Category, Columns, Panel, Table, TableEncoder
 from ..errors import ParameterError
-from ..estimators import GILClassifier, SequenceEstimator, TableEstimator
+from ..estimators import GILClassifier, SequenceEstimator, TableEstimator, read_inputs
 
 
 class ColumnMeans(TransformerMixin, BaseEstimator):
@@ -249,9 +249,7 @@ class ImputeThenPredict(BaseEstimator):
         """Learn to impute, impute and train; X, y and the rest as for the estimator's `fit`."""
         network, imputer = self._checked()
         network.set_params(indicator=bool(self.indicator))
-        network._new_encoder = partial(
-            ImputingEncoder, network._new_encoder(), imputer, bool(self.indicator)
-        )
+        network.encoder = partial(ImputingEncoder, imputer=imputer, indicator=bool(self.indicator))
         network.fit(X, y, sample_weight, groups, held_out)
         self.estimator_ = network
         return self
@@ -285,7 +283,7 @@ class ImputeThenPredict(BaseEstimator):
         check_is_fitted(self, "estimator_")
         network = self.estimator_
         series = isinstance(network, SequenceEstimator)
-        filled = network.encoder_.filled(network._inputs(X) if series else read_columns(X))
+        filled = network.encoder_.filled(read_inputs(network, X))
         return np.column_stack((filled.steps if series else filled).arrays)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,6 +1,5 @@
 """The one door: any table or series becomes a `Table` of scaled values and an observed mask."""
 
-from ..errors import counted, shorten
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
 from ._encoding import (
@@ -14,18 +13,10 @@ from ._encoding import (
     location,
     scale,
 )
-from ._panel import (
-    Layout,
-    Panel,
-    first_steps,
-    prediction_panel,
-    read_panel,
-    series_labels,
-    split_static,
-    step_labels,
-    training_panel,
-)
+from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder
+from ._panel_labels import series_labels, step_labels
+from ._panel_rows import Layout, first_steps
 from ._splits import MOST_CLASSES, Split, Splits, assign_folds, tenths
 from ._table_encoder import Table, TableEncoder
 from ._target import as_array, read_classes, read_numbers, read_target, read_weights
@@ -54,7 +45,6 @@ __all__ = [
     "as_array",
     "as_values",
     "assign_folds",
-    "counted",
     "first_steps",
     "is_polars",
     "location",
@@ -70,7 +60,6 @@ __all__ = [
     "read_weights",
     "scale",
     "series_labels",
-    "shorten",
     "split_static",
     "step_labels",
     "tenths",

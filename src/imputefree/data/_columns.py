@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .._manners import remember_columns
+from .._estimator_tools import remember_columns
 from ..errors import InputError, InputTypeError, counted, shorten
 from ._cells import NUMBERS, VALUE_RULE, Place, to_numbers, to_strings
 

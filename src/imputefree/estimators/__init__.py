@@ -1,8 +1,8 @@
 """scikit-learn compatible estimators for tables and for series with gaps."""
 
-from ._base import GILEstimator
+from ._base import GILEstimator, average_members, predict_members, predicts_steps, read_inputs
 from ._examples import Examples
-from ._parameter_rules import RULES, check_parameters
+from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
 
@@ -16,5 +16,9 @@ __all__ = [
     "GILSequenceRegressor",
     "SequenceEstimator",
     "TableEstimator",
+    "average_members",
     "check_parameters",
+    "predict_members",
+    "predicts_steps",
+    "read_inputs",
 ]

@@ -1,12 +1,15 @@
-"""What the estimators share: from what came in to trained networks and back to predictions."""
+"""`GILEstimator`: training, prediction and files, the same for tables and for series."""
 
 from __future__ import annotations
 
 import copy
+import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -16,79 +19,72 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .._all_or_nothing import all_or_nothing
-from .._manners import private_generator, remember_columns
+from .. import __version__, gil
+from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._progress import training_progress
-from ..data import assign_folds
+from ..data import Table, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError
-from ..gil import Predictor, Settings, Trainer, TrainingData, make_policy, make_reward, predict_raw
-from ..io import _model_file as persist
+from ..gil import (
+    Checkpoint,
+    Loss,
+    Policy,
+    Predictor,
+    Settings,
+    Trainer,
+    TrainingData,
+    digest,
+    make_policy,
+    make_reward,
+    predict_raw,
+)
+from ..io import load_model_file, pack_parameter, save_model_file
 from ._examples import Examples
-from ._insight import Insight
 from ._parameters import Parameters
-from ._resuming import checkpoint_for
 
 
-class GILEstimator(Insight, Parameters):
-    """Fitting, prediction and files; subclasses say what comes in and what a target is."""
+class GILEstimator(Parameters):
+    """Base of the four estimators.
 
-    layout_: dict[str, Any]  # of series: which columns mean what
+    Subclasses read what comes in (`TableEstimator`, `SequenceEstimator`) and know the target
+    (`ClassTarget`, `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
+    n_iter_, n_features_in_, feature_names_in_.
+    """
+
+    encoder_class: Any  # columns or panels -> network inputs
+    network_class: type[Predictor]
+    encoder_: Any
+    predictor_: Predictor
+    policy_: Policy
+    layout_: dict[str, Any]  # for series
     _trainer: Trainer | None
-    # What subclasses for tables and for series provide.
-    _encoder_class: Any  # columns or panels -> network inputs
-    _network_class: type[Predictor]
 
-    def _new_encoder(self) -> Any:
-        return self._encoder_class(
-            self.categorical_features,
-            self.indicator,
-            self.numeric_encoding,
-            owner=type(self).__name__,
-        )
-
-    def _tensors(self, inputs: Any) -> dict[str, Any]:
-        """Filled values and observed mask, (n, D) each; series add their lengths."""
-        table = self.encoder_.transform(inputs)
-        values = torch.from_numpy(table.filled(self.placeholder_))
-        return {"values": values, "observed": torch.from_numpy(table.observed)}
-
-    # What targets.py provides.
-    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
-        """Fix classes or scale, from the first target seen; (n,)."""
-        raise NotImplementedError
-
-    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the network learns, float32 or int64, and strata for the folds; (n,) each."""
-        raise NotImplementedError
-
-    def _class_weights(self, target: np.ndarray) -> np.ndarray:
-        """How much each label counts for its class; (n,)."""
-        raise NotImplementedError
-
-    def _fit(self, given: Examples, checkpoint: str | os.PathLike[str] | None = None) -> None:
+    # ---- fit: examples in, trained networks out
+    def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
         """Train from the start (or go on, with warm_start) until validation says stop."""
-        self._start(given, going_on=self.warm_start and hasattr(self, "predictor_"))
-        data, strata, given = self._training_data(given)
-        train_rows, held_out = self._split(strata, given.groups, given.held_out)
+        self._start(examples, going_on=self.warm_start and hasattr(self, "predictor_"))
+        data, strata, examples = self._training_data(examples)
+        train_rows, held_out = self._split(strata, examples.groups, examples.held_out)
         trainer = self._new_trainer()
-        kept = None
+        resumed = None
         if checkpoint is not None:
-            kept = checkpoint_for(self, checkpoint, trainer, data, train_rows, held_out)
+            resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
         with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
-            trainer.run(data, train_rows, held_out, progress=report, checkpoint=kept)
+            trainer.run(data, train_rows, held_out, progress=report, checkpoint=resumed)
         self._finish(trainer)
         self._trainer = None
+        return self
 
-    def _fit_one_epoch(self, given: Examples, classes: Any = None) -> None:
-        """One epoch over the rows given, without a validation part; starts or goes on."""
-        self._start(given, hasattr(self, "predictor_"), classes)
-        data, _, _ = self._training_data(given)
+    def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
+        """One epoch over these rows, without a validation part; starts or goes on."""
+        self._start(examples, hasattr(self, "predictor_"), classes)
+        data, _, _ = self._training_data(examples)
         trainer = getattr(self, "_trainer", None) or self._new_trainer()
         trainer.settings = self._settings()
         every_row = torch.arange(data.n_rows)
         trainer.run(data, [every_row] * self.predictor_.members, epochs=1)
         self._finish(trainer)
         self._trainer = trainer  # keeps Adam's moments for the next call
+        return self
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -101,40 +97,51 @@ class GILEstimator(Insight, Parameters):
                 yield
         except BaseException:
             with torch.no_grad():  # training that went on has changed them in place
-                for weight, kept in zip(fitted, weights, strict=True):
-                    weight.copy_(kept)
+                for weight, before in zip(fitted, weights, strict=True):
+                    weight.copy_(before)
             if fitted:
-                self._trainer = None  # Adam's moments are of the failed attempt
+                self._trainer = None  # Adam's moments are those of the failed attempt
             if policy is not None:
                 self.policy_ = policy
             raise
 
-    def _start(self, given: Examples, going_on: bool, classes: Any = None) -> None:
+    def _start(self, examples: Examples, going_on: bool, classes: Any = None) -> None:
         """Learn the encoding and build the networks, unless training goes on."""
         self._rng = private_generator(self.random_state)
-        if going_on:  # that the columns are those of before shows when they are encoded
-            _check_same_network(self.predictor_.shape, self._network())
+        if going_on:  # encoding checks that the columns are the same
+            _check_same_network(self.predictor_.shape, self._network_shape())
             return
-        # Classes are known beforehand, a scale is learned: from the rows to learn from alone.
-        target = given.target if is_classifier(self) else given.learned_target()
+        # Classes are known beforehand; a scale is learned from the training rows alone.
+        target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, classes)
         self._trainer = None
         self.__dict__.pop("policy_", None)  # it learned for other networks
-        self.encoder_ = self._new_encoder().fit(given.learned_from())
-        if all(pd.isna(array).all() for array in given.inputs.columns.arrays):
+        encoder = self._new_encoder()
+        if self.encoder is not None:
+            encoder = self.encoder(encoder)
+        self.encoder_ = encoder.fit(examples.training_inputs())
+        if all(pd.isna(array).all() for array in examples.inputs.columns.arrays):
             raise InputError(
                 "no column holds a single entry",
                 "There must be something to learn from",
                 "Check how the table was read",
             )
-        remember_columns(self, given.inputs.columns)
-        # What is filled in before the network sees a row; learned values it puts in itself.
+        remember_columns(self, examples.inputs.columns)
+        # Filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
-        self.predictor_ = self._network_class(generator=self._generator(), **self._network())
+        self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
 
-    def _network(self) -> dict[str, Any]:
-        """The shape of the networks that the parameters ask for."""
+    def _new_encoder(self) -> Any:
+        return self.encoder_class(
+            self.categorical_features,
+            self.indicator,
+            self.numeric_encoding,
+            owner=type(self).__name__,
+        )
+
+    def _network_shape(self) -> dict[str, Any]:
+        """Arguments of the networks that the parameters ask for."""
         gate_sizes = make_policy(self.policy).gate_sizes
         return {
             "members": int(self.n_members),
@@ -148,16 +155,15 @@ class GILEstimator(Insight, Parameters):
             "gate_sizes": None if gate_sizes is None else list(gate_sizes),
         }
 
-    def _training_data(self, given: Examples) -> tuple[TrainingData, np.ndarray, Examples]:
+    def _training_data(self, examples: Examples) -> tuple[TrainingData, np.ndarray, Examples]:
         """Tensors of the rows that count, their strata, and the rows themselves."""
-        own = self._class_weights(given.target)  # one a label
-        if given.per_step:
-            given, own = given.with_weighty_steps(own)
+        factor = self._class_weights(examples.target)  # one per label
+        if examples.per_step:
+            examples, factor = examples.with_weighted_steps(factor)
         else:
-            given = given.reweighted(own)
-        codes, strata = self._encode_target(given.target)
-        weight = given.label_weights(own)
-        tensors = self._tensors(given.inputs)
+            examples = examples.reweighted(factor)
+        codes, strata = self._encode_target(examples.target)
+        weight = examples.label_weights(factor)
         blank = torch.full((len(self.encoder_.input_columns),), self.placeholder_)
         blank[self.encoder_.n_entries :] = 1.0  # an indicator says "missing"
         data = TrainingData(
@@ -167,18 +173,18 @@ class GILEstimator(Insight, Parameters):
             columns=torch.as_tensor(self.encoder_.input_columns),
             n_columns=self.encoder_.n_columns,
             blank=blank,
-            per_step=given.per_step,
-            **tensors,
+            per_step=examples.per_step,
+            **self._tensors(examples.inputs),
         )
-        if given.per_step:
-            strata = np.zeros(given.inputs.n_rows, dtype=int)
-        return data.to(self._placed()), strata, given
+        if examples.per_step:
+            strata = np.zeros(examples.inputs.n_rows, dtype=int)
+        return data.to(self._device()), strata, examples
 
     def _split(
-        self, strata: np.ndarray, groups: np.ndarray | None, chosen: np.ndarray | None = None
+        self, strata: np.ndarray, groups: np.ndarray | None, chosen: np.ndarray | None
     ) -> tuple[list[Tensor], list[Tensor] | None]:
-        """Per member the rows to learn from and the rows to be judged on."""
-        everything = torch.arange(len(strata))
+        """Per member, the rows to learn from and the rows to validate on."""
+        n_members, every_row = int(self.n_members), torch.arange(len(strata))
         if chosen is not None:
             if not self.early_stopping:
                 raise ParameterError(
@@ -186,24 +192,21 @@ class GILEstimator(Insight, Parameters):
                     "Held-out rows are for early stopping",
                     "Leave held_out out, or set early_stopping=True",
                 )
-            out = [chosen] * int(self.n_members)
+            masks = [chosen] * n_members  # True for held-out rows
         else:
             n_folds = min(round(1 / max(self.validation_fraction, 1e-9)), len(strata) // 2)
             if not self.early_stopping or n_folds < 2:
-                return [everything] * int(self.n_members), None
-            out = []  # per member True for the rows it holds out
-            while len(out) < self.n_members:  # a new shuffle once every fold had its member
+                return [every_row] * n_members, None
+            masks = []
+            while len(masks) < n_members:  # a new shuffle once every fold has its member
                 folds = assign_folds(n_folds, self._rng, strata, groups)
                 present = np.unique(folds[folds >= 0])
                 if len(present) < 2:  # nothing can be held out and still be learned from
-                    return [everything] * int(self.n_members), None
-                out += [folds == fold for fold in present]
-            if self.validation == "shared":
-                out = out[:1] * self.n_members
-            del out[self.n_members :]
-        return [everything[torch.from_numpy(~rows)] for rows in out], [
-            everything[torch.from_numpy(rows)] for rows in out
-        ]
+                    return [every_row] * n_members, None
+                masks += [folds == fold for fold in present]
+            masks = masks[:1] * n_members if self.validation == "shared" else masks[:n_members]
+        held_out = [torch.from_numpy(mask) for mask in masks]
+        return [every_row[~mask] for mask in held_out], [every_row[mask] for mask in held_out]
 
     def _settings(self) -> Settings:
         return Settings(
@@ -221,7 +224,7 @@ class GILEstimator(Insight, Parameters):
 
     def _new_trainer(self) -> Trainer:
         """A trainer for the networks; a policy that has learned for them goes on."""
-        going_on = hasattr(self, "policy_") and vars(self).get("_policy_given") == self.policy
+        going_on = hasattr(self, "policy_") and vars(self).get("_fitted_policy") == self.policy
         return Trainer(
             self.predictor_,
             self.policy_ if going_on else make_policy(self.policy),
@@ -234,7 +237,7 @@ class GILEstimator(Insight, Parameters):
 
     def _finish(self, trainer: Trainer) -> None:
         self.policy_ = trainer.policy
-        self._policy_given = self.policy
+        self._fitted_policy = self.policy
         self.history_ = dict(trainer.history)
         self.n_iter_ = len(self.history_.get("loss", [])) or 1
         del self._rng
@@ -249,19 +252,157 @@ class GILEstimator(Insight, Parameters):
     def _generator(self) -> torch.Generator:
         return torch.Generator().manual_seed(int(self._rng.integers(2**62)))
 
-    def _placed(self) -> torch.device:
-        """Where the networks are."""
-        return next(self.predictor_.parameters()).device
+    def _checkpoint(
+        self,
+        path: str | os.PathLike[str],
+        trainer: Trainer,
+        data: TrainingData,
+        train_rows: Sequence[Tensor],
+        held_out: Sequence[Tensor] | None,
+    ) -> Checkpoint:
+        """The checkpoint of this very fit: same data, parameters, versions and threads."""
+        if not isinstance(self.random_state, int):
+            raise ParameterError(
+                f"random_state is {self.random_state!r} and a checkpoint is given",
+                "A fit that goes on later must draw the same numbers again",
+                "Pass a whole number, such as random_state=0",
+            )
+        if type(trainer.policy).state is Policy.state:
+            name = type(trainer.policy).__name__
+            raise ParameterError(
+                f"the policy {name} has no state() and a checkpoint is given",
+                "What a policy has learned must be kept as well",
+                "Define state() and restore(state), or leave the checkpoint out",
+            )
+        parameters = {k: _plain(v) for k, v in self.get_params(deep=False).items()}
+        del parameters["verbose"]  # changes nothing about the model
+        tensors = (data.values, data.observed, data.target, data.weight, data.lengths)
+        identity = {
+            "data": digest([*tensors, *train_rows, *(held_out or ())]),
+            "parameters": digest([type(self).__name__, json.dumps(parameters, sort_keys=True)]),
+            "first weights": digest(trainer.predictor.parameters()),
+            "imputefree": __version__,
+            "PyTorch": str(torch.__version__),
+            "device": str(data.values.device),
+            "threads": str(torch.get_num_threads()),
+        }
+        return Checkpoint(Path(path), identity)
 
-    def _predict_members(self, inputs: Any, per_step: bool = False) -> Tensor:
-        """ŷ of every member; (K, n, O) float64 on the CPU."""
-        raw = predict_raw(self.predictor_, self._unlabelled(inputs, per_step))
-        return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
+    # ---- predict: what came in, encoded and shown to the networks
+    def _read(self, X: Any) -> Any:
+        """X as columns or a panel, read as in training."""
+        raise NotImplementedError
+
+    def _tensors(self, inputs: Any) -> dict[str, Any]:
+        """Filled values and observed mask, (n, D) each; series add their lengths."""
+        table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
+        values = torch.from_numpy(table.filled(self.placeholder_))
+        return {"values": values, "observed": torch.from_numpy(table.observed)}
 
     def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
         unknown = torch.empty(0)  # the target
         data = TrainingData(target=unknown, per_step=per_step, **self._tensors(inputs))
-        return data.to(self._placed())
+        return data.to(self._device())
+
+    def _predict_members(self, inputs: Any) -> Tensor:
+        """ŷ of every member per row, series or step; (K, n, O) float64 on the CPU."""
+        raw = predict_raw(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
+        return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
+
+    @property
+    def _predicts_steps(self) -> bool:
+        """Whether the networks predict every step, whatever `per_step` has been set to since."""
+        return bool(self.predictor_.shape.get("per_step", False))
+
+    def _arrange(self, values: np.ndarray, inputs: Any, X: Any, by_step: bool) -> Any:
+        """One row per row of the table; series with a row per step: in the form of X."""
+        return values
+
+    def _predict(self, X: Any, output: Any) -> Any:
+        """What `output` (`_average` or `_decide`) makes of the members' predictions for X."""
+        check_is_fitted(self, "predictor_")
+        inputs = self._read(X)
+        values = output(self._predict_members(inputs))
+        return self._arrange(values, inputs, X, self._predicts_steps)
+
+    def features(self, X: Any) -> Any:
+        """ζ, what the trained encoding layer makes of each row; -> (n, K·E) float64.
+
+        The E features of the K members stand side by side. For series they are those after the
+        last step; with `per_step` those of every step, arranged as by `predict`.
+
+        X : as for `predict`
+        """
+        check_is_fitted(self, "predictor_")
+        inputs = self._read(X)
+        values = gil.features(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
+        return self._arrange(values.cpu().double().numpy(), inputs, X, self._predicts_steps)
+
+    def importance(self, X: Any) -> Any:
+        """How far the trained policy would let each entry teach, in [0, 1]; -> (n, columns).
+
+        The mean over members and over the inputs that encode a column, without exploration: the
+        actor alone for "ddpg", 0.5 for "random", 1 for "none" and "gate". Columns are in the order
+        of training; a column that gives the networks no input has NaN. For series: the columns of
+        a step, then the static ones; one row per row of the frame, or a list of (steps, columns)
+        arrays, one per series.
+
+        X : as for `predict`
+
+        >>> from imputefree import GILClassifier
+        >>> X = np.array([[1.0, np.nan], [2.0, 5.0]] * 10)
+        >>> clf = GILClassifier(policy="observed", max_iter=1).fit(X, [0, 1] * 10)
+        >>> clf.importance(X[:2])
+        array([[1., 0.],
+               [1., 1.]])
+        """
+        check_is_fitted(self, "predictor_")
+        if not hasattr(self, "policy_"):
+            raise ParameterError(
+                "this model comes from a file without its policy",
+                "Importance is what the policy gave in training; files do not keep a custom policy",
+                "Ask the estimator that was trained, before it is saved",
+            )
+        inputs = self._read(X)
+        data = replace(
+            self._unlabelled(inputs),
+            entries=self.encoder_.n_entries,
+            columns=torch.as_tensor(self.encoder_.input_columns).to(self._device()),
+            n_columns=self.encoder_.n_columns,
+        )
+        values = gil.importance(self.predictor_, self.policy_, self._loss(), data)
+        return self._arrange(values.cpu().numpy(), inputs, X, by_step=True)
+
+    def _device(self) -> torch.device:
+        """Where the networks are."""
+        return next(self.predictor_.parameters()).device
+
+    # ---- the target: `ClassTarget` and `NumberTarget`
+    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
+        raise NotImplementedError
+
+    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        raise NotImplementedError
+
+    def _class_weights(self, target: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _loss(self) -> Loss:
+        raise NotImplementedError
+
+    def _average(self, members: Tensor) -> np.ndarray:
+        raise NotImplementedError
+
+    # ---- files
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file that holds no code."""
+        check_is_fitted(self, "predictor_")
+        save_model_file(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model written by `save`; nothing in the file is ever executed."""
+        return load_model_file(path, cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,22 +411,36 @@ class GILEstimator(Insight, Parameters):
         tags.input_tags.categorical = True
         return tags
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file that holds no code."""
-        check_is_fitted(self, "predictor_")
-        persist.save(self, path)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model written by `save`; nothing in the file is ever executed."""
-        return persist.load(path, cls)
+# ---- what other packages ask of a fitted estimator
+def read_inputs(model: GILEstimator, X: Any) -> Any:
+    """X as `Columns` or a `Panel`, read as in training."""
+    return model._read(X)
 
 
-def _check_same_network(fitted: dict[str, Any], asked: dict[str, Any]) -> None:
-    different = [name for name in fitted if fitted[name] != asked[name]]
+def predict_members(model: GILEstimator, inputs: Any) -> Tensor:
+    """ŷ of every member; `Columns`, a `Panel` or an encoded `Table` -> (K, n, O) float64.
+
+    n counts rows, series or, if `predicts_steps`, steps. O are classes, or 1 scaled number.
+    """
+    return model._predict_members(inputs)
+
+
+def average_members(model: GILEstimator, members: Tensor) -> np.ndarray:
+    """Probabilities (n, classes), or numbers in units of the target (n,); members (K, n, O)."""
+    return model._average(members)
+
+
+def predicts_steps(model: GILEstimator) -> bool:
+    """Whether a model predicts every step of a series."""
+    return model._predicts_steps
+
+
+def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
+    different = [name for name in fitted if fitted[name] != wanted[name]]
     if different:
         raise ParameterError(
-            "; ".join(f"{name} is {asked[name]!r}, was {fitted[name]!r}" for name in different),
+            "; ".join(f"{name} is {wanted[name]!r}, was {fitted[name]!r}" for name in different),
             "Training goes on with the networks it had: their shape cannot change",
             "Set the parameters back, or fit anew with warm_start=False",
         )
@@ -295,3 +450,14 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON; an object by its class and settings, as its repr may be an address."""
+    if isinstance(value, np.ndarray | Tensor):
+        return digest([torch.as_tensor(value)])
+    packed = pack_parameter(value)
+    if isinstance(packed, dict) and "dropped" in packed:
+        settings = getattr(value, "__dict__", {"": repr(value)})
+        return [type(value).__qualname__, {name: _plain(part) for name, part in settings.items()}]
+    return packed

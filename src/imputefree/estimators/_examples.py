@@ -1,8 +1,8 @@
-"""What an estimator is given to learn from, checked and of one size: inputs, labels, weights."""
+"""`Examples`: inputs, labels, weights and groups to learn from, checked and of one size."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from ..errors import InputError
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows of a table (or series) with all that belongs to each.
+    """Rows of a table (or series) with everything that belongs to each.
 
-    inputs are `Columns` or a `Panel` of n rows; target is (n,) or, with `per_step`, one label a
-    step; weight (n,); groups (n,) texts or None; held_out (n,) bool or None.
+    inputs are `Columns` or a `Panel` of n rows; target is (n,) or, with `per_step`, one label per
+    step; weight (n,); groups (n,) strings or None; held_out (n,) bool or None.
     """
 
     inputs: Any
@@ -40,23 +40,10 @@ class Examples:
         """Check everything that comes beside the inputs, and leave out rows of weight 0."""
         n_rows = inputs.n_rows
         weight = read_weights(sample_weight, n_rows)
-        return (
-            cls(
-                inputs,
-                target,
-                weight / weight.max(),  # only proportions count: no sum of them overflows
-                _read_groups(groups, n_rows),
-                _read_held_out(held_out, n_rows),
-                per_step,
-            )
-            ._whole_groups()
-            ._counting()
-        )
-
-    def _whole_groups(self) -> Examples:
-        """Itself, if no group is on both sides of a given validation part."""
-        if self.groups is not None and self.held_out is not None:
-            both = np.intersect1d(self.groups[self.held_out], self.groups[~self.held_out])
+        weight = weight / weight.max()  # only proportions count: no sum of them overflows
+        groups, held_out = _read_groups(groups, n_rows), _read_held_out(held_out, n_rows)
+        if groups is not None and held_out is not None:
+            both = np.intersect1d(groups[held_out], groups[~held_out])
             if len(both):
                 more = f" and {len(both) - 1} more" * (len(both) > 1)
                 raise InputError(
@@ -64,13 +51,11 @@ class Examples:
                     "Rows of one group are never split between training and validation",
                     "Hold out whole groups, or leave held_out or groups out",
                 )
-        return self
-
-    def _counting(self) -> Examples:
-        """The rows of weight above 0: the others are as good as absent."""
-        return self._rows(np.flatnonzero(self.weight))
+        examples = cls(inputs, target, weight, groups, held_out, per_step)
+        return examples._rows(np.flatnonzero(weight))
 
     def _rows(self, kept: np.ndarray) -> Examples:
+        """These rows only; all others count for nothing."""
         if len(kept) == self.inputs.n_rows:
             return self
         held_out = None if self.held_out is None else self.held_out[kept]
@@ -82,30 +67,32 @@ class Examples:
             )
         return Examples(
             self.inputs.rows(kept),
-            self.target[self.inputs.places(kept) if self.per_step else kept],
+            self._target(kept),
             self.weight[kept],
             None if self.groups is None else self.groups[kept],
             held_out,
             self.per_step,
         )
 
-    def learned_from(self) -> Any:
-        """The inputs without rows chosen for validation: scales must not know those."""
+    def _target(self, kept: np.ndarray) -> np.ndarray:
+        """The labels of these rows; with `per_step`, those of their steps."""
+        return self.target[self.inputs.places(kept) if self.per_step else kept]
+
+    def training_inputs(self) -> Any:
+        """The inputs without held-out rows: scales must not know those."""
         if self.held_out is None:
             return self.inputs
         return self.inputs.rows(np.flatnonzero(~self.held_out))
 
-    def learned_target(self) -> np.ndarray:
-        """The labels without those of rows chosen for validation."""
+    def training_target(self) -> np.ndarray:
+        """The labels without those of held-out rows."""
         if self.held_out is None:
             return self.target
-        kept = np.flatnonzero(~self.held_out)
-        return self.target[self.inputs.places(kept) if self.per_step else kept]
+        return self._target(np.flatnonzero(~self.held_out))
 
-    def with_weighty_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
-        """Without series none of whose steps counts (one factor a step), and their factors."""
-        counts = np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0
-        kept = np.flatnonzero(counts)
+    def with_weighted_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
+        """Without series none of whose steps counts (one factor per step), and their factors."""
+        kept = np.flatnonzero(np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0)
         if not len(kept):
             raise InputError(
                 "class_weight gives every step the weight zero", "Some step must count"
@@ -113,24 +100,22 @@ class Examples:
         return self._rows(kept), factor[self.inputs.places(kept)]
 
     def reweighted(self, factor: np.ndarray) -> Examples:
-        """With weights multiplied (one factor a row), without the rows that then count nothing."""
+        """With weights multiplied (one factor per row), without the rows that then weigh 0."""
         weight = self.weight * factor
         if not weight.any():
             raise InputError("class_weight gives every row the weight zero", "Some row must count")
-        return Examples(
-            self.inputs, self.target, weight, self.groups, self.held_out, self.per_step
-        )._counting()
+        return replace(self, weight=weight)._rows(np.flatnonzero(weight))
 
     def label_weights(self, factor: np.ndarray) -> np.ndarray | None:
         """The weight of each label, 1 on average; None where all are the same.
 
-        Steps of a series share its weight, and `factor` (one a step) comes on top: a series
-        counts by its number of steps.
+        Steps of a series share its weight, times `factor` (one per step): a series counts by its
+        number of steps.
         """
         weight = self.weight
         if self.per_step:
             weight = np.repeat(weight, self.inputs.lengths) * factor
-            # The loss divides by rows: so that a step counts 1 / (mean length) of a row.
+            # The loss divides by rows, so a step counts 1 / (mean length) of a row.
             return weight / weight.mean() * (self.inputs.n_rows / len(weight))
         share = weight / weight.mean()
         return share if np.ptp(share) else None
@@ -143,7 +128,7 @@ def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     if array.shape != (n_rows,):
         raise InputError(
             f"groups has shape {array.shape}",
-            f"It must be one label a row: ({n_rows},)",
+            f"It must be one label per row: ({n_rows},)",
             "Pass the column that says which rows belong together",
         )
     gaps = np.flatnonzero(pd.isna(array))

@@ -1,21 +1,28 @@
-"""Constructor parameters: names, defaults and what they mean. `rules.py` says what they may be.
+"""Constructor parameters: names, defaults, and what they may be.
 
-They are dataclass fields, so that each estimator's signature (which scikit-learn reads) is written
-by Python and a default stands in one place.
+They are dataclass fields, so that Python writes each estimator's signature (which scikit-learn
+reads) and every default stands in one place. The docstrings of `GILClassifier` and
+`GILSequenceClassifier` explain them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from textwrap import indent
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import torch
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from .._rules import FLAG, Rule, check_rules, choice, number, or_the_word, whole
+from ..errors import ParameterError
+from ..gil import ACTIVATIONS, CELLS, make_reward
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Parameters(BaseEstimator):
-    """What every estimator can be told; `MEANING` explains each."""
+    """Parameters of all four estimators."""
 
     policy: Any = "none"
     reward: Any = "loss"
@@ -27,6 +34,7 @@ class Parameters(BaseEstimator):
     indicator: bool = True
     categorical_features: Any = "auto"
     numeric_encoding: str = "auto"
+    encoder: Any = None
     hide: float = 0.1
     learning_rate_init: float = 2e-3
     learning_rate_decay: float = 1.0
@@ -48,14 +56,14 @@ class Parameters(BaseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TableParameters(Parameters):
-    """What only tables have."""
+    """Parameters of the estimators for tables."""
 
     linear_path: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequenceParameters(Parameters):
-    """What only series have, and where their defaults differ."""
+    """Parameters of the estimators for series, and defaults that differ."""
 
     id: str | None = None
     time: str | None = None
@@ -76,125 +84,84 @@ class SequenceParameters(Parameters):
     per_step: bool = False
 
 
-MEANING = {
-    "id": """str or None
-    For long frames: the column that identifies the series.""",
-    "time": """str or None
-    For long frames: the column of time stamps, numbers or dates; None takes rows in order.""",
-    "static": """str, list of str or None
-    For frames: columns that do not change within a series. A table of static values comes in a
-    `Panel`.""",
-    "variable": """str or None
-    For frames of (variable, value) pairs: the column that says what was measured.""",
-    "value": """str or None
-    For frames of (variable, value) pairs: the column of values.""",
-    "axes": """{"ntd", "ndt"}
-    Whether 3D arrays are (series, time, columns) or (series, columns, time).""",
-    "policy": """{"none", "observed", "random", "ddpg", "gate", "meta"} or policy object
-    Who decides the importance. "none" is ordinary training, "observed" lets missing entries
-    teach nothing (the paper's GIL-H), "ddpg" is the paper's reinforcement learning (GIL),
-    "meta" learns from the exact gradient of the next loss. See `imputefree.gil._policies`.""",
-    "reward": """{"loss", "contrastive"} or reward object
-    What "ddpg" is paid for; "contrastive" makes it the paper's GIL-D (classes only).""",
-    "n_members": """int
-    Networks in the ensemble; 1 is the paper's setting.""",
-    "cell": """{"lstm", "gru"}
-    The recurrent cell.""",
-    "hidden_layer_sizes": """int or tuple
-    Widths of the hidden layers; of series, the first is the width of the recurrent layer.""",
-    "activation": """{"relu", "gelu", "silu", "tanh"}
-    Of the dense hidden layers.""",
-    "linear_path": """bool
-    Also connect the inputs to the output directly.""",
-    "dropout": """float
-    Share of hidden units switched off at each training step.""",
-    "placeholder": """float or "learned"
-    What stands for a missing entry, in scaled units (0 is the column's mean without
-    its outliers), or one trained value per network input.""",
-    "indicator": """bool
-    Give the networks one input per column with gaps that says "missing here".""",
-    "time_since": """bool
-    Give the networks, per column with gaps, the time since it was last observed before this
-    step and, where steps are not evenly spaced, the time since the last step.""",
-    "summary": """bool
-    Give the output layers, beside the last hidden state, seven numbers on what was observed of
-    each column that changes: mean, standard deviation, maximum, minimum, last, last minus first,
-    how many. Importance does not act on them; the paper's network has none.""",
-    "categorical_features": """"auto" or list of names or positions
-    "auto" takes text and category columns. A missing category is missing; one never seen in
-    training counts as missing, with a warning.""",
-    "numeric_encoding": """{"auto", "rich", "plain", "unscaled"}
-    "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
-    scale, such as pixels; a placeholder is in their units then. "rich" adds its normal
-    score (a number with more than ten distinct values) or one input a value. "auto" is rich up to
-    100 columns.""",
-    "hide": """float
-    Chance that a training step hides an observed entry, so that networks get used to gaps.""",
-    "learning_rate_init": """float
-    Adam's rate.""",
-    "learning_rate_decay": """float
-    Multiplies the rate every `learning_rate_decay_steps` steps, smoothly.""",
-    "learning_rate_decay_steps": """int""",
-    "weight_decay": """float
-    Decoupled weight decay (AdamW): a step shrinks weights by rate times decay. Biases stay.""",
-    "weight_averaging": """float
-    The weights judged on held-out rows and kept are a running mean over steps, the newest
-    weighing 1 minus this; 0 keeps the last step's. Without held-out rows it is not used.""",
-    "batch_size": """int
-    Rows (series) a step and member.""",
-    "max_iter": """int
-    Epochs at most.""",
-    "early_stopping": """bool
-    Hold out rows, keep each member's best weights on them and stop when none improves.""",
-    "validation": """{"rotating", "shared"}
-    Whether each member holds out a different fold, so that no row is lost to validation, or
-    all hold out the same.""",
-    "validation_fraction": """float
-    About the share of the rows a member holds out, to the nearest 1/2, 1/3, 1/4, …
-    (stratified by class; groups stay together). Fewer than four rows hold out none.""",
-    "n_iter_no_change": """int
-    Epochs (and at least 80 steps) without improvement before training stops.""",
-    "tol": """float
-    By how much the validation loss must fall to count as improvement.""",
-    "warm_start": """bool
-    Go on from the weights of the last fit.""",
-    "random_state": """int, RandomState or None
-    Same seed and number of threads, same model, bit for bit.""",
-    "device": """str
-    "auto" (a GPU where there is one), "cpu", "cuda", …""",
-    "verbose": """bool
-    Show a progress bar on a terminal.""",
-    "per_step": """bool
-    Learn and predict a label for every step, not one for the series.""",
-    "class_weight": """dict, "balanced" or None
-    Weight of each class; "balanced" makes all classes count the same.""",
+def _is_sizes(value: Any) -> bool:
+    sizes = value if isinstance(value, Sequence) else [value]
+    return len(sizes) > 0 and all(whole(1)[0](size) for size in sizes)
+
+
+def _is_device(value: Any) -> bool:
+    try:
+        name = "cpu" if isinstance(value, str) and value == "auto" else value
+        return torch.empty(0, device=torch.device(name)).device.type != "meta"
+    except (RuntimeError, TypeError, AssertionError):  # AssertionError: PyTorch without CUDA
+        return False
+
+
+def _is_seed(value: Any) -> bool:
+    try:
+        return check_random_state(value) is not None
+    except ValueError:
+        return False
+
+
+def _is_class_weight(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(number(0, 1e300)[0](weight) for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
+RULES: dict[str, Rule] = {
+    "n_members": whole(1),
+    "hidden_layer_sizes": (_is_sizes, "a whole number above 0 or a non-empty tuple of such"),
+    "activation": choice(*ACTIVATIONS),
+    "linear_path": FLAG,
+    "cell": choice(*CELLS),
+    "per_step": FLAG,
+    "time_since": FLAG,
+    "summary": FLAG,
+    "dropout": number(0, 1, open_high=True),
+    "placeholder": or_the_word("learned", number(-1e6, 1e6)),
+    "indicator": FLAG,
+    "numeric_encoding": choice("auto", "rich", "plain", "unscaled"),
+    "encoder": (lambda v: v is None or callable(v), "None or a function of an encoder"),
+    "hide": number(0, 0.9),
+    "weight_averaging": number(0, 1, open_high=True),
+    "learning_rate_init": number(0, 1e3, open_low=True),
+    "learning_rate_decay": number(0, 1, open_low=True),
+    "learning_rate_decay_steps": whole(1),
+    "weight_decay": number(0, 1e3),
+    "batch_size": whole(1),
+    "max_iter": whole(1),
+    "early_stopping": FLAG,
+    "validation": choice("rotating", "shared"),
+    "validation_fraction": number(0, 0.5, open_low=True),
+    "n_iter_no_change": whole(1),
+    "tol": number(0, 1e3),
+    "warm_start": FLAG,
+    "random_state": (_is_seed, "None, a whole number in [0, 2**32 - 1] or a RandomState"),
+    "device": (_is_device, '"auto" or a torch device of this machine, such as "cpu" or "cuda"'),
+    "verbose": FLAG,
+    "class_weight": (
+        _is_class_weight,
+        'None, "balanced" or a dict from classes to numbers of at least 0',
+    ),
 }
-METHOD = """
-While the networks train, a *policy* decides the importance a in [0, 1] of every entry x of
-every {row}, and the {layer} learns from
-
-    dE/dW = sum over {row}s of Delta (x * a)^T          (Delta: gradient at {where})
-
-instead of the ordinary sum of Delta x^T. Prediction uses the networks alone: no policy, no
-imputer.
-"""
-ATTRIBUTES = """
-Attributes
-----------
-history_ : dict of lists, one figure an epoch: loss, validation_loss, the policy's
-n_iter_ : epochs run
-n_features_in_, feature_names_in_ : columns of the training data
-encoder_ : how columns become inputs; `encoder_.input_names` names the network's inputs
-predictor_ : the networks (a torch module)
-policy_ : the policy after training
-"""
 
 
-def document(cls: Any, network: str, **method: str) -> Any:
-    """Write an estimator's docstring: its own first line, the method, all parameters, the rest."""
-    first, _, rest = cls.__doc__.partition("\n")
-    parameters = "\n".join(f"{field.name} : {MEANING[field.name]}" for field in fields(cls))
-    parts = [network, METHOD.format(**method), "Parameters\n----------", parameters, ATTRIBUTES]
-    text = "\n" + "\n".join(parts)
-    cls.__doc__ = first + "\n" + indent(text, "    ") + rest
-    return cls
+def check_parameters(estimator: Any) -> None:
+    """Raise a ParameterError for the first parameter outside its valid values."""
+    check_rules(estimator, RULES)
+    if not make_reward(estimator.reward).balanced:
+        return
+    if not hasattr(estimator, "class_weight"):
+        raise ParameterError(
+            f"reward is {estimator.reward!r} for a regressor",
+            "The contrastive reward compares features of different classes",
+            "Use reward='loss'",
+        )
+    if getattr(estimator, "per_step", False):
+        raise ParameterError(
+            f"reward is {estimator.reward!r} with per_step=True",
+            "The contrastive reward compares series of different classes",
+            "Use reward='loss'",
+        )

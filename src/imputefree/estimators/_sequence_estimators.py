@@ -1,4 +1,4 @@
-"""GILSequenceClassifier and GILSequenceRegressor: networks for series with gaps."""
+"""`GILSequenceClassifier` and `GILSequenceRegressor`: networks for series with gaps."""
 
 from __future__ import annotations
 
@@ -26,26 +26,19 @@ from ..data import (
     training_panel,
 )
 from ..errors import ParameterError
-from ..gil import SequencePredictor, make_reward
+from ..gil import SequencePredictor
 from ._base import GILEstimator
 from ._examples import Examples
-from ._parameter_rules import check_parameters
-from ._parameters import SequenceParameters, document
+from ._parameters import SequenceParameters, check_parameters
 from ._targets import ClassTarget, NumberTarget
-
-NETWORK = """Series of unequal length go, step by step, into an ensemble of recurrent networks. A
-missing entry is filled with a placeholder and, for columns that have gaps in training, marked by
-an indicator; the time since each column was last observed is an input too. The hidden state after
-the last step gives the prediction. Padding is never taken for missing values."""
-METHOD = {"row": "step", "layer": "cell's input weight", "where": "the gates"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequenceEstimator(SequenceParameters, GILEstimator):
-    """What both estimators for series share: how series come in."""
+    """What both estimators for series share: how series come in, and how answers go out."""
 
-    _encoder_class = PanelEncoder
-    _network_class = SequencePredictor
+    encoder_class = PanelEncoder
+    network_class = SequencePredictor
 
     def fit(
         self,
@@ -61,62 +54,34 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
 
         Parameters
         ----------
-        X : a `Panel`, or series in any of these forms; NaN, None and pd.NA are missing
-            - a long DataFrame (pandas or polars) with a column `id` and, unless rows are in
-              order already, `time`; one column per variable, or `variable` and `value` columns
-            - a DataFrame indexed by (series, time)
-            - a list of (steps, columns) arrays or frames, one per series
-            - an array (series, steps, columns) without padding; padded arrays, times and tables
-              of static values come in a `Panel`
-        y : one label per series: a dict or pandas Series by id, the name of a column of the frame,
-            or in the order of the series (with ids only if they were sorted, so that there is
-            only one order). With `per_step`, one per step, in the form X has.
-        sample_weight, groups, held_out : one per series, in any form that y may have: how much it
-            counts; series of one group are never split between training and validation; True for
-            series to validate on, instead of folds drawn from all
-        checkpoint : as for `GILClassifier.fit`
+        X : `Panel`, DataFrame, list of (steps, columns) arrays or frames, or 3D array
+            NaN, None and pd.NA are missing. The class docstring tells which parameters describe
+            a frame or an array. Padded arrays, times of lists and arrays, and tables of static
+            values come in a `Panel`.
+        y : one label per series
+            A dict or pandas Series by id, the name of a column of the frame, or an array in the
+            order of the series (with ids only if they were sorted, so that there is only one
+            order). With `per_step`, one label per step, in the form of X.
+        sample_weight, groups, held_out : one per series, in any form that y may have, or None
+            Weight of the series; series of one group are never split between training and
+            validation; True for series to validate on, instead of folds drawn from all.
+        checkpoint : path or None
+            As for `GILClassifier.fit`.
         """
         with self._all_or_nothing():
-            self._fit(self._read(X, y, sample_weight, groups, held_out), checkpoint)
-        return self
+            return self._fit(self._examples(X, y, sample_weight, groups, held_out), checkpoint)
 
     def series_ids(self, X: Any) -> np.ndarray:
         """Which series each prediction belongs to: the ids in the order of `predict`; (series,)."""
         check_is_fitted(self, "predictor_")
-        return self._inputs(X).ids
+        return self._read(X).ids
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         first = not hasattr(self, "predictor_")
         with self._all_or_nothing():
-            self._fit_one_epoch(self._read(X, y, sample_weight, first=first), classes)
-        return self
+            return self._fit_one_epoch(self._examples(X, y, sample_weight, first=first), classes)
 
-    def _score(
-        self,
-        measure: Callable[..., float],
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-    ) -> float:
-        check_is_fitted(self, "predictor_")
-        panel = self._inputs(X, {"y": y, "sample_weight": sample_weight})
-        truth, weight = self._labels(y, panel, self._every_step), None
-        if sample_weight is not None:
-            weight = read_weights(_weights(sample_weight, panel), panel.n_rows)
-            weight = np.repeat(weight, panel.lengths) if self._every_step else weight
-        guess = self._decided(self._predict_members(panel, self._every_step))
-        return float(measure(truth, guess, sample_weight=weight))
-
-    @property
-    def _every_step(self) -> bool:
-        """Whether the networks predict every step, whatever `per_step` has been set to since."""
-        return bool(self.predictor_.shape["per_step"])
-
-    def _decided(self, members: Tensor) -> np.ndarray:
-        """From what the members say to labels; (K, n, O) -> (n,)."""
-        raise NotImplementedError
-
-    def _read(
+    def _examples(
         self,
         X: Any,
         y: Any,
@@ -126,43 +91,22 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         first: bool = True,
     ) -> Examples:
         check_parameters(self)
-        if self.per_step and make_reward(self.reward).balanced:
-            raise ParameterError(
-                f"reward is {self.reward!r} with per_step=True",
-                "The contrastive reward compares series of different classes",
-                "Use reward='loss'",
-            )
-        beside = {
-            "y": y,
-            "sample_weight": sample_weight,
-            "groups": groups,
-            "held_out": held_out,
-        }
+        beside = {"y": y, "sample_weight": sample_weight, "groups": groups, "held_out": held_out}
         if first:
             panel = training_panel(X, self._layout(), beside)
             self.layout_ = panel.layout.to_dict()
         else:
-            panel = self._inputs(X, beside)
-        labels = self._labels(y, panel, bool(self.per_step))
-        if sample_weight is not None:
-            sample_weight = _weights(sample_weight, panel)
+            panel = self._read(X, beside)
+        target = self._labels(y, panel, bool(self.per_step))
+        sample_weight = _weights(sample_weight, panel)
         if groups is not None:
             groups = series_labels(groups, panel, "groups")
         if held_out is not None:
             held_out = series_labels(held_out, panel, "held_out")
-        return Examples.read(panel, labels, sample_weight, groups, held_out, bool(self.per_step))
-
-    def _labels(self, y: Any, panel: Panel, per_step: bool) -> np.ndarray:
-        """One label a series, or a step; (n,) or (S,)."""
-        name, count = type(self).__name__, panel.n_rows
-        if y is None:
-            return read_target(y, count, name)  # says what is wrong
-        if per_step:
-            return read_target(step_labels(y, panel), len(panel.times), name)
-        return read_target(series_labels(y, panel), count, name)
+        return Examples.read(panel, target, sample_weight, groups, held_out, bool(self.per_step))
 
     def _layout(self) -> Layout:
-        """What the parameters say of columns and axes."""
+        """What the parameters say about columns and axes."""
         static, table = split_static(self.static)
         if table is not None:
             raise ParameterError(
@@ -173,19 +117,17 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         roles = {name: getattr(self, name) for name in ("id", "time", "variable", "value", "axes")}
         return Layout(static=static, **roles)
 
-    def _inputs(self, X: Any, beside: Mapping[str, Any] | None = None) -> Panel:
-        """Read series as those of training were."""
-        steps, statics = self.encoder_.steps, self.encoder_.statics
-        return prediction_panel(
-            X,
-            self.layout_,
-            beside,
-            steps.names if steps.named else None,
-            statics.names if statics else (),
-        )
+    def _labels(self, y: Any, panel: Panel, per_step: bool) -> np.ndarray:
+        """One label per series, or per step; (n,) or (S,)."""
+        count = len(panel.times) if per_step else len(panel)
+        if y is not None:  # if it is, read_target says what is wrong
+            y = step_labels(y, panel) if per_step else series_labels(y, panel)
+        return read_target(y, count, type(self).__name__)
 
-    def _tensors(self, panel: Panel) -> dict[str, Any]:
-        return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
+    def _read(self, X: Any, beside: Mapping[str, Any] | None = None) -> Panel:
+        steps, statics = self.encoder_.steps, self.encoder_.statics
+        names = steps.names if steps.named else None
+        return prediction_panel(X, self.layout_, beside, names, statics.names if statics else ())
 
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(
@@ -196,28 +138,38 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             owner=type(self).__name__,
         )
 
-    def _network(self) -> dict[str, Any]:
-        return super()._network() | {
+    def _network_shape(self) -> dict[str, Any]:
+        return super()._network_shape() | {
             "cell": self.cell,
             "summarised": self.encoder_.steps.n_entries if self.summary else 0,
             "per_step": bool(self.per_step),
         }
 
-    def _predict_series(self, X: Any) -> tuple[Tensor, Panel]:
-        check_is_fitted(self, "predictor_")
-        panel = self._inputs(X)
-        return self._predict_members(panel, self._every_step), panel
+    def _tensors(self, panel: Panel) -> dict[str, Any]:
+        return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
 
-    def _arranged(self, found: np.ndarray, panel: Panel, X: Any) -> Any:
-        """One row per series; per step, in the order of a frame's rows or a list of arrays."""
-        return self._by_step(found, panel, X) if self._every_step else found
-
-    def _by_step(self, found: np.ndarray, panel: Panel, X: Any) -> Any:
+    def _arrange(self, values: np.ndarray, panel: Panel, X: Any, by_step: bool) -> Any:
+        """One row per series; by step, in the order of a frame's rows or a list of arrays."""
+        if not by_step:
+            return values
         if panel.keyed and panel.by_row and not isinstance(X, Panel):
-            ordered = np.empty_like(found)
-            ordered[panel.source] = found
+            ordered = np.empty_like(values)
+            ordered[panel.source] = values
             return ordered
-        return np.split(found, np.cumsum(panel.lengths)[:-1])
+        return np.split(values, np.cumsum(panel.lengths)[:-1])
+
+    def _decide(self, members: Tensor) -> np.ndarray:
+        raise NotImplementedError
+
+    def _score(self, measure: Callable[..., float], X: Any, y: Any, sample_weight: Any) -> float:
+        check_is_fitted(self, "predictor_")
+        panel = self._read(X, {"y": y, "sample_weight": sample_weight})
+        truth, weight = self._labels(y, panel, self._predicts_steps), None
+        if sample_weight is not None:
+            weight = read_weights(_weights(sample_weight, panel), len(panel))
+            weight = np.repeat(weight, panel.lengths) if self._predicts_steps else weight
+        guess = self._decide(self._predict_members(panel))
+        return float(measure(truth, guess, sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -229,18 +181,128 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
 @dataclass(kw_only=True, eq=False, repr=False)
 class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     """Classify series with gaps, of any length: NaN in, probabilities out.
-    classes_ : the class labels, sorted
-    layout_ : which columns of the training frame meant what
+
+    Series go, step by step, into an ensemble of recurrent networks. A missing entry is filled with
+    a placeholder and, for columns that have gaps in training, marked by an indicator; the time
+    since each column was last observed is an input too. The hidden state after the last step gives
+    the prediction. Padding is never taken for missing values. While the networks train, a *policy*
+    decides the importance a in [0, 1] of every entry x of every step, and the cell's input weight
+    learns from
+
+        dE/dW = sum over steps of Delta (x * a)^T          (Delta: gradient at the gates)
+
+    instead of the ordinary sum of Delta x^T. Prediction uses the networks alone: no policy, no
+    imputer.
+
+    Parameters
+    ----------
+    id : str or None, default=None
+        For long frames: the column that identifies the series. Frames indexed by (series, time),
+        lists and arrays need none.
+    time : str or None, default=None
+        For long frames: the column of time stamps, numbers or dates; None takes rows in order.
+    static : str, list of str or None, default=None
+        For frames: columns that do not change within a series. A table of static values comes in
+        a `Panel`.
+    variable, value : str or None, default=None
+        For frames of (variable, value) pairs: the column that says what was measured, and the
+        column of values.
+    axes : {"ntd", "ndt"}, default="ntd"
+        Whether 3D arrays are (series, time, columns) or (series, columns, time).
+    policy : {"none", "observed", "random", "ddpg", "gate", "meta"} or policy object, default="none"
+        Decides the importance, as for `GILClassifier`.
+    reward : {"loss", "contrastive"} or reward object, default="loss"
+        Reward of "ddpg"; "contrastive" needs one label per series.
+    n_members : int, default=4
+        Number of networks in the ensemble; 1 is the paper's setting.
+    cell : {"lstm", "gru"}, default="lstm"
+        The recurrent cell.
+    hidden_layer_sizes : int or tuple of int, default=(64, 64)
+        Width of the recurrent layer, then those of dense layers.
+    activation : {"relu", "gelu", "silu", "tanh"}, default="relu"
+        Activation of the dense hidden layers.
+    dropout : float, default=0.5
+        Share of hidden units switched off at each training step.
+    placeholder : float or "learned", default=0.0
+        Value of a missing entry, in scaled units, or one trained value per network input.
+    indicator : bool, default=True
+        Give the networks one input per column with gaps that says "missing here".
+    categorical_features : "auto" or list of names or positions, default="auto"
+        As for `GILClassifier`; may name static columns too.
+    numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="plain"
+        As for `GILClassifier`.
+    encoder : callable or None, default=None
+        Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
+    time_since : bool, default=True
+        Give the networks, per column with gaps, the time since it was last observed before this
+        step and, if steps are not evenly spaced, the time since the last step.
+    summary : bool, default=True
+        Give the output layers, besides the last hidden state, seven statistics of the observed
+        values of each column: mean, standard deviation, maximum, minimum, last, last minus first,
+        count. Importance does not act on them; the paper's network has none.
+    per_step : bool, default=False
+        Learn and predict a label for every step, not one per series.
+    hide : float, default=0.0
+        Probability that a training step hides an observed entry.
+    learning_rate_init : float, default=0.002
+        Initial learning rate of Adam.
+    learning_rate_decay : float, default=1.0
+        Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly.
+    learning_rate_decay_steps : int, default=1000
+    weight_decay : float, default=1.0
+        Decoupled weight decay (AdamW).
+    weight_averaging : float, default=0.95
+        Running mean of the weights over steps, as for `GILClassifier`.
+    batch_size : int, default=128
+        Series per step and member.
+    max_iter : int, default=200
+        Maximum number of epochs.
+    early_stopping : bool, default=True
+        Hold out series, keep each member's best weights on them and stop when none improves.
+    validation : {"rotating", "shared"}, default="rotating"
+        Whether each member holds out a different fold, or all hold out the same.
+    validation_fraction : float, default=0.125
+        Share of the series a member holds out, as for `GILClassifier`.
+    n_iter_no_change : int, default=5
+        Epochs (and at least 80 steps) without improvement before training stops.
+    tol : float, default=0.0
+        How far the validation loss must fall to count as an improvement.
+    warm_start : bool, default=False
+        Continue from the weights of the last fit.
+    random_state : int, RandomState or None, default=None
+        Same seed and number of threads, same model, bit for bit.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda", …
+    verbose : bool, default=False
+        Show a progress bar on a terminal.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" makes all classes count the same.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels, sorted.
+    layout_ : dict
+        Which columns of the training data meant what; `predict` reads frames accordingly.
+    history_, n_iter_, n_features_in_, feature_names_in_, encoder_, predictor_, policy_
+        As for `GILClassifier`; columns are those of a step.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> series = [rng.normal(size=(steps, 2)) for steps in rng.integers(2, 7, 60)]
-    >>> y = [int(one[-1, 0] > 0) for one in series]
-    >>> for one in series: one[0, 1] = np.nan
+    >>> y = [int(values[-1, 0] > 0) for values in series]
+    >>> for values in series: values[0, 1] = np.nan
     >>> clf = GILSequenceClassifier(random_state=0, n_members=1, max_iter=30, batch_size=8)
     >>> clf.fit(series, y).score(series, y) > 0.9
     True
+
+    A `Panel` is split by scikit-learn as an array is:
+
+    >>> from imputefree import Panel
+    >>> from sklearn.model_selection import cross_val_score
+    >>> len(cross_val_score(clf.set_params(max_iter=2), Panel.from_list(series), y, cv=3))
+    3
     """
 
     def predict_proba(self, X: Any) -> Any:
@@ -248,33 +310,34 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
 
         X is a `Panel` or comes as in training; series are in the order of their first appearance,
         which `series_ids` tells. With `per_step`: one row per row of a frame, else a list of
-        (steps, classes), one per series.
+        (steps, classes) arrays, one per series.
         """
-        members, panel = self._predict_series(X)
-        return self._arranged(members.mean(0).numpy(), panel, X)
+        return self._predict(X, self._average)
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each series (or step); see `predict_proba`."""
-        members, panel = self._predict_series(X)
-        return self._arranged(self._decided(members), panel, X)
+        return self._predict(X, self._decide)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the series (or steps) whose class is found; X, y and the rest as for `fit`."""
+        """Accuracy over series (or steps); X, y and sample_weight as for `fit`."""
         return self._score(accuracy_score, X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One epoch over these series; see `GILClassifier.partial_fit` and `fit`."""
+        """Train for one epoch on these series; see `GILClassifier.partial_fit` and `fit`."""
         return self._partial_fit(X, y, sample_weight, classes)
-
-    def _decided(self, members: Tensor) -> np.ndarray:
-        return self.classes_[members.mean(0).numpy().argmax(1)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GILSequenceRegressor(NumberTarget, SequenceEstimator):
     """Predict a number for series with gaps, of any length: NaN in, prediction out.
-    target_mean_, target_scale_ : how the target was scaled for training
-    layout_ : which columns of the training frame meant what
+
+    Networks, parameters and attributes are those of `GILSequenceClassifier`, except `class_weight`,
+    `classes_` and the contrastive reward.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and standard deviation by which the target was scaled.
 
     Examples
     --------
@@ -292,29 +355,21 @@ class GILSequenceRegressor(NumberTarget, SequenceEstimator):
 
         X is a `Panel` or comes as in training; series are in the order of their first appearance,
         which `series_ids` tells. With `per_step`: one number per row of a frame, else a list of
-        (steps,), one per series.
+        (steps,) arrays, one per series.
         """
-        members, panel = self._predict_series(X)
-        return self._arranged(self._decided(members), panel, X)
+        return self._predict(X, self._average)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² over the series (or steps); X, y and the rest as for `fit`."""
+        """R² over series (or steps); X, y and sample_weight as for `fit`."""
         return self._score(r2_score, X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """One epoch over these series. The first call fixes columns and scales."""
+        """Train for one epoch on these series. The first call fixes columns and scales."""
         return self._partial_fit(X, y, sample_weight)
 
-    def _decided(self, members: Tensor) -> np.ndarray:
-        return self._unscaled(members)
 
-
-def _weights(given: Any, panel: Panel) -> Any:
+def _weights(sample_weight: Any, panel: Panel) -> Any:
     """Weights in the order of the series; a single number is for all of them."""
-    if isinstance(given, numbers.Number):
-        return given
-    return series_labels(given, panel, "sample_weight")
-
-
-document(GILSequenceClassifier, NETWORK, **METHOD)
-document(GILSequenceRegressor, NETWORK, **METHOD)
+    if sample_weight is None or isinstance(sample_weight, numbers.Number):
+        return sample_weight
+    return series_labels(sample_weight, panel, "sample_weight")

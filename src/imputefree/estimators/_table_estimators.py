@@ -1,4 +1,4 @@
-"""GILClassifier and GILRegressor: networks for tables with gaps, with scikit-learn's manners."""
+"""`GILClassifier` and `GILRegressor`: networks for tables with gaps."""
 
 from __future__ import annotations
 
@@ -6,29 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from ..data import Columns, TableEncoder, read_columns, read_target
 from ..gil import Predictor
 from ._base import GILEstimator
 from ._examples import Examples
-from ._parameter_rules import check_parameters
-from ._parameters import TableParameters, document
+from ._parameters import TableParameters, check_parameters
 from ._targets import ClassTarget, NumberTarget
-
-NETWORK = """Rows go into an ensemble of small multilayer perceptrons that train side by side. A
-missing entry is filled with a placeholder, and, for columns that have gaps in training, marked by
-an indicator."""
-METHOD = {"row": "row", "layer": "first layer", "where": "the layer's output"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TableEstimator(TableParameters, GILEstimator):
     """What both estimators for tables share: how a table comes in."""
 
-    _encoder_class = TableEncoder
-    _network_class = Predictor
+    encoder_class = TableEncoder
+    network_class = Predictor
 
     def fit(
         self,
@@ -44,26 +36,28 @@ class TableEstimator(TableParameters, GILEstimator):
 
         Parameters
         ----------
-        X : (n, columns) DataFrame (pandas or polars), array or list of rows; NaN, None and pd.NA
-            are missing; texts and categories are welcome
+        X : (n, columns) DataFrame (pandas or polars), array or list of rows
+            NaN, None and pd.NA are missing; columns may hold strings and categories.
         y : (n,) targets without gaps
-        sample_weight : (n,) how much each row counts; a row of weight 0 is as good as absent
-        groups : (n,) rows of one group are never split between training and validation
-        held_out : (n,) True for the rows to validate on, instead of folds drawn from all rows
-        checkpoint : path of a file that says how far training is; if the process is killed, the
-            same call with the same data and parameters goes on from there, to the same model bit
-            for bit; removed when training is done
+        sample_weight : (n,) or None
+            Weight of each row; a row of weight 0 is left out.
+        groups : (n,) or None
+            Rows of one group are never split between training and validation.
+        held_out : (n,) bool or None
+            True for rows to validate on, instead of folds drawn from all rows.
+        checkpoint : path or None
+            File that keeps the state of training. If the process is killed, the same call with
+            the same data and parameters resumes from it, to the same model bit for bit. Removed
+            when training is done.
         """
         with self._all_or_nothing():
-            self._fit(self._read(X, y, sample_weight, groups, held_out), checkpoint)
-        return self
+            return self._fit(self._examples(X, y, sample_weight, groups, held_out), checkpoint)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         with self._all_or_nothing():
-            self._fit_one_epoch(self._read(X, y, sample_weight), classes)
-        return self
+            return self._fit_one_epoch(self._examples(X, y, sample_weight), classes)
 
-    def _read(
+    def _examples(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
     ) -> Examples:
         check_parameters(self)
@@ -71,21 +65,117 @@ class TableEstimator(TableParameters, GILEstimator):
         target = read_target(y, columns.n_rows, type(self).__name__)
         return Examples.read(columns, target, sample_weight, groups, held_out)
 
-    def _predict_table(self, X: Any) -> Tensor:
-        check_is_fitted(self, "predictor_")
-        return self._predict_members(self._inputs(X))
-
-    def _inputs(self, X: Any) -> Columns:
+    def _read(self, X: Any) -> Columns:
         return read_columns(X)
 
-    def _network(self) -> dict[str, Any]:
-        return super()._network() | {"linear_path": bool(self.linear_path)}
+    def _network_shape(self) -> dict[str, Any]:
+        return super()._network_shape() | {"linear_path": bool(self.linear_path)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GILClassifier(ClassTarget, TableEstimator):
     """Classify rows of a table with gaps: NaN in, probabilities out.
-    classes_ : the class labels, sorted
+
+    Rows go into an ensemble of small multilayer perceptrons that train side by side. A missing
+    entry is filled with a placeholder and, for columns that have gaps in training, marked by an
+    indicator. While the networks train, a *policy* decides the importance a in [0, 1] of every
+    entry x of every row, and the first layer learns from
+
+        dE/dW = sum over rows of Delta (x * a)^T          (Delta: gradient at the layer's output)
+
+    instead of the ordinary sum of Delta x^T. Prediction uses the networks alone: no policy, no
+    imputer.
+
+    Parameters
+    ----------
+    policy : {"none", "observed", "random", "ddpg", "gate", "meta"} or policy object, default="none"
+        Decides the importance. "none" is ordinary training, "observed" lets missing entries teach
+        nothing (the paper's GIL-H), "ddpg" is the paper's reinforcement learning (GIL), "meta"
+        learns from the exact gradient of the next loss. See `imputefree.gil`.
+    reward : {"loss", "contrastive"} or reward object, default="loss"
+        Reward of "ddpg"; "contrastive" makes it the paper's GIL-D (classifiers only).
+    n_members : int, default=16
+        Number of networks in the ensemble; 1 is the paper's setting.
+    hidden_layer_sizes : int or tuple of int, default=(128, 128)
+        Widths of the hidden layers.
+    activation : {"relu", "gelu", "silu", "tanh"}, default="relu"
+        Activation of the hidden layers.
+    linear_path : bool, default=True
+        Also connect the inputs to the output directly.
+    dropout : float, default=0.2
+        Share of hidden units switched off at each training step.
+    placeholder : float or "learned", default=0.0
+        Value of a missing entry, in scaled units (0 is the column's mean without its outliers),
+        or one trained value per network input.
+    indicator : bool, default=True
+        Give the networks one input per column with gaps that says "missing here".
+    categorical_features : "auto" or list of names or positions, default="auto"
+        "auto" takes columns of strings and categories. A missing category is missing; one never
+        seen in training counts as missing, with a warning.
+    numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="auto"
+        "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
+        scale, such as pixels; a placeholder is in their units then. "rich" adds its normal score
+        (a number with more than ten distinct values) or one input per value. "auto" is rich up to
+        100 columns.
+    encoder : callable or None, default=None
+        Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
+    hide : float, default=0.1
+        Probability that a training step hides an observed entry, so that the networks get used
+        to gaps.
+    learning_rate_init : float, default=0.002
+        Initial learning rate of Adam.
+    learning_rate_decay : float, default=1.0
+        Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly.
+    learning_rate_decay_steps : int, default=1000
+    weight_decay : float, default=3.0
+        Decoupled weight decay (AdamW): a step shrinks weights by learning rate times decay. Biases
+        are not shrunk.
+    weight_averaging : float, default=0.95
+        The weights validated and kept are a running mean over steps, in which the newest weigh 1
+        minus this; 0 keeps those of the last step. Not used without held-out rows.
+    batch_size : int, default=128
+        Rows per step and member.
+    max_iter : int, default=200
+        Maximum number of epochs.
+    early_stopping : bool, default=True
+        Hold out rows, keep each member's best weights on them and stop when none improves.
+    validation : {"rotating", "shared"}, default="rotating"
+        Whether each member holds out a different fold, so that no row is lost to validation, or
+        all hold out the same.
+    validation_fraction : float, default=0.125
+        Share of the rows a member holds out, to the nearest 1/2, 1/3, 1/4, … (stratified by class;
+        groups stay together). Fewer than four rows hold out none.
+    n_iter_no_change : int, default=10
+        Epochs (and at least 80 steps) without improvement before training stops.
+    tol : float, default=0.0
+        How far the validation loss must fall to count as an improvement.
+    warm_start : bool, default=False
+        Continue from the weights of the last fit.
+    random_state : int, RandomState or None, default=None
+        Same seed and number of threads, same model, bit for bit.
+    device : str, default="auto"
+        "auto" (a GPU if there is one), "cpu", "cuda", …
+    verbose : bool, default=False
+        Show a progress bar on a terminal.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" makes all classes count the same.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels, sorted.
+    history_ : dict of lists
+        One figure per epoch: loss, validation_loss, those of the policy.
+    n_iter_ : int
+        Epochs run.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Columns of the training data.
+    encoder_ : encoder
+        Turns columns into inputs; `encoder_.input_names` names the networks' inputs.
+    predictor_ : torch.nn.Module
+        The networks.
+    policy_ : policy object
+        The policy after training.
 
     Examples
     --------
@@ -99,23 +189,32 @@ class GILClassifier(ClassTarget, TableEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, the mean over members; (n, columns) -> (n, classes)."""
-        return self._predict_table(X).mean(0).numpy()
+        return self._predict(X, self._average)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row; (n, columns) -> (n,)."""
-        probability = self.predict_proba(X)
-        return self.classes_[probability.argmax(1)]
+        return self._predict(X, self._decide)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One epoch over these rows. The first call fixes columns, scales and, by `classes`, all
-        classes there will ever be (default: those of its y)."""
+        """Train for one epoch on these rows.
+
+        The first call fixes columns, scales and, by `classes`, all classes there will ever be
+        (default: those of its y).
+        """
         return self._partial_fit(X, y, sample_weight, classes)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GILRegressor(NumberTarget, TableEstimator):
     """Predict a number for rows of a table with gaps: NaN in, prediction out.
-    target_mean_, target_scale_ : how the target was scaled for training
+
+    Networks, parameters and attributes are those of `GILClassifier`, except `class_weight`,
+    `classes_` and the contrastive reward.
+
+    Attributes
+    ----------
+    target_mean_, target_scale_ : float
+        Mean and standard deviation by which the target was scaled.
 
     Examples
     --------
@@ -127,12 +226,8 @@ class GILRegressor(NumberTarget, TableEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The mean prediction of the members; (n, columns) -> (n,)."""
-        return self._unscaled(self._predict_table(X))
+        return self._predict(X, self._average)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """One epoch over these rows. The first call fixes columns and scales."""
+        """Train for one epoch on these rows. The first call fixes columns and scales."""
         return self._partial_fit(X, y, sample_weight)
-
-
-document(GILClassifier, NETWORK, **METHOD)
-document(GILRegressor, NETWORK, **METHOD)

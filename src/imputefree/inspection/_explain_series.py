@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..data import Category, Columns, Panel, TableEncoder, first_steps
 from ..errors import ParameterError
+from ..estimators import average_members, predict_members, predicts_steps, read_inputs
 from ._explain_tables import REMOVED, NextValue, Outcome, Variants, importance_of
 from ._explanation import SeriesExplanation
 
@@ -21,11 +22,11 @@ MOST_STEPS = 5_000_000  # about a minute of one core with the default networks
 def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -> SeriesExplanation:
     """See `explain_rows`; d columns, those of the steps and then the static ones."""
     encoder = model.encoder_
-    raw = model._inputs(X)
-    members = _predict_members(model, raw)  # checks the input and warns of unseen categories
+    raw = read_inputs(model, X)
+    predicted = _predict(model, raw)  # checks the input and warns of unseen categories
     panel = _known_levels(encoder, raw)
-    outcome = Outcome.choose(model, members, of)
-    prediction = outcome.read(members, np.arange(panel.n_rows))
+    outcome = Outcome.choose(model, predicted, of)
+    prediction = outcome.read(predicted, np.arange(panel.n_rows))
     plans = [*encoder.steps.plans, *(encoder.statics.plans if encoder.statics else [])]
     n_static = len(plans) - len(encoder.steps.plans)
     seen = _observed(panel.steps)  # (S, columns of steps)
@@ -43,7 +44,7 @@ def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -
         for part in _parts(panel.lengths[variants.row]):
             some = variants.part(part)
             changed = _changed(panel, some, first[part], stop[part], coming.values)
-            predicted[part] = outcome.read(_predict_members(model, changed), some.row)
+            predicted[part] = outcome.read(_predict(model, changed), some.row)
         return predicted
 
     last = np.hstack([seen[end - 1], static])  # observed at the last step
@@ -89,10 +90,12 @@ def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -
     )
 
 
-def _predict_members(model: Any, panel: Panel) -> Any:
-    """Predictions of every member for each series, at its last step; (K, n, O)."""
-    members = model._predict_members(panel, model._every_step)
-    return members[:, np.cumsum(panel.lengths) - 1] if model._every_step else members
+def _predict(model: Any, panel: Panel) -> np.ndarray:
+    """Predictions for each series, at its last step; (n, classes) or (n,)."""
+    members = predict_members(model, panel)
+    if predicts_steps(model):
+        members = members[:, np.cumsum(panel.lengths) - 1]
+    return average_members(model, members)
 
 
 def _known_levels(encoder: Any, panel: Panel) -> Panel:

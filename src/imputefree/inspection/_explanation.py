@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..data import Columns, TableEncoder
+from ..estimators import read_inputs
 
 NEXT = ("next_value", "next_low", "next_high")
 
@@ -209,7 +210,7 @@ def input_values(model: Any, X: Any) -> tuple[np.ndarray, list[np.ndarray]]:
 
     For series these are the last observed values, and a list of (steps, columns of a step) has all.
     """
-    encoder, inputs = model.encoder_, model._inputs(X)
+    encoder, inputs = model.encoder_, read_inputs(model, X)
     if isinstance(encoder, TableEncoder):
         return _cells(encoder, inputs), []
     cells = _cells(encoder.steps, inputs.steps)

@@ -1,6 +1,7 @@
 """Files: CSV and Parquet in and out, and model files."""
 
 from ._file_rows import BadRows, RawRows, Reader, twin_error
+from ._model_file import load_model_file, pack_parameter, save_model_file
 from ._read_files import (
     TASKS,
     header,
@@ -21,11 +22,14 @@ __all__ = [
     "Reader",
     "check_format",
     "header",
+    "load_model_file",
     "need_columns",
     "open_rows",
+    "pack_parameter",
     "read_csv",
     "read_frame",
     "read_label_column",
+    "save_model_file",
     "table_output",
     "twin_error",
     "words_as_gaps",

@@ -30,30 +30,24 @@ SEPARATORS = {";": "semicolons", "\t": "tabs"}
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
 # As strings: pandas' categories would be numbers where all of a piece look so, 01 being 1.
 TYPES = {"category": "str", "text": "str"}
-PACKED: dict[str, Any] = {
-    ".gz": "gzip",
-    ".bz2": "bz2",
-    ".xz": "xz",
-    ".zip": "zip",
-    ".zst": "zstd",
-    ".tar": "tar",
-}
-ARCHIVE_ERRORS = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
-CORRUPTED = (EOFError, OSError, ValueError, *ARCHIVE_ERRORS)
+PACKED: dict[str, Any] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
+PACKED |= {".zst": "zstd", ".tar": "tar"}
+PACKING_ERRORS = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
+CORRUPTED = (EOFError, OSError, ValueError, *PACKING_ERRORS)
 
 
 class Records(NamedTuple):
-    """Where the records of a text are, without blank lines, which pandas skips too.
+    """Where the records of a text are, without blank lines, which pandas also skips.
 
-    spans : (n, 4) offsets of start and end, lines of the text before it, number of fields
-    length, n_lines : how much of the text these records and blank lines take
-    unclosed : the line before which a field opens that is longer than any may be, or None
+    spans : (n, 4) offsets of start and end, number of lines before it, number of fields
+    length, n_lines : how many bytes and lines these records and blank lines take
+    too_long : whether the next record has a field that is longer than the csv module allows
     """
 
     spans: np.ndarray
     length: int
     n_lines: int
-    unclosed: int | None = None
+    too_long: bool = False
 
 
 def find_records(text: bytes, last: bool) -> Records:
@@ -73,9 +67,9 @@ def find_records(text: bytes, last: bool) -> Records:
         alone[-1:] &= last
         breaks |= alone
     edges = np.concatenate([[0], np.flatnonzero(breaks) + 1])  # of lines
-    unclosed = None
+    too_long = False
     if b'"' in text:
-        first, after, widths, unclosed = _quoted_records(text, edges)
+        first, after, widths, too_long = _quoted_records(text, edges)
         n_lines = int(after[-1]) if len(after) else 0
     else:
         n_lines = len(edges) - 1
@@ -87,19 +81,19 @@ def find_records(text: bytes, last: bool) -> Records:
     if single.any():
         ink = np.concatenate([[0], np.cumsum(marks > ord(" "))])
         spans = spans[~(single & (ink[spans[:, 0]] == ink[spans[:, 1]]))]
-    return Records(spans, int(edges[n_lines]), n_lines, unclosed)
+    return Records(spans, int(edges[n_lines]), n_lines, too_long)
 
 
 def _quoted_records(
     text: bytes, edges: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int | None]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """First line, line after and fields of each record, where quotes may hold line breaks."""
     lines = [
         text[start:end].decode("utf-8", "replace")
         for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
     reader = csv.reader(chain(lines, ["(end)"]))  # a record by itself, unless a quote is open
-    records, line, unclosed = [], 0, None
+    records, line, too_long = [], 0, False
     try:
         for fields in reader:
             if reader.line_num > len(lines):
@@ -107,9 +101,9 @@ def _quoted_records(
             records.append((line, reader.line_num, len(fields)))
             line = reader.line_num
     except csv.Error:  # a field longer than csv.field_size_limit()
-        unclosed = line
+        too_long = True
     first, after, widths = np.array(records, dtype=int).reshape(-1, 3).T
-    return first, after, widths, unclosed
+    return first, after, widths, too_long
 
 
 class CsvRows:
@@ -185,7 +179,7 @@ class CsvRows:
             records = find_records(text, last)
             unfinished = text[records.length :]
             too_long = len(unfinished) > LONGEST
-            if records.unclosed is not None or (b'"' in unfinished and (last or too_long)):
+            if records.too_long or (b'"' in unfinished and (last or too_long)):
                 raise InputError(
                     f"{self.path}, line {line + records.n_lines}: a quote opens a field and is"
                     " never closed",
@@ -255,14 +249,17 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         raise unreadable(path, "has column names but no rows")
     if reader.twins:
         raise twin_error(path, sorted(reader.twins))
-    return pd.read_csv(
-        io.BytesIO(content),
-        compression=PACKED.get(path.suffix.lower()),
-        keep_default_na=False,
-        na_values=[""],
-        low_memory=False,
-        index_col=False,
-    )
+    try:
+        return pd.read_csv(
+            io.BytesIO(content),
+            compression=PACKED.get(path.suffix.lower()),
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+            index_col=False,
+        )
+    except ValueError as error:
+        raise unreadable(path, f"is not CSV text ({error})") from None
 
 
 def _corrupted(path: Path, error: Exception) -> InputError:

@@ -40,7 +40,7 @@ class Reader(Protocol):
     size: int | None  # bytes
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
-        """Its rows in order, once; kinds: the columns wanted, each "number" or "text"."""
+        """Its rows in order, once; kinds: columns to "number", "category" or "text"."""
         ...
 
 

@@ -43,7 +43,7 @@ FITTED = (
 Estimator = TypeVar("Estimator")
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator; a failure halfway leaves an older file at `path` untouched."""
     weights = {name: w.detach().cpu() for name, w in model.predictor_.state_dict().items()}
     policy = _pack_policy(model, weights)
@@ -72,7 +72,7 @@ def _in_order(file: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + file[at:]
 
 
-def load(path: str | os.PathLike[str], cls: type[Estimator]) -> Estimator:
+def load_model_file(path: str | os.PathLike[str], cls: type[Estimator]) -> Estimator:
     """Read an estimator of class `cls` (or of the class it names, for the common base)."""
     content, weights = _read(Path(path))
     known = {sub.__name__: sub for sub in _subclasses(cls)}
@@ -97,9 +97,9 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     parameters = {k: _unpack_parameter(k, v) for k, v in content["parameters"].items()}
     known = cls._get_param_names()
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
-    model.encoder_ = cls._encoder_class.from_state(content["encoder"])
+    model.encoder_ = cls.encoder_class.from_state(content["encoder"])
     with torch.device("meta"):  # takes no memory, whatever size a crafted file asks for
-        network = cls._network_class(generator=torch.Generator(), **content["network"])
+        network = cls.network_class(generator=torch.Generator(), **content["network"])
     model.policy_ = _unpack_policy(content.get("policy"), weights)
     if model.policy_ is None:
         del model.policy_
@@ -108,10 +108,9 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     for name in FITTED:
         if name in content["fitted"]:
             setattr(model, name, _unpack_fitted(content["fitted"][name]))
-    if (
-        network.inputs != len(model.encoder_.input_names)
-        or network.outputs != model._loss().outputs
-    ):
+    classes = len(model.classes_) if hasattr(model, "classes_") else 1
+    outputs = 1 if classes == 2 else classes  # two classes share one logit
+    if (network.inputs, network.outputs) != (len(model.encoder_.input_names), outputs):
         raise ValueError("columns, network and classes do not fit together")
     return model
 

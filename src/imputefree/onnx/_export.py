@@ -18,6 +18,7 @@ import torch
 from .._files import saving
 from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
 from ..errors import ModelFileError, require_extra
+from ..estimators import average_members, predict_members
 from ._onnx_inputs import KEY, all_levels, as_tensor, metadata_of, panel_inputs
 
 TOLERANCE = 1e-5
@@ -154,9 +155,7 @@ def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 def _estimated(model: Any, sample: Columns | Panel) -> np.ndarray:
     """What the estimator predicts: (n, classes) or (n,), per step one row per step."""
-    per_step = isinstance(sample, Panel) and bool(model.predictor_.per_step)
-    members = model._predict_members(sample, per_step)
-    return members.mean(0).numpy() if hasattr(model, "classes_") else model._unscaled(members)
+    return average_members(model, predict_members(model, sample))
 
 
 def _inputs_of(model: Any, sample: Columns | Panel) -> dict[str, np.ndarray]:

@@ -30,7 +30,7 @@ from ..data import (
     read_columns,
 )
 from ..errors import InputError, ModelFileError, UnseenCategoryWarning, shorten
-from ..io import _model_file as persist
+from ..io import save_model_file
 
 KEY = "imputefree"
 FORMAT = 1
@@ -99,7 +99,7 @@ def _checksum(model: Any) -> str:
     """The SHA-256 that a model file of this model contains."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
-        persist.save(model, path)
+        save_model_file(model, path)
         with safe_open(path, framework="pt") as file:
             return file.metadata()["sha256"]
 

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from ..data import Levels, parse_numbers
 from ..errors import InputError, ParameterError, shorten
+from ..estimators import predicts_steps
 from ..io import BadRows
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks, whole_series
@@ -45,7 +46,7 @@ def predict_chunks(
 
 def by_step(model: Any) -> bool:
     """Whether a model of series predicts every row of a file."""
-    return bool(model._every_step)
+    return predicts_steps(model)
 
 
 def class_labels(model: Any) -> np.ndarray:

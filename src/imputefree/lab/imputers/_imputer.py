@@ -13,8 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._all_or_nothing import all_or_nothing
-from ..._manners import private_generator
+from ..._estimator_tools import all_or_nothing, private_generator
 from ...data import NumericTables, is_polars
 from ...errors import InputError, ParameterError
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..._manners import private_generator
+from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules, number, whole
 from ...errors import InputError
 from ._imputer import Imputer, check_finite

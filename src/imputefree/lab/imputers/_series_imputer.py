@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..._all_or_nothing import all_or_nothing
+from ..._estimator_tools import all_or_nothing
 from ..._rules import check_rules
 from ...data import is_polars, numbers, read_panel
 from ...errors import InputTypeError, ParameterError

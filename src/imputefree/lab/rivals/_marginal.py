@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._manners import private_generator
+from ..._estimator_tools import private_generator
 from ..._progress import training_progress
 from ..._rules import check_rules
 from ...data import NumericTables, location, read_classes, read_target

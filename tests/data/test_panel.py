@@ -1,8 +1,10 @@
-"""Whatever format series come in, the same panel comes out; what is no series is refused."""
+"""Every format of series gives the same panel, or says what is wrong and where."""
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -10,9 +12,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from imputefree.data._panel import Layout, read_panel
+from imputefree.data import Layout, read_panel
 from imputefree.errors import InputTypeError
-from tests.data.panel.made import (
+from tests.data.panel_formats import (
     FORMATS,
     LONG,
     NAN,
@@ -110,7 +112,7 @@ def test_the_input_is_left_as_it_was():
 
 def test_two_rows_of_one_time_are_refused():
     frame = pd.DataFrame({"who": ["a", "b", "b"], "hour": [5, 5, 5], "x": 1.0})
-    fact = "id 'b' has two rows at time 5.0 (rows 1 and 2). A series has one row a time stamp"
+    fact = "id 'b' has two rows at time 5.0 (rows 1 and 2). A series has one row per time stamp"
     check_error(
         frame, fact, "X.groupby(['who', 'hour']).mean(numeric_only=True).reset_index()", layout=LONG
     )
@@ -200,3 +202,97 @@ def test_reading_a_long_frame_costs_no_more_than_a_few_sorts():
     # Measured: 1.1 times a sort, on a busy machine.
     sort = min(seconds(lambda: frame.sort_values(["who", "hour"])) for _ in range(5))
     assert min(seconds(lambda: read_panel(frame, LONG)) for _ in range(5)) < 6 * sort
+
+
+def test_tables_are_refused_with_a_word_about_ids():
+    check_error(np.ones((2, 3)), "Arrays of series are 3D", "id=", "GILClassifier")
+    frame = long_frame(VALUES)
+    fact = "X is a DataFrame without an id (columns: 'who', 'hour', 'hr', 'temp')"
+    remedy = "Pass id='…' (and time='…')", "GILClassifier"
+    for X in (frame, as_polars(frame), frame.set_index("who").reset_index()):
+        check_error(X, fact, "which series a row belongs to", *remedy)
+        check_error(X, fact, *remedy, layout=Layout(time="hour"))
+    deep = frame.assign(site=1).set_index(["site", "who", "hour"])
+    check_error(deep, "X is a DataFrame without an id (columns: 'hr', 'temp')", *remedy)
+
+
+@pytest.mark.parametrize("role", ["id", "time", "variable", "value", "static", "apart"])
+@pytest.mark.parametrize("polars", [False, True])
+def test_unknown_columns_are_refused_with_the_known_ones(role, polars):
+    name = "pid" if role in asdict(PAIRS) and role not in ("static", "apart") else ("pid",)
+    layout = Layout(**(asdict(PAIRS) | {role: name}))
+    frame = long_frame(VALUES).melt(["who", "hour"], var_name="what")
+    check_error(
+        as_polars(frame) if polars else frame,
+        f"{role} names 'pid', which is not a column of X",
+        "The columns are: 'who', 'hour', 'what', 'value'",
+        "Check the spelling of 'pid'",
+        layout=layout,
+    )
+
+
+def test_a_level_of_the_index_is_no_column():
+    frame = long_frame(VALUES).set_index("who")
+    check_error(frame, "id names 'who', which is not a column", "reset_index()", layout=LONG)
+
+
+def test_a_role_of_a_repeated_column_is_refused():
+    frame = pd.DataFrame([[1, 2, 3.0]], columns=["who", "who", "x"])
+    check_error(frame, "column 'who' (id) appears 2 times", "unique", layout=Layout(id="who"))
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "layout", "how"),
+    [
+        ("array", "id", Layout(id="who"), {}),
+        ("array", "time", Layout(time="who"), {}),
+        ("array", "static", Layout(static=("who",)), {}),
+        ("array", "apart", Layout(apart=("who",)), {}),
+        ("list", "axes", Layout(axes="ndt"), {}),
+        ("list", "lengths", Layout(), {"lengths": [4, 4, 4]}),
+        ("list of pandas", "id", Layout(id="hr"), {}),
+        ("long pandas", "lengths", LONG, {"lengths": [4, 4, 4]}),
+        ("long pandas", "times", LONG, {"times": [0, 1, 2, 3]}),
+        ("long polars", "axes", Layout(id="who", axes="ndt"), {}),
+        ("pairs pandas", "lengths", PAIRS, {"lengths": [4, 4, 4]}),
+        ("indexed", "time", Layout(time="hr"), {}),
+        ("nested", "time", Layout(time="hr"), {}),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(name, option, layout, how):
+    kinds = {"array": "a 3D array", "list": "a list of series", "long": "a long frame"}
+    kinds |= {"pairs": "a frame of (variable, value) pairs", "nested": "a nested frame"}
+    kinds["indexed"] = "a frame indexed by (id, time)"
+    fact = f"{option} is given, but X is {kinds[name.split()[0]]}"
+    check_error(
+        FORMATS[name][0], fact, f"{option} belongs to", f"Leave out {option}", layout=layout, **how
+    )
+
+
+@pytest.mark.parametrize(
+    ("layout", "fact"),
+    [
+        (Layout(id="who", time="who"), "column 'who' is named as id and as time"),
+        (Layout(id="who", static=("hr", "hr")), "column 'hr' is named as static and as static"),
+        (Layout(id="who", static=("hr",), apart=("hr",)), "'hr' is named as static and as apart"),
+    ],
+)
+def test_a_column_has_one_role(layout, fact):
+    check_error(long_frame(VALUES), fact, "A column has one role", "Name it once", layout=layout)
+
+
+def test_layouts_of_wrong_types_are_refused():
+    frame = long_frame(VALUES)
+    number = Layout(id=0)
+    check_error(frame, "id names the column 0, a int", "'0'", layout=number, kind=InputTypeError)
+    check_error(VALUES, "axes is 'tnd'", '"ntd"', '"ndt"', layout=Layout(axes="tnd"))
+
+
+def test_a_layout_is_plain_json():
+    layout = Layout(id="who", time="hour", static=("age",), apart=("died",))
+    state = json.loads(json.dumps(layout.to_dict()))
+    assert Layout.from_dict(state) == layout
+    assert read_panel(
+        pd.DataFrame({"who": [1], "hour": [0], "age": [5.0], "x": [1.0], "died": [0]}),
+        Layout.from_dict(state),
+    ).apart["died"].tolist() == [0]

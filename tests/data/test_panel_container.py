@@ -114,15 +114,22 @@ def test_scikit_learn_splits_it_as_an_array(panel):
     assert not set(train.ids) & set(test.ids)
 
 
-def test_searches_curves_and_processes():
+def test_searches_and_curves():
     model = GILSequenceClassifier(**TINY)
-    search = GridSearchCV(model, {"dropout": [0.0, 0.3]}, cv=2, scoring="roc_auc", n_jobs=2)
+    search = GridSearchCV(model, {"dropout": [0.0, 0.3]}, cv=2, scoring="roc_auc")
     search.fit(LONG, Y)
     assert search.best_estimator_.layout_["id"] == "who"
     assert search.predict(long_frame()).shape == (36,)  # the layout is remembered
     sizes, train, test = learning_curve(model, LONG, Y, cv=2, train_sizes=[0.5, 1.0])
     assert train.shape == test.shape == (len(sizes), 2)
     assert cross_val_predict(model, LONG, Y, cv=2, method="predict_proba").shape == (36, 2)
+
+
+@pytest.mark.slow
+def test_processes_share_a_panel():
+    model = GILSequenceClassifier(**TINY)
+    scores = (cross_val_score(model, LONG, Y, cv=2, n_jobs=n_jobs).tolist() for n_jobs in (1, 2))
+    assert next(scores) == next(scores)
 
 
 def test_labels_by_position_are_taken_only_where_they_are_certain():

@@ -1,0 +1,568 @@
+"""`Panel`: series of unequal length, sized and indexed by series, and how they are read.
+
+Padding is never guessed and nothing is filled in: a series has the steps it came with, at the
+times it came with, and a value that is not there stays missing. Values themselves are read by
+`read_columns`, as those of tables are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, InputTypeError, shorten
+from ._columns import Columns, is_polars, read_columns
+from ._panel_arrays import as_cube, read_array, read_list, read_nested
+from ._panel_frames import (
+    INDEXED,
+    LONG,
+    NESTED,
+    PAIRS,
+    frame_kind,
+    names_of,
+    read_indexed,
+    read_long,
+    read_pairs,
+    read_static_table,
+)
+from ._panel_labels import series_labels
+from ._panel_rows import (
+    Layout,
+    Rows,
+    first_steps,
+    hours,
+    passed_times,
+    refuse_no_series,
+    stamp_text,
+)
+
+PLAIN = Layout()
+ARRAY, LIST = "a 3D array", "a list of series"
+USES = {  # which options make sense for which input
+    "id": {LONG, PAIRS},
+    "time": {LONG, PAIRS},
+    "variable": {PAIRS},
+    "value": {PAIRS},
+    "static": {LONG, PAIRS, INDEXED, NESTED},
+    "apart": {LONG, PAIRS, INDEXED, NESTED},
+    "axes": {ARRAY},
+    "lengths": {ARRAY},
+    "times": {ARRAY, LIST, NESTED},
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Panel:
+    """Series of unequal length with gaps: n series, S steps in all.
+
+    Built by `from_long`, `from_pairs`, `from_list` or `from_array`. A panel is sized and indexed
+    by series, so scikit-learn splits it as it splits an array: `cross_val_score`, `GridSearchCV`,
+    `learning_curve` and `train_test_split` take it as X.
+
+    Attributes
+    ----------
+    ids : (n,) object, from the frame, or 0 … n-1
+    lengths : (n,) int64, steps of each series, at least 1
+    times : (S,) float64, strictly increasing within a series; dates are hours since the first
+        step of their series, timedeltas are hours, numbers stay what they are
+    steps : columns with one row per step, series after series
+    statics : columns with one row per series, or None
+    apart : columns that are not values, (S,) object each
+    keyed : whether the ids came with the data rather than by position
+    source : (S,) int64, the row of the input each step came from
+    by_row : whether a row of the input is a step; not so for (variable, value) pairs
+    width : steps along the time axis of the array, or of the longest series
+    starts : (n,) datetime64, what the times of each series count from; None without dates
+    layout : which columns or axes meant what
+    kind : the form the series came in
+    sorted_ids : whether labels by position are certain: there are no ids, or they were sorted
+    timed : whether the series came with times rather than steps counted 0, 1, 2, …
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame(
+    ...     {"who": ["b", "a", "b"], "hour": [2, 0, 1], "pulse": [80, None, 70]}
+    ... )
+    >>> panel = Panel.from_long(frame, id="who", time="hour")
+    >>> panel
+    Panel(2 series of 1 to 2 steps; columns: 'pulse')
+    >>> panel.ids.tolist(), panel.lengths.tolist(), panel.times.tolist()
+    (['b', 'a'], [2, 1], [1.0, 2.0, 0.0])
+    >>> panel.steps.names, panel.steps.arrays
+    (['pulse'], [array([70., 80., nan])])
+    >>> panel[[1]].ids.tolist()
+    ['a']
+    """
+
+    steps: Columns
+    lengths: np.ndarray
+    times: np.ndarray
+    statics: Columns | None
+    ids: np.ndarray
+    keyed: bool
+    source: np.ndarray
+    apart: dict[str, np.ndarray]
+    by_row: bool = True
+    width: int = 0
+    starts: np.ndarray | None = None
+    layout: Layout = PLAIN
+    kind: str = ""
+    sorted_ids: bool = True
+    timed: bool = False
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        id: str | None = None,
+        time: str | None = None,
+        static: Any = None,
+        *,
+        labels: str | Sequence[str] = (),
+    ) -> Panel:
+        """Series from a frame with one row per step.
+
+        Parameters
+        ----------
+        frame : pandas or polars DataFrame, rows in any order
+        id : str, column that identifies the series; None for a pandas frame indexed by (id, time)
+        time : str or None, column of time stamps, numbers or dates; None takes rows in their order
+        static : names of columns that do not change within a series, or a table of them, with the
+            id column or indexed by id
+        labels : names of columns that hold labels, weights or groups, not values
+        """
+        _check_frame(frame)
+        return _read(frame, static, labels, id=id, time=time)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        frame: Any,
+        id: str,
+        time: str,
+        variable: str,
+        value: str,
+        static: Any = None,
+        *,
+        labels: str | Sequence[str] = (),
+    ) -> Panel:
+        """Series from a frame with one row per measurement: what was measured, and its value.
+
+        Parameters
+        ----------
+        frame : pandas or polars DataFrame, rows in any order
+        id, time, variable, value : str, the columns of the frame
+        static, labels : as for `from_long`
+
+        >>> frame = pd.DataFrame({"who": [1, 1, 2], "hour": [0, 0, 3],
+        ...                       "item": ["pulse", "temp", "pulse"], "value": [70, 37.2, 64]})
+        >>> Panel.from_pairs(frame, "who", "hour", "item", "value")
+        Panel(2 series of 1 to 1 steps; columns: 'pulse', 'temp')
+        """
+        _check_frame(frame)
+        return _read(frame, static, labels, id=id, time=time, variable=variable, value=value)
+
+    @classmethod
+    def from_list(
+        cls,
+        series: Any,
+        times: Any = None,
+        static: Any = None,
+        *,
+        labels: str | Sequence[str] = (),
+    ) -> Panel:
+        """Series from a list with one array or frame per series.
+
+        Parameters
+        ----------
+        series : list of (T_i, D) arrays or frames, or of (T_i,) single columns; or a pandas frame
+            with one row per series and a pd.Series in each cell
+        times : list of (T_i,) arrays, or (T,) for all series; default 0, 1, 2, …, or the index of
+            pandas members where that holds dates or fractions
+        static : table with one row per series; for a nested frame also names of its columns
+        labels : names of columns of a nested frame that hold labels, weights or groups
+        """
+        if not (isinstance(series, pd.DataFrame) or is_polars(series)):
+            series = list(series)
+        return _read(series, static, labels, times=times)
+
+    @classmethod
+    def from_array(
+        cls,
+        array: Any,
+        lengths: Any = None,
+        times: Any = None,
+        axes: str = "ntd",
+        static: Any = None,
+    ) -> Panel:
+        """Series from a 3D array.
+
+        Parameters
+        ----------
+        array : (N, T, D), or (N, D, T) with `axes="ndt"`
+        lengths : (N,) real steps of each series; the rest is padding and never looked at
+        times : (T,) for all series, or (N, T)
+        static : table with one row per series
+
+        >>> Panel.from_array(np.zeros((3, 4, 2)), lengths=[4, 1, 2])[1:].lengths
+        array([1, 2])
+        """
+        return _read(as_cube(array), static, (), lengths=lengths, times=times, axes=axes)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, key: Any) -> Panel:
+        """These series only, in that order: a slice, a mask, or numbers of series."""
+        if isinstance(key, tuple):  # scikit-learn writes X[rows, ...]
+            key = key[0]
+        if isinstance(key, int | np.integer):
+            key = [key]
+        if not isinstance(key, slice):
+            key = np.asarray(key)
+            key = key if key.size else key.astype(np.int64)
+        return self.rows(key)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise InputTypeError(
+            "a Panel cannot be turned into an array",
+            "Its series differ in length, and its columns may hold categories",
+            "Pass it to a sequence estimator, or use GILClassifier and GILRegressor for tables",
+        )
+
+    def __repr__(self) -> str:
+        spread = f"{self.lengths.min()} to {self.lengths.max()}" if len(self) else "0"
+        static = f"; static: {shorten(self.statics.names)}" if self.statics else ""
+        names = shorten(self.steps.names)
+        return f"Panel({len(self)} series of {spread} steps; columns: {names}{static})"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(series, steps of the longest, columns of a step)."""
+        return len(self), int(self.lengths.max(initial=0)), len(self.steps.names)
+
+    def labels(self, name: str) -> pd.Series:
+        """A column named in `labels=` with one value per series, indexed by id."""
+        index = pd.Index(self.ids, tupleize_cols=False).infer_objects()
+        return pd.Series(series_labels(name, self), index=index, name=name)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of series."""
+        return len(self.lengths)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the steps; for a table, the table itself."""
+        return self.steps
+
+    @property
+    def series(self) -> np.ndarray:
+        """For each step the number of its series; shape (S,)."""
+        return np.repeat(np.arange(self.n_rows), self.lengths)
+
+    def places(self, kept: np.ndarray) -> np.ndarray:
+        """The numbers of the steps of some series, series after series; kept (k,) -> (steps,)."""
+        lengths = self.lengths[kept]
+        ahead = first_steps(lengths)  # steps of the new panel before each series
+        return np.repeat(first_steps(self.lengths)[kept] - ahead, lengths) + np.arange(
+            lengths.sum()
+        )
+
+    def rows(self, kept: Any) -> Panel:
+        """These series only, in that order; kept (k,) holds their numbers."""
+        kept = np.arange(self.n_rows)[kept]
+        steps = self.places(kept)
+        return replace(
+            self,
+            steps=self.steps.rows(steps),
+            lengths=self.lengths[kept],
+            times=self.times[steps],
+            statics=None if self.statics is None else self.statics.rows(kept),
+            ids=self.ids[kept],
+            source=self.source[steps],
+            apart={name: values[steps] for name, values in self.apart.items()},
+            starts=None if self.starts is None else self.starts[kept],
+        )
+
+
+def _check_frame(frame: Any) -> None:
+    if not (isinstance(frame, pd.DataFrame) or is_polars(frame)):
+        raise InputTypeError(
+            f"the series come as a {type(frame).__name__}",
+            "Ids and times are columns of a pandas or polars DataFrame",
+            "Use Panel.from_list for a list of series, Panel.from_array for a 3D array",
+        )
+
+
+def _read(
+    X: Any,
+    static: Any,
+    labels: str | Sequence[str],
+    lengths: Any = None,
+    times: Any = None,
+    **roles: Any,
+) -> Panel:
+    names, table = split_static(static)
+    apart = (labels,) if isinstance(labels, str) else tuple(labels)
+    layout = Layout(static=names, apart=apart, **roles)
+    return read_panel(X, layout, lengths=lengths, times=times, static=table)
+
+
+def split_static(static: Any) -> tuple[tuple[Any, ...], Any]:
+    """static= as names of columns and as a table, one of them empty."""
+    if isinstance(static, str):
+        return (static,), None
+    rows = (list, tuple, np.ndarray)
+    if isinstance(static, np.ndarray | pd.Index) and static.ndim == 1 and len(static):
+        static = list(static)  # frame.columns[3:5]
+    if isinstance(static, list | tuple) and not any(isinstance(row, rows) for row in static):
+        return tuple(static), None
+    return (), static
+
+
+def read_panel(
+    X: Any,
+    layout: Layout = PLAIN,
+    *,
+    lengths: Any = None,
+    times: Any = None,
+    static: Any = None,
+) -> Panel:
+    """Read series of any format, or raise an InputError that says what is wrong and where.
+
+    Parameters
+    ----------
+    X : one of
+        a 3D array (N, T, D), or (N, D, T) with `axes="ndt"`;
+        a list of (T_i, D) arrays or frames, or of (T_i,) single columns;
+        a long pandas or polars frame with `layout.id`, rows in any order;
+        such a frame of (variable, value) pairs, with `layout.variable` and `layout.value`;
+        a pandas frame indexed by (id, time);
+        a pandas frame with a pd.Series in each cell.
+    layout : which columns or axes mean what
+    lengths : (N,) real steps of each series of a 3D array; the rest is padding, never looked at
+    times : (T,), (N, T) or a list of (T_i,), for arrays and lists. Without it they are 0, 1, 2, …,
+        or the index of pandas members where that holds dates or fractions
+    static : table of static columns; a frame whose index or id column holds the ids, or, for
+        series without ids, any table with one row per series
+
+    Examples
+    --------
+    >>> panel = read_panel(np.array([[[1.0], [2.0]], [[3.0], [np.inf]]]), lengths=[2, 1])
+    >>> panel.steps.arrays, panel.lengths, panel.times
+    ([array([1., 2., 3.])], array([2, 1]), array([0., 1., 0.]))
+    """
+    layout.check()
+    if is_polars(X) and type(X).__name__ != "DataFrame":
+        raise InputTypeError(
+            f"X is a polars {type(X).__name__}",
+            "Series come as arrays, lists or DataFrames",
+            "Call .collect() on a LazyFrame, .to_frame() on a Series",
+        )
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = list(X)  # how NumPy stores series of unequal length
+    if isinstance(X, pd.DataFrame) or is_polars(X):
+        kind = frame_kind(X, layout)
+    elif isinstance(X, list | tuple):
+        kind = LIST
+    else:
+        X, kind = as_cube(X), ARRAY
+    layout = replace(layout, lengths=lengths is not None, times=times is not None)
+    _check_options(kind, layout, static)
+    if kind == ARRAY:
+        rows = read_array(X, layout.axes, lengths)
+    elif kind == LIST:
+        rows = read_list(X)
+    else:
+        readers = {NESTED: read_nested, LONG: read_long, INDEXED: read_indexed, PAIRS: read_pairs}
+        rows = readers[kind](X, layout)
+    if times is not None:
+        rows.stamps = passed_times(times, rows)
+    if static is not None:
+        rows.statics = read_static_table(static, rows.ids, rows.keyed, layout)
+    return _in_order(rows, layout, kind)
+
+
+def _check_options(kind: str, layout: Layout, static: Any) -> None:
+    """No option is given that this kind of input would ignore."""
+    given = [role for role, _ in layout.roles]
+    given += ["axes"] * (layout.axes != "ntd") + ["lengths"] * layout.lengths
+    for option in given + ["times"] * layout.times:
+        if kind not in USES[option]:
+            raise InputError(
+                f"{option} is given, but X is {kind}",
+                f"{option} belongs to {' or '.join(sorted(USES[option]))}",
+                f"Leave out {option}, or pass X in such a form",
+            )
+    if static is not None and layout.static:
+        raise InputError(
+            "static is given both as columns of X and as a table",
+            "Static columns come from one place",
+            "Join the table with X, or drop the columns from X",
+        )
+
+
+def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
+    """Sort rows into steps, series after series, and let their times count."""
+    keys = (rows.series,) if rows.stamps is None else (rows.stamps, rows.series)
+    # Rows of arrays and lists are in order by position: a time that goes back is an error there.
+    order = np.lexsort(keys) if rows.keyed else np.arange(len(rows.series))
+    lengths = np.bincount(rows.series, minlength=len(rows.ids))
+    first = first_steps(lengths)
+    starts, series = None, np.repeat(np.arange(len(lengths)), lengths)
+    if rows.stamps is None:
+        times = (np.arange(len(order)) - first[series]).astype(np.float64)
+    else:
+        stamps = times = rows.stamps[order]
+        if stamps.dtype.kind == "M":
+            starts = stamps[first]
+            times = hours(stamps - starts[series])
+        elif stamps.dtype.kind == "m":
+            times = hours(stamps)
+        behind = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
+        if len(behind):
+            raise _order_error(rows, layout, order[behind[0]], order[behind[0] + 1])
+    steps = read_columns(rows.table, rows.place)
+    if not np.array_equal(order, np.arange(len(order))):
+        steps = steps.rows(order)
+    return Panel(
+        steps=steps,
+        lengths=lengths,
+        times=times,
+        statics=rows.statics,
+        ids=rows.ids,
+        keyed=rows.keyed,
+        source=order,
+        apart={name: values[order] for name, values in rows.apart.items()},
+        by_row=rows.by_row,
+        width=rows.width or int(lengths.max()),
+        starts=starts,
+        layout=layout,
+        kind=kind,
+        sorted_ids=not rows.keyed or _is_sorted(rows.ids.tolist()),
+        timed=rows.stamps is not None,
+    )
+
+
+def _is_sorted(ids: list[Any]) -> bool:
+    try:
+        return ids == sorted(ids)
+    except TypeError:  # ids of mixed types have no order
+        return False
+
+
+def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputError:
+    assert rows.stamps is not None
+    before, after = (stamp_text(rows.stamps[at]) for at in (row, next_row))
+    if not rows.keyed:
+        return InputError(
+            f"the times of {rows.place(next_row)} do not increase: {after} comes after {before}",
+            "Times must be strictly increasing within a series",
+            "Sort the steps of each series by time, and merge steps of equal time",
+        )
+    by = "level=[0, 1]" if layout.id is None else f"[{layout.id!r}, {layout.time!r}]"
+    pandas = isinstance(rows.table, pd.DataFrame)
+    groupby, numeric = ("groupby", "numeric_only=True") if pandas else ("group_by", "")  # polars
+    back = ".reset_index()" if pandas and layout.id is not None else ""
+    return InputError(
+        f"id {rows.ids[rows.series[row]]!r} has two rows at time {after} (rows {row} and"
+        f" {next_row})",
+        "A series has one row per time stamp",
+        f"Merge them first, for example with X.{groupby}({by}).mean({numeric}){back}",
+    )
+
+
+# ---- fit and predict: what columns mean is said once and remembered
+def training_panel(X: Any, layout: Layout, beside: Mapping[str, Any]) -> Panel:
+    """Series to learn from; `panel.layout` is what a model has to remember.
+
+    Parameters
+    ----------
+    X : a Panel, or series in any form that `read_panel` takes
+    layout : which columns or axes mean what; a Panel brings its own
+    beside : labels, weights and the like by role; strings among them name columns of X
+    """
+    if isinstance(X, Panel):
+        refuse_no_series(len(X))
+        return X
+    return read_panel(X, replace(layout, apart=_named_columns(X, beside)))
+
+
+def prediction_panel(
+    X: Any,
+    layout: Mapping[str, Any],
+    beside: Mapping[str, Any] | None = None,
+    steps: Sequence[str] | None = None,
+    statics: Sequence[str] = (),
+) -> Panel:
+    """Series to predict, read as those of training were.
+
+    Parameters
+    ----------
+    X, beside : as for `training_panel`
+    layout : `panel.layout.to_dict()` of training
+    steps : names of the columns of training, where they had names
+    statics : names of its static columns
+    """
+    told = Layout.from_dict(layout)
+    if isinstance(X, Panel):
+        refuse_no_series(len(X))
+        panel = X
+    else:
+        panel = read_panel(X, _remembered(X, told, _named_columns(X, beside or {}), statics))
+    _refuse_forgotten(panel, told)
+    if panel.layout.variable and steps is not None:
+        # A variable that nobody measured has no pairs.
+        panel = replace(panel, steps=panel.steps.completed(list(steps)))
+    return panel
+
+
+def _remembered(X: Any, told: Layout, named: tuple[str, ...], statics: Sequence[str]) -> Layout:
+    """The layout of training, as far as it fits what X has."""
+    columns = names_of(X)
+    if not columns:  # an array or a list: names of columns mean nothing there
+        return Layout(axes=told.axes if getattr(X, "ndim", 0) == 3 else "ntd")
+    layout = replace(told, axes="ntd", apart=named)
+    if told.variable not in columns and told.value not in columns:
+        layout = replace(layout, variable=None, value=None)  # pairs then, a column each now
+    if getattr(getattr(X, "index", None), "nlevels", 1) > 1 and told.id not in columns:
+        layout = replace(layout, id=None, time=None)
+    if not told.static and statics and set(statics) <= set(columns):
+        layout = replace(layout, static=tuple(statics))  # a table then, columns now
+    # Labels may still stand in the frame; they are not looked at.
+    rest = (name for name in told.apart if name in columns)
+    return replace(layout, apart=tuple(dict.fromkeys([*named, *rest])))
+
+
+def _refuse_forgotten(panel: Panel, told: Layout) -> None:
+    """Lengths and times belong to the data, so they cannot be remembered; nor be forgotten."""
+    if told.lengths and panel.kind == ARRAY and not panel.layout.lengths:
+        raise InputError(
+            "the array comes without lengths, but in training it had them",
+            "Padding is never guessed: without lengths it would be read as data",
+            "Pass Panel.from_array(X, lengths=…), with np.full(n, T) if nothing is padded",
+        )
+    if told.times and panel.kind in (ARRAY, LIST, NESTED) and not panel.timed:
+        raise InputError(
+            "the series come without times, but in training they had them",
+            "The networks know the time between steps in the unit of training",
+            "Pass Panel.from_list or Panel.from_array with times=",
+        )
+
+
+def _named_columns(X: Any, beside: Mapping[str, Any]) -> tuple[str, ...]:
+    """Which columns of a frame hold labels, weights and the like."""
+    named = {role: name for role, name in beside.items() if isinstance(name, str)}
+    for role, name in named.items():
+        if name not in names_of(X):
+            raise InputError(
+                f"{role} is {name!r}, which is not a column of X",
+                "A string names a column of the frame",
+                f"Check the spelling of {name!r}, or pass {role} itself",
+            )
+    return tuple(dict.fromkeys(named.values()))

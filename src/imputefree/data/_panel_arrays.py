@@ -1,0 +1,229 @@
+"""Series from a 3D array, a list of arrays or frames, or the cells of a nested frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from ..errors import InputError, InputTypeError, listed
+from ._columns import as_values, is_polars, read_columns
+from ._panel_frames import column, constant_columns, label_column, names_of, plain
+from ._panel_rows import (
+    Layout,
+    Rows,
+    count_ids,
+    holds_times,
+    index_times,
+    refuse_empty_series,
+    refuse_no_series,
+    refuse_no_values,
+    stack,
+)
+
+
+def as_cube(X: Any) -> np.ndarray:
+    """X as an array of three axes."""
+    if sparse.issparse(X):
+        read_columns(X)  # says why sparse data is refused
+    if X is None or isinstance(X, str | bytes | dict | set | pd.Series | pd.Index):
+        raise InputTypeError(
+            f"X is a {type(X).__name__}",
+            "Series come as a 3D array, a list of (steps, columns) arrays, or a frame with ids",
+            "Pass X as one of these",
+        )
+    array = as_values(X)
+    if array.ndim != 3:
+        raise InputError(
+            f"X is a {array.ndim}D array of shape {array.shape}",
+            "Arrays of series are 3D: (series, steps, columns)",
+            "Pass X[None] for a single series, a frame with id= for rows of several, or use"
+            " GILClassifier or GILRegressor for a table of independent rows"
+            if array.ndim == 2
+            else "Reshape X, or pass a list of (steps, columns) arrays",
+        )
+    return array
+
+
+def read_array(X: np.ndarray, axes: str, lengths: Any) -> Rows:
+    """(N, T, D), or (N, D, T) for "ndt"; what lies beyond `lengths` (N,) is never looked at."""
+    array = X.transpose(0, 2, 1) if axes == "ndt" else X
+    n, width, n_columns = array.shape
+    refuse_no_series(n)
+    if lengths is None:
+        table, counts = array.reshape(n * width, n_columns), np.full(n, width)
+    else:
+        counts = _read_lengths(lengths, n, width)
+        table = array[np.arange(width) < counts[:, None]]
+    refuse_empty_series(counts)
+    return Rows(table, np.repeat(np.arange(n), counts), count_ids(n), False, width=width)
+
+
+def _read_lengths(lengths: Any, n: int, width: int) -> np.ndarray:
+    counts = as_values(lengths, "lengths")
+    if counts.shape != (n,):
+        raise InputError(
+            f"lengths has shape {counts.shape}",
+            f"It must be one whole number per series: ({n},)",
+            "Check how the series were selected",
+        )
+    if counts.dtype == object:  # nullable integers, or lists of them
+        counts = read_columns(counts[:, None]).arrays[0]
+    if counts.dtype.kind not in "iuf" or not (counts == np.round(counts)).all():
+        raise InputError(
+            f"lengths holds {counts.dtype} values that are not whole numbers",
+            f"It must be one whole number of steps per series, from 1 to {width}",
+            "Count the real steps of each series",
+        )
+    outside = np.flatnonzero((counts < 1) | (counts > width))
+    if len(outside):
+        i = int(outside[0])
+        raise InputError(
+            f"lengths holds {counts[i]:g} for series {i}",
+            f"A series has from 1 to {width} steps here: X has room for {width}",
+            "Drop series without a step; check lengths against the time axis of X",
+        )
+    return counts.astype(np.int64)
+
+
+def read_list(X: Sequence[Any]) -> Rows:
+    """A list of (T_i, D) arrays, nested lists, (T_i,) single columns, or frames matched by name.
+
+    Dates or fractions that index pandas members are their times; whole numbers are row labels.
+    """
+    n = len(X)
+    refuse_no_series(n)
+    kinds = [_kind(member) for member in X]
+    for i, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            raise InputTypeError(
+                f"series {i} is {kind} while series 0 is {kinds[0]}",
+                "Series of a list must be of one kind, so that columns can be matched",
+                "Convert all of them to frames, or all of them to arrays",
+            )
+    members: list[Any] = list(X)
+    if kinds[0] == "an array":
+        members = [_member_array(member, i) for i, member in enumerate(X)]
+    lengths = np.array([len(member) for member in members])
+    refuse_empty_series(lengths)
+    if kinds[0] == "an array":
+        n_columns = members[0].shape[1]
+        for i, member in enumerate(members):
+            if member.shape[1] != n_columns:
+                raise InputError(
+                    f"series {i} has {member.shape[1]} columns while series 0 has {n_columns}",
+                    "All series must have the same columns",
+                    "Add the columns it lacks (all NaN is allowed), or pass frames with names",
+                )
+        table: Any = stack(members)
+    else:
+        table = _stack_frames(members, polars=kinds[0] == "a polars DataFrame")
+    series, stamps = np.repeat(np.arange(n), lengths), None
+    if all(isinstance(member, pd.DataFrame | pd.Series) for member in X):
+        stamps = index_times([member.index for member in X], series)
+    return Rows(table, series, count_ids(n), False, stamps)
+
+
+def _kind(member: Any) -> str:
+    """Members of one kind can be put one below the other."""
+    if isinstance(member, pd.DataFrame):
+        return "a pandas DataFrame"
+    polars = is_polars(member) and type(member).__name__ == "DataFrame"
+    return "a polars DataFrame" if polars else "an array"
+
+
+def _member_array(member: Any, i: int) -> np.ndarray:
+    """One series as (T_i, D)."""
+    array = as_values(plain(member) if isinstance(member, pd.Series) else member, f"series {i}")
+    if array.ndim == 1:
+        return array[:, None]
+    if array.ndim != 2:
+        form = f"{array.ndim}D" if array.ndim else f"a {type(member).__name__}"
+        raise InputError(
+            f"series {i} of the list is {form}",
+            "A series is (steps, columns), or (steps,) for a single column",
+            "Pass a list of 2D arrays, or one 3D array (series, steps, columns)",
+        )
+    return array
+
+
+def _stack_frames(members: list[Any], polars: bool) -> Any:
+    """One frame below the other, columns in the order of the first."""
+    names = names_of(members[0])
+    for i, member in enumerate(members):
+        if list(member.columns) == list(members[0].columns):
+            continue
+        others = names_of(member)
+        missing = [name for name in names if name not in others]
+        extra = [name for name in others if name not in names]
+        if missing or extra or len(others) != len(names):
+            raise InputError(
+                f"series {i} has other columns than series 0: "
+                + listed(("missing", missing), ("not in series 0", extra)),
+                "All series must have the same columns (their order does not matter)",
+                "Rename, add (all NaN is allowed) or drop the columns named above",
+            )
+        members[i] = member.select(names) if polars else member[list(members[0].columns)]
+    if not polars:
+        frame = pd.concat(members, ignore_index=True)
+        for name, dtype in members[0].dtypes.items():  # concat forgets categories that differ
+            if isinstance(dtype, pd.CategoricalDtype) and frame[name].dtype != dtype:
+                frame[name] = frame[name].astype("category")
+        return frame
+    import polars as pl
+
+    try:
+        return pl.concat(members, how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        odd = next(i for i, member in enumerate(members) if member.schema != members[0].schema)
+        raise InputTypeError(
+            f"series {odd} has columns of other types than series 0 ({error})",
+            "A column must be of one type in all series",
+            "Cast the columns, for example with .cast(pl.Float64)",
+        ) from None
+
+
+def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
+    """A frame with one row per series and a pd.Series in each cell (sktime's nested_univ)."""
+    n = len(X)
+    refuse_no_series(n)
+    names = [name for name in X.columns if str(name) not in {*layout.static, *layout.apart}]
+    refuse_no_values(names, names_of(X))
+    table: dict[Any, np.ndarray] = {}
+    for name in names:
+        cells = column(X, str(name)).tolist()
+        for i, cell in enumerate(cells):
+            if not isinstance(cell, pd.Series):
+                raise InputTypeError(
+                    f"column {name!r} of series {i} holds a value of type {type(cell).__name__}",
+                    "In a nested frame all cells are pd.Series, besides static columns",
+                    f"Name the column in static=, or drop it: X.drop(columns=[{name!r}])",
+                )
+        index = [cell.index for cell in cells]
+        counts = np.array([len(cell) for cell in cells])
+        if not table:
+            lengths, indices = counts, index
+        for i in np.flatnonzero(counts != lengths).tolist():
+            raise InputError(
+                f"series {i} has {counts[i]} steps in column {name!r} and {lengths[i]} in"
+                f" {names[0]!r}",
+                "The columns of one series must be of equal length",
+                "Put NaN where a column has no value",
+            )
+        for i, (other, first) in enumerate(zip(index, indices, strict=True)):
+            if holds_times(other) and not other.equals(first):
+                raise InputError(
+                    f"series {i} has other times in column {name!r} than in {names[0]!r}",
+                    "The columns of one series share their times",
+                    "Reindex the cells of each row to common times, with NaN for gaps",
+                )
+        table[name] = stack([cell.to_numpy() for cell in cells])
+    refuse_empty_series(lengths)
+    series, ids = np.repeat(np.arange(n), lengths), count_ids(n)
+    statics = constant_columns(X, layout.static, np.arange(n), ids, "series")
+    apart = {name: label_column(X, name, "series {}".format)[series] for name in layout.apart}
+    frame = pd.DataFrame(table, copy=False)
+    return Rows(frame, series, ids, False, index_times(indices, series), statics, apart)

@@ -1,0 +1,251 @@
+"""Labels of series or of steps: by id, by (id, time), by column, or by a position that is certain.
+
+Labels by position are taken only where there is only one order. A long frame whose ids are not
+sorted has no such order, and guessing would silently train on shuffled labels.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, InputTypeError, listed, shorten
+from ._panel_frames import first_known, match_ids
+from ._panel_rows import hours, is_nested, read_stamps, stack, stamp_text
+from ._target import as_array, as_labels
+
+if TYPE_CHECKING:
+    from ._panel import Panel
+
+
+def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
+    """One label per series, in the order of the panel; shape (n,). Missing labels stay missing.
+
+    Parameters
+    ----------
+    y : a column of labels of the panel, constant within each series; a dict or pandas Series
+        keyed by id; or an array of n labels, for series without ids or with ids that were sorted
+
+    Examples
+    --------
+    >>> from imputefree import Panel
+    >>> frame = pd.DataFrame({"who": ["b", "b", "a"], "pulse": [70, 80, 75], "died": [1, None, 0]})
+    >>> panel = Panel.from_long(frame, id="who", labels="died")
+    >>> series_labels("died", panel)
+    array([1., 0.])
+    >>> series_labels({"a": "alive", "b": "dead"}, panel)
+    array(['dead', 'alive'], dtype='<U5')
+    """
+    if isinstance(y, str):
+        values, series = _apart(y, panel, name), panel.series
+
+        def conflict(step: int, one: Any, other: Any) -> InputError:
+            return InputError(
+                f"column {y!r} of {_series_text(panel, series[step])} holds {one!r} and {other!r}",
+                f"{name} is one label per series (missing in some rows is fine)",
+                "Correct the rows, or learn one label per step",
+            )
+
+        return _native(values[first_known(values, series, len(panel), conflict)])
+    if isinstance(y, dict):
+        keys: Any = pd.Index(np.fromiter(y, dtype=object, count=len(y)), tupleize_cols=False)
+        return _match_series(as_array(list(y.values()), name), keys, panel, name)
+    if isinstance(y, pd.Series) and panel.keyed and not _is_unlabelled(y.index, panel):
+        return _match_series(y.to_numpy(), y.index, panel, name)
+    labels = as_labels(y, name)
+    if labels.shape != (len(panel),):
+        size = f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
+        raise InputError(
+            f"{name} has {size} for {len(panel)} series",
+            "There must be one label per series",
+            "Check how the series were selected",
+        )
+    _check_order(panel, name, f"pd.Series({name}, index=ids)")
+    return labels
+
+
+def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
+    """One label per step, in the order of the panel; shape (S,). Missing labels stay missing.
+
+    Parameters
+    ----------
+    y : a column of labels of the panel; a pandas Series indexed by (id, time); a list of (T_i,)
+        arrays; a 2D array (N, T), its padding ignored; or a flat array (S,); all of them, for long
+        frames, in the order of their rows
+
+    Examples
+    --------
+    >>> from imputefree import Panel
+    >>> frame = pd.DataFrame({"who": [1, 1, 2], "hour": [9, 4, 0], "pulse": [80, 70, 75]})
+    >>> step_labels(["late", "early", "other"], Panel.from_long(frame, "who", "hour"))
+    array(['early', 'late', 'other'], dtype='<U5')
+    """
+    if isinstance(y, str):
+        return _native(_apart(y, panel, name))
+    if isinstance(y, pd.Series) and isinstance(y.index, pd.MultiIndex):
+        return _match_steps(y, panel, name)
+    if not panel.by_row:
+        raise InputError(
+            f"{name} is given by position, but the steps of X come from (variable, value) pairs",
+            "Such steps have no position: labels are matched by id and time",
+            f"Pass {name} as a Series indexed by (id, time), or name a column of X",
+        )
+    if is_nested(y):
+        return _match_members(list(y), panel, name)
+    labels, n_steps = as_labels(y, name), len(panel.times)
+    if labels.ndim == 2 and labels.shape == (len(panel), panel.width):
+        _check_order(panel, name, "a Series indexed by (id, time)")
+        return _by_time(labels[np.arange(panel.width) < panel.lengths[:, None]], panel)
+    if labels.shape != (n_steps,):
+        size = f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
+        raise InputError(
+            f"{name} has {size} for {n_steps} steps of {len(panel)} series",
+            "There must be one label per step",
+            f"Pass ({n_steps},) labels, one array per series, or an array of"
+            f" ({len(panel)}, {panel.width})",
+        )
+    if panel.source.max() >= n_steps:
+        raise InputError(
+            f"{name} has {n_steps} labels by position, but some series of X were left out",
+            "Positions count the rows of the whole input",
+            "Match the labels to the whole panel before selecting series",
+        )
+    return labels[panel.source]
+
+
+def _is_unlabelled(index: pd.Index, panel: Panel) -> bool:
+    """A default index that does not hold the ids is just a count of rows."""
+    counts = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+    return counts and not bool(pd.Index(panel.ids, tupleize_cols=False).isin(index).all())
+
+
+def _apart(column: str, panel: Panel, name: str) -> np.ndarray:
+    if column in panel.apart:
+        return panel.apart[column]
+    raise InputError(
+        f"{name} names {column!r}, which is not a column set apart",
+        f"The columns set apart are: {shorten(list(panel.apart)) or 'none'}",
+        "Pass the labels themselves, or name the column in labels= of the Panel",
+    )
+
+
+def _native(values: np.ndarray) -> np.ndarray:
+    """Objects that are all numbers or booleans as an array of that kind."""
+    return pd.Series(values, dtype=object).infer_objects().to_numpy()
+
+
+def _match_series(labels: np.ndarray, keys: Any, panel: Panel, name: str) -> np.ndarray:
+    """Labels with one id each."""
+    rows, extra = match_ids(panel.ids, keys, name)
+    missing = panel.ids[rows < 0]
+    if len(missing) or len(extra):
+        differ = listed(("ids without labels:", missing), ("labels without series:", extra))
+        raise InputError(
+            f"{name} does not match the series; {differ}",
+            "Labels are matched by id, and every series needs one",
+            f"Select the same ids in both, for example {name}.loc[ids]",
+        )
+    return labels[rows]
+
+
+def _match_steps(y: pd.Series, panel: Panel, name: str) -> np.ndarray:
+    """Labels with an (id, time) index."""
+    if y.index.nlevels != 2:
+        raise InputError(
+            f"the index of {name} has {y.index.nlevels} levels",
+            "Labels of steps are indexed by (id, time)",
+            f"Drop the other levels with {name}.droplevel",
+        )
+    wanted = pd.Index(panel.ids, dtype=object, tupleize_cols=False)
+    ids = y.index.get_level_values(0).astype(object)
+    series = wanted.get_indexer(ids)
+    label, index = f"level 1 of the index of {name}", y.index.get_level_values(1)
+    stamps = read_stamps(index, label, lambda row: f"row {row}, id {ids[row]!r}")
+    dated = panel.starts is not None
+    if (stamps.dtype.kind == "M") != dated:
+        kinds = ("numbers", "dates") if dated else ("dates", "numbers")
+        raise InputTypeError(
+            f"{name} has {kinds[0]} as times while X has {kinds[1]}",
+            "Labels are matched by id and time",
+            f"Index {name} by the times of X",
+        )
+    times = stamps if panel.starts is None else stamps - panel.starts[series]
+    times = hours(times) if times.dtype.kind == "m" else times
+    theirs = pd.MultiIndex.from_arrays([series, times])
+    ours = pd.MultiIndex.from_arrays([panel.series, panel.times])
+    rule = "Labels are matched by id and time, and every step needs one"
+    repeated = np.flatnonzero(theirs.duplicated() & (series >= 0))
+    if len(repeated):
+        row = repeated[0]
+        raise InputError(
+            f"{name} holds two labels of id {ids[row]!r} at time {stamp_text(stamps[row])}",
+            rule,
+            "Drop the repeated rows",
+        )
+    extra, missing = (np.flatnonzero(~a.isin(b)) for a, b in ((theirs, ours), (ours, theirs)))
+    if len(extra) or len(missing):
+        parts = []
+        if len(missing):
+            parts.append(f"steps without labels: {shorten(missing, 3, partial(_step_text, panel))}")
+        if len(extra):
+            keys = shorten(extra, 3, lambda row: f"({ids[row]!r}, {stamp_text(stamps[row])})")
+            parts.append(f"labels without steps: {keys}")
+        raise InputError(
+            f"{name} does not match the steps of X; {'; '.join(parts)}",
+            rule,
+            "Select the same ids and times in both",
+        )
+    return y.to_numpy()[theirs.get_indexer(ours)]
+
+
+def _match_members(members: list[Any], panel: Panel, name: str) -> np.ndarray:
+    """A list of (T_i,) arrays."""
+    remedy = "Pass one label per step: a list of one (T_i,) array per series"
+    if len(members) != len(panel):
+        raise InputError(
+            f"{name} has {len(members)} members for {len(panel)} series",
+            "A list of labels has one array per series",
+            remedy,
+        )
+    arrays = [as_labels(member, f"{name} of series {i}") for i, member in enumerate(members)]
+    for i, (array, length) in enumerate(zip(arrays, panel.lengths, strict=True)):
+        if array.shape != (length,):
+            raise InputError(
+                f"{name} of {_series_text(panel, i)} has shape {array.shape} for {length} steps",
+                "There must be one label per step",
+                remedy,
+            )
+    _check_order(panel, name, "a Series indexed by (id, time)")
+    return _by_time(stack(arrays), panel)
+
+
+def _by_time(labels: np.ndarray, panel: Panel) -> np.ndarray:
+    """Labels that come series by series, each in the order of its rows in X -> by time; (S,)."""
+    by_time = np.empty_like(labels)
+    by_time[np.lexsort((panel.source, panel.series))] = labels
+    return by_time
+
+
+def _check_order(panel: Panel, name: str, remedy: str) -> None:
+    """Labels by position belong to series with ids only if there is only one order of the ids."""
+    if not panel.sorted_ids:
+        first = shorten(panel.ids.tolist(), 3)
+        raise InputError(
+            f"{name} has no ids, and the ids of X are not in sorted order (first: {first})",
+            "Nobody knows whether such labels follow the rows of X or the sorted ids",
+            f"Pass {remedy}, or name a column of X",
+        )
+
+
+def _step_text(panel: Panel, step: int) -> str:
+    i, time = panel.series[step], panel.times[step]
+    if panel.starts is None:
+        return f"({panel.ids[i]!r}, {stamp_text(time)})"
+    return f"({panel.ids[i]!r}, {pd.Timestamp(panel.starts[i]) + pd.Timedelta(time, unit='h')})"
+
+
+def _series_text(panel: Panel, i: int) -> str:
+    return f"id {panel.ids[i]!r}" if panel.keyed else f"series {i}"

@@ -207,9 +207,3 @@ def test_a_row_that_cannot_be_read_is_told_by_its_line(run, tmp_path):
     assert (code, out) == (1, "")
     assert "line 3" in err
     assert "'much'" in err
-
-
-def test_wrongly_called(run):
-    code, _, err = run("classes")
-    assert code == 2
-    assert "DATA" in err.upper()

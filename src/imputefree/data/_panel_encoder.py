@@ -105,7 +105,7 @@ class PanelEncoder:
         """One name per network input, in order."""
         entries = [name for part in self._parts for name in part.input_names[: part.n_entries]]
         gaps = [name for part in self._parts for name in part.input_names[part.n_entries :]]
-        since = [f"time since {self.steps.plans[j].name}" for j in self._with_time()]
+        since = [f"time since {self.steps.plans[j].name}" for j in self.timed_columns()]
         return entries + gaps + since + ["time since the last step"] * self.uneven
 
     def transform(self, panel: Panel) -> Table:
@@ -136,7 +136,7 @@ class PanelEncoder:
             self._entries_first(observed, np.ones(since.shape, dtype=bool)),
         )
 
-    def _with_time(self) -> list[int]:
+    def timed_columns(self) -> list[int]:
         """Columns of the steps whose time since the last observation is an input."""
         return [
             j
@@ -147,7 +147,7 @@ class PanelEncoder:
     def _times(self, panel: Panel, observed: np.ndarray) -> np.ndarray:
         """log(1 + time since / median distance of steps); (steps, inputs) float32."""
         first_input = np.searchsorted(
-            self.steps.input_columns[: self.steps.n_entries], self._with_time()
+            self.steps.input_columns[: self.steps.n_entries], self.timed_columns()
         )
         starts = _starts(panel)
         columns = [_since_observed(panel.times, starts, observed[:, i]) for i in first_input]

@@ -170,7 +170,7 @@ def test_data_that_cannot_be_read_is_one_sentence(predict, tmp_path, name, conte
     ("model", "words", "part"),
     [
         ("no.imputefree", ["-o", "out.csv"], "does not exist"),
-        ("table.csv", ["-o", "out.csv"], "no model file"),
+        ("table.csv", ["-o", "out.csv"], "not a model file"),
         ("table.imputefree", ["-o", "no/out.csv"], "no/out.csv cannot be written"),
         ("table.imputefree", ["-o", "."], "a folder"),
         ("table.imputefree", ["-o", "/dev/full"], "No space left on device"),

@@ -66,7 +66,7 @@ def test_only_model_files_are_loaded(serve, tmp_path):
     one_sentence(serve(tmp_path / "none"), "does not exist")
     odd = tmp_path / "model.pkl"
     odd.write_bytes(b"cos\nsystem\n(S'exit 3'\ntR.")
-    one_sentence(serve(odd), "no model file")
+    one_sentence(serve(odd), "not a model file")
 
 
 def test_the_extra_is_named_where_it_is_missing(serve, model, monkeypatch):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._problem import need_names, read_other, read_problem, split_names
+from imputefree.workflow._problem import read_other, read_problem, split_names
 from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
@@ -244,15 +242,3 @@ def test_column_names_on_the_command_line():
     assert split_names(["a", "a , b,"]) == ("a", "b")
     assert split_names(None) == ()
     assert split_names(["pH, arterial", "x,y"], ["pH, arterial", "x"]) == ("pH, arterial", "x", "y")
-
-
-@pytest.mark.parametrize("wrong", ["Lactat", "LACTATE", "lactate "])
-def test_a_near_miss_is_suggested(wrong):
-    columns = ["age", "lactate", "outcome"]
-    check_error(
-        lambda: need_names(columns, {"--drop": [wrong]}, Path("d.csv")),
-        f"d.csv has no column {wrong!r} (--drop)",
-        "Perhaps you mean 'lactate'",
-    )
-    with pytest.raises(ValueError, match="Correct the name"):
-        need_names(columns, {"--id": ["zzzzzzz"]}, Path("d.csv"))

@@ -74,15 +74,6 @@ def test_summary_is_mean_and_sd_over_runs():
         assert (line["runs"], line["failed"]) == (6, 0)
 
 
-def test_summary_of_one_run_and_of_failed_runs():
-    found = summary(runs_of(a=[0.5], b=[0.5, nan, 0.7], c=[nan, nan]), "accuracy")
-    assert found["method"].tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(found["mean"], [0.5, 0.6, nan])
-    np.testing.assert_allclose(found["sd"], [nan, np.sqrt(0.02), nan])
-    assert found["runs"].tolist() == [1, 2, 0]
-    assert found["failed"].tolist() == [0, 1, 2]
-
-
 def test_compare_is_the_formula_on_paired_runs():
     runs, ratio = made_up(), 0.25
     found = compare(runs, "accuracy", "gil-h", test_to_train=ratio)
@@ -319,12 +310,6 @@ def test_corrected_t_is_its_formula_in_every_column(ratio):
         np.testing.assert_allclose(
             (t[column], p[column]), by_hand(d[:, column].tolist(), ratio), rtol=1e-13
         )
-
-
-def test_without_correction_it_is_the_paired_t_test():
-    a, b = np.random.default_rng(1).normal(size=(2, 12))
-    expected = scipy_stats.ttest_rel(a, b)
-    np.testing.assert_allclose(corrected_t(a - b, 0.0), tuple(expected), rtol=1e-12)
 
 
 def test_a_missing_pair_is_left_out():

@@ -186,7 +186,7 @@ class Panel:
         static : table with one row per series; for a nested frame also names of its columns
         labels : names of columns of a nested frame that hold labels, weights or groups
         """
-        if not (isinstance(series, pd.DataFrame) or is_polars(series)):
+        if isinstance(series, np.ndarray) and series.ndim:
             series = list(series)
         return _read(series, static, labels, times=times)
 
@@ -307,8 +307,13 @@ def _read(
     times: Any = None,
     **roles: Any,
 ) -> Panel:
-    names, table = split_static(static)
-    apart = (labels,) if isinstance(labels, str) else tuple(labels)
+    (names, table), (apart, odd) = split_static(static), split_static(labels)
+    if odd is not None:
+        raise InputTypeError(
+            f"labels is a {type(odd).__name__}",
+            "It names columns of the frame",
+            "Pass a name or a list of names; labels themselves go to fit",
+        )
     layout = Layout(static=names, apart=apart, **roles)
     return read_panel(X, layout, lengths=lengths, times=times, static=table)
 

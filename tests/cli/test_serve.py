@@ -74,14 +74,6 @@ def test_the_extra_is_named_where_it_is_missing(serve, model, monkeypatch):
     one_sentence(serve(model), "fastapi and uvicorn", "pip install 'imputefree[serve]'")
 
 
-def test_wrong_calls_leave_with_2(serve, model):
-    for words in ([], [model, "--port", "70000"], [model, "--max-rows", "0"], [model, "--what"]):
-        code, out, err = serve(*words)
-        assert code == 2
-        assert out == ""
-        assert err
-
-
 def test_the_token_of_a_file_comes_before_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("IMPUTEFREE_TOKEN", "from-outside")
     assert read_token(None) == "from-outside"

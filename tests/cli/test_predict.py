@@ -140,29 +140,6 @@ def test_a_file_of_bad_lines_alone_gives_an_empty_table(predict, home, tmp_path)
     assert (code, out) == (0, "who,prediction,p_0,p_1\n")
 
 
-def test_unseen_categories_are_one_note(predict, home, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_rows, "BLOCK", 500)
-    pd.read_csv(home / "table.csv").assign(ward="Q").to_csv(tmp_path / "new.csv", index=False)
-    code, _, err = predict("table.imputefree", tmp_path / "new.csv", "-o", "out.csv")
-    assert code == 0
-    assert err.count("\n") == 1
-    assert "which count as missing: 'Q' in column 'ward' (60 rows)." in err
-
-
-def test_series_that_come_back(predict, home, tmp_path):
-    frame = pd.read_csv(home / "series.csv")
-    frame.sort_values("hour", kind="stable").to_csv(tmp_path / "mixed.csv", index=False)
-    code, _, err = predict("series.imputefree", tmp_path / "mixed.csv", "-o", "out.csv")
-    assert code == 1
-    assert "line 22: the series 'p000' comes back" in err
-    assert "Sort the file by 'who', or read all of it at once with --in-memory." in err
-    words = ["-o", "out.csv", "--in-memory"]
-    assert predict("series.imputefree", tmp_path / "mixed.csv", *words)[0] == 0
-    predict("series.imputefree", "series.csv", "-o", "plain.csv")
-    found, plain = (pd.read_csv(tmp_path / name) for name in ("out.csv", "plain.csv"))
-    pd.testing.assert_frame_equal(found, plain)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
@@ -193,7 +170,7 @@ def test_data_that_cannot_be_read_is_one_sentence(predict, tmp_path, name, conte
     ("model", "words", "part"),
     [
         ("no.imputefree", ["-o", "out.csv"], "does not exist"),
-        ("table.csv", ["-o", "out.csv"], "no model file"),
+        ("table.csv", ["-o", "out.csv"], "not a model file"),
         ("table.imputefree", ["-o", "no/out.csv"], "no/out.csv cannot be written"),
         ("table.imputefree", ["-o", "."], "a folder"),
         ("table.imputefree", ["-o", "/dev/full"], "No space left on device"),

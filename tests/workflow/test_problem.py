@@ -193,9 +193,12 @@ def test_groups_of_a_test_file(ask):
     check_error(lambda: read_other(path, request, problem), "no column 'ward' (--group)")
 
 
-def test_a_group_that_changes_within_a_series_is_named_so(ask):
+def test_changing_labels_or_groups_and_too_few_rows_are_refused(ask):
     request = ask(series(), id="who", time="when", group="v")
     check_error(lambda: read_problem(request), "column 'v' (--group)", "one group", "--group")
+    request = ask(series().assign(y=lambda f: f["when"] % 2), id="who", time="when")
+    check_error(lambda: read_problem(request), "'y'", "changes within")
+    check_error(lambda: read_problem(ask(table().head(1))), "has 1 row with a target")
 
 
 def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
@@ -221,15 +224,6 @@ def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
 )
 def test_refusals(ask, change, options, words):
     check_error(lambda: read_problem(ask(table().assign(**change), **options)), *words)
-
-
-def test_few_rows_are_refused(ask):
-    check_error(lambda: read_problem(ask(table().head(1))), "has 1 row with a target")
-
-
-def test_a_label_that_changes_within_a_series_is_refused(ask):
-    frame = series().assign(y=lambda f: f["when"] % 2)
-    check_error(lambda: read_problem(ask(frame, id="who", time="when")), "'y'", "changes within")
 
 
 @pytest.mark.parametrize("option", [{"time": "a"}, {"static": ("a",)}])

@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
 from .._files import saving
+from ..data import Layout
 from ..errors import ModelFileError
 from ..gil import POLICIES, MemberMlp, Policy
 
@@ -108,6 +109,8 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     for name in FITTED:
         if name in content["fitted"]:
             setattr(model, name, _unpack_fitted(content["fitted"][name]))
+    if hasattr(model, "layout_"):
+        Layout.from_dict(model.layout_).check()
     classes = len(model.classes_) if hasattr(model, "classes_") else 1
     outputs = 1 if classes == 2 else classes  # two classes share one logit
     if (network.inputs, network.outputs) != (len(model.encoder_.input_names), outputs):

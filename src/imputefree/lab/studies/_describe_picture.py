@@ -90,7 +90,7 @@ def _bars(
     slots: int,
     sizes: tuple[int, int],
 ) -> None:
-    """Horizontal bars from the top, each with its value behind it."""
+    """Horizontal bars from the top, each followed by its value."""
     place = np.arange(len(names))
     axes.barh(place, values, color=colours)
     axes.set_yticks(place, [shortened(name) for name in names], fontsize=sizes[0])

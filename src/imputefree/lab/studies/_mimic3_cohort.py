@@ -8,11 +8,11 @@ Cases
    says "roughly 40,000 patients": MIMIC-III has 38,597 of 16 and older, and 7,870 newborns.
 2. Admissions with a diagnosis of sepsis, ICD-9 995.91 or 995.92.
 3. Of these, admissions with septic shock, ICD-9 785.52. The paper does not say whether both codes
-   must be of one admission; here they must.
+   must belong to the same admission; here they must.
 4. Admissions with an onset by Sepsis-3 in one of their ICU stays; the first counts (see below).
 5. Onset at least 6 hours after admission to that ICU stay. An admission whose first onset is
    earlier is removed; a later worsening does not bring it back. The paper removes *patients* whose
-   onset was earlier; we read that of the admission: a patient may return with a later one.
+   onset was earlier; we apply that to admissions: a patient may return with a later one.
 6. The first such admission of each patient: a patient is one series.
 7. Something was measured in the window, which is 2 hours and ends 4 hours before onset: from
    6 hours before onset (included) to 4 hours before (not included).
@@ -22,9 +22,9 @@ Controls
 8. ICU stays of at least 16-year-olds without any admission with 785.52: a patient who was ever in
    septic shock is never a control, whether or not they are a case.
 9. At least 2 hours between the first and the last record of an attribute in the ICU stay.
-10. A window of 2 hours at random within these records, begun at a whole minute after the first, for
-    every stay; of each patient one stay at random; something was measured in its window.
-11. As many of these at random as there are cases; all of them if they are fewer.
+10. For every stay a random window of 2 hours within these records, starting a whole number of
+    minutes after the first; one random stay per patient; something was measured in its window.
+11. As many of these, at random, as there are cases; all of them if there are fewer.
 
 Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone decides.
 
@@ -32,7 +32,7 @@ Series. A row is a time at which any attribute was charted in the window; column
 are gaps. Several values of one attribute at one time (arterial line and cuff) become their mean.
 Values marked as errors (CHARTEVENTS.ERROR = 1), or outside the ranges of ATTRIBUTES, do not count.
 Charted values belong to the ICU stay named beside them, labs to the stay in which the blood was
-drawn; times outside of the stay do not count.
+drawn; times outside the stay do not count.
 
 `times` are hours since the first row, not since the beginning of the window. An onset is itself a
 charted time, often on the hour, so the hours since the beginning of a case's window would often be
@@ -56,8 +56,8 @@ a person at the bedside could have known them at t:
    vasopressor was started, because the drug is there to raise it.
 
 The three can only become true together when a vasopressor starts, a lactate is drawn or a MAP is
-charted, so these times are looked at, in order. Lactates count from 12 hours before ICU admission
-on; MAPs and vasopressors from ICU admission on. Volume resuscitation is not asked for: neither the
+charted, so only these times are checked, in order. Lactates count from 12 hours before admission to
+the ICU, MAPs and vasopressors from admission. Volume resuscitation is not required: neither the
 paper nor the charts say what would have been adequate.
 
 When a vasopressor runs. MetaVision (INPUTEVENTS_MV) charts intervals: a row with a rate above 0
@@ -143,7 +143,7 @@ def build(
 
     seed : decides which controls, and their windows
     controls_per_case : the paper has 1
-    shortest : rows a series must have; the paper's have 3 to 125, but it names no such rule
+    shortest : minimum number of rows per series; the paper's have 3 to 125, but it states no rule
     report : called with the name of each step as it begins
     """
     check(seed=seed, controls_per_case=controls_per_case, shortest=shortest)

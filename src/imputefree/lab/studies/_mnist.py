@@ -62,7 +62,7 @@ class Images(Study):
             raise ParameterError(
                 "this study has fixed masks",
                 "Only a study loaded with masks='redrawn' redraws them",
-                "Load it so, and say it beside the results: it makes the task easier",
+                "Load it that way, and say so beside the results: it makes the task easier",
             )
         tests = np.asarray([] if self.splits.test_rows is None else self.splits.test_rows)
         if rows is None:
@@ -77,7 +77,7 @@ class Images(Study):
         return _hidden(self.pixels[rows], self.mechanism, self.rate, random_state)
 
     def complete(self) -> np.ndarray | None:
-        """All pixels, (n, 784) float32 in [0, 1]; computed anew, as they need much memory."""
+        """All pixels, (n, 784) float32 in [0, 1]; computed on demand, as they need much memory."""
         return None if self.pixels is None else self.pixels / np.float32(255)
 
     def take(self, rows: Any) -> Self:

@@ -221,10 +221,11 @@ def test_ranks_refuse_different_rivals_and_name_them():
     assert mean_ranks(runs, "accuracy", methods=["a"])["mean_rank"].tolist() == [1.0]
 
 
-def test_correlation_is_scipys():
+@pytest.mark.parametrize("over", ["runs", "methods"])
+def test_correlation_is_scipys(over):
     runs = made_up(studies=2)
     runs.loc[runs["method"] == "gil", "imputation_mse"] = nan  # it does not impute
-    found = imputation_correlation(runs)
+    found = imputation_correlation(runs, over=over)
     for line in found.to_dict("records"):
         pairs = [
             [
@@ -234,6 +235,8 @@ def test_correlation_is_scipys():
             for m in METHODS[1:]
         ]
         x, y = np.array(pairs).transpose(1, 0, 2)
+        if over == "methods":
+            x, y = x.mean(1), y.mean(1)
         expected = scipy_stats.pearsonr(x.ravel(), y.ravel())
         assert line["points"] == x.size
         np.testing.assert_allclose((line["r"], line["p"]), tuple(expected), rtol=1e-10)

@@ -56,8 +56,8 @@ a person at the bedside could have known them at t:
    vasopressor was started, because the drug is there to raise it.
 
 The three can only become true together when a vasopressor starts, a lactate is drawn or a MAP is
-charted, so only these times are checked, in order. Lactates count from 12 hours before ICU admission
-on; MAPs and vasopressors from ICU admission on. Volume resuscitation is not required: neither the
+charted, so only these times are checked, in order. Lactates count from 12 hours before admission to
+the ICU, MAPs and vasopressors from admission. Volume resuscitation is not required: neither the
 paper nor the charts say what would have been adequate.
 
 When a vasopressor runs. MetaVision (INPUTEVENTS_MV) charts intervals: a row with a rate above 0

@@ -1,7 +1,8 @@
 """What scikit-learn asks of any estimator, whatever data it takes, by its own checks.
 
 Most of scikit-learn's checks fit a 2D table, which a sequence estimator refuses on purpose; only
-those that hand over no data can run. `test_base.py` and `test_sequence_estimators.py` ask the rest with series.
+those that hand over no data can run. `test_base.py` and `test_sequence_estimators.py` ask the rest
+with series.
 """
 
 from __future__ import annotations

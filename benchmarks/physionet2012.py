@@ -56,17 +56,21 @@ def split(died: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return train, chosen, test
 
 
+def fit_and_predict(
+    model: Any, X: Any, y: np.ndarray, train: np.ndarray, chosen: np.ndarray, test: np.ndarray
+) -> Scores:
+    """Fit on the training rows, with these validation rows, and predict the test rows."""
+    rows = np.concatenate([train, chosen])
+    held_out = np.arange(len(rows)) >= len(train)
+    return model.fit(X[rows], y[rows], held_out=held_out).predict_proba(X[test])[:, 1]
+
+
 def gil(
     stays: Study, train: np.ndarray, chosen: np.ndarray, test: np.ndarray, seed: int, **options: Any
 ) -> Scores:
-    """The sequence estimator out of the box, with these validation rows."""
-    rows = np.concatenate([train, chosen])
-    held_out = np.arange(len(rows)) >= len(train)
+    """The sequence estimator out of the box."""
     model = GILSequenceClassifier(random_state=seed, **options)
-    y = stays.y
-    panel = stays.inputs
-    model.fit(panel[rows], y[rows], held_out=held_out)
-    return model.predict_proba(panel[test])[:, 1]
+    return fit_and_predict(model, stays.inputs, stays.y, train, chosen, test)
 
 
 def summaries(stays: Study) -> np.ndarray:
@@ -127,11 +131,8 @@ def without_recurrence(
     stays: Study, train: np.ndarray, chosen: np.ndarray, test: np.ndarray, seed: int
 ) -> Scores:
     """Does it take a recurrent network at all? GILClassifier() on the summaries."""
-    X, y = pd.DataFrame(summaries(stays)), stays.y
-    rows = np.concatenate([train, chosen])
-    held_out = np.arange(len(rows)) >= len(train)
-    model = GILClassifier(random_state=seed).fit(X.iloc[rows], y[rows], held_out=held_out)
-    return model.predict_proba(X.iloc[test])[:, 1]
+    model = GILClassifier(random_state=seed)
+    return fit_and_predict(model, summaries(stays), stays.y, train, chosen, test)
 
 
 def rival_network(
@@ -139,14 +140,10 @@ def rival_network(
 ) -> Scores:
     """A network from PyPOTS, one fit, its epoch chosen on the validation part; the type of unit,
     a code, as four columns of 0 and 1."""
-    rows = np.concatenate([train, chosen])
-    held_out = np.arange(len(rows)) >= len(train)
     static = pd.get_dummies(stays.static, columns=["ICUType"], dtype=float)
-    model.set_params(random_state=seed)
-    y = stays.y
     panel = Panel.from_array(stays.X, static=static)
-    model.fit(panel[rows], y[rows], held_out=held_out)
-    return model.predict_proba(panel[test])[:, 1]
+    model.set_params(random_state=seed)
+    return fit_and_predict(model, panel, stays.y, train, chosen, test)
 
 
 PAPER = {  # one plain LSTM on scaled values, as the paper trains it, but narrower than its 1,024

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,33 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
         raise ParameterError(
             f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
         )
+
+
+def check_name(what: str, name: Any, known: Collection[str]) -> None:
+    """Raise a ParameterError if there is nothing of this name.
+
+    >>> check_name("colour", "pink", ["red", "blue"])
+    Traceback (most recent call last):
+    imputefree.errors.ParameterError: there is no colour 'pink'. Known are red, blue. Pass one of \
+these names.
+    """
+    if not isinstance(name, str) or name not in known:
+        raise ParameterError(
+            f"there is no {what} {name!r}",
+            f"Known are {', '.join(known)}",
+            "Pass one of these names",
+        )
+
+
+def check_options(owner: str, options: Iterable[str], known: Collection[str]) -> None:
+    """Raise a ParameterError for the first option that its owner does not have."""
+    for option in options:
+        if option not in known:
+            raise ParameterError(
+                f"{owner} has no option {option!r}",
+                f"Its options are {', '.join(known)}",
+                "Leave it out, or pass one of these",
+            )
 
 
 def check_rules(subject: Any, rules: dict[str, Rule]) -> None:

@@ -288,6 +288,11 @@ class NumericTables:
             )
         return numbers(columns, owner)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's BaseEstimator
+        tags.input_tags.allow_nan = True
+        return tags
+
 
 def numbers(columns: Columns, owner: str) -> np.ndarray:
     """All columns as (n, d) float64 with NaN, or an error naming the first that holds strings.

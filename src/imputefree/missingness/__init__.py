@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._rules import check_value, number, whole
-from ..errors import ParameterError, shorten
+from .._rules import check_name, check_options, check_value, number, whole
+from ..errors import shorten
 from ._block_gaps import blocks, mnist_mar
 from ._entry_gaps import Draw, Gaps, mar, mcar, mnar_hidden, mnar_quantile, mnar_self
 from ._gap_measures import mask_auc, pairwise_dependence
@@ -147,22 +147,11 @@ def make_missing(
     Traceback (most recent call last):
     imputefree.errors.ParameterError: there is no missingness 'magic'. Known are mcar, mar, ...
     """
-    if not isinstance(name, str) or name not in MECHANISMS:
-        raise ParameterError(
-            f"there is no missingness {name!r}",
-            f"Known are {', '.join(MECHANISMS)}",
-            "Pass one of these names",
-        )
+    check_name("missingness", name, MECHANISMS)
     run = MECHANISMS[name]
     kinds = signature(run).parameters.values()
     known = [option.name for option in kinds if option.kind is Parameter.KEYWORD_ONLY]
-    for option in options:
-        if option not in known:
-            raise ParameterError(
-                f"the missingness {name!r} has no option {option!r}",
-                f"Its options are {', '.join(known)}",
-                "Leave it out, or pass one of these",
-            )
+    check_options(f"the missingness {name!r}", options, known)
     if rate is not None:
         check_value("rate", rate, number(0, 1))
     grid = read_grid(X, lengths=lengths, images=run is mnist_mar)

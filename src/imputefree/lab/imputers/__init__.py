@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import ParameterError
+from ..._rules import check_name, check_options
 from ._classic import MeanImputer, MICEImputer, MissForestImputer, NeighboursImputer, ZeroImputer
 from ._em import EMImputer
 from ._gain import GAIN
@@ -45,20 +45,8 @@ def make_imputer(name: str, **options: Any) -> Any:
     Traceback (most recent call last):
     imputefree.errors.ParameterError: there is no imputer 'magic'. Known are zero, ...
     """
-    if not isinstance(name, str) or name not in IMPUTERS:
-        raise ParameterError(
-            f"there is no imputer {name!r}",
-            f"Known are {', '.join(IMPUTERS)}",
-            "Pass one of these names",
-        )
-    known = IMPUTERS[name]._get_param_names()
-    for option in options:
-        if option not in known:
-            raise ParameterError(
-                f"the imputer {name!r} has no option {option!r}",
-                f"Its options are {', '.join(known)}",
-                "Leave it out, or pass one of these",
-            )
+    check_name("imputer", name, IMPUTERS)
+    check_options(f"the imputer {name!r}", options, IMPUTERS[name]._get_param_names())
     return IMPUTERS[name](**options)
 
 

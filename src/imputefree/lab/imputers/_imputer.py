@@ -104,11 +104,6 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
                 "Pass random_state= such a value",
             ) from None
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
     """Refuse to fill gaps with anything but numbers."""

@@ -113,11 +113,6 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
         probability = self.predict_log_proba(X)
         return self.classes_[probability.argmax(1)]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 class ObservedNaiveBayes(_Marginal):
     """Naive Bayes over observed entries: a missing one drops out of the product.

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..._rules import check_name
 from ...baselines import (
     BoostingClassifier,
     BoostingRegressor,
@@ -157,10 +158,10 @@ def make_method(
     imputefree.errors.ParameterError: the method 'naive_bayes' cannot do regression. For tables it \
 can do classification. Pass another name.
     """
-    _known("kind of data", kind, KINDS)
-    _known("task", task, (CLASSES, NUMBERS))
+    check_name("kind of data", kind, KINDS)
+    check_name("task", task, (CLASSES, NUMBERS))
     methods, data = KINDS[kind], "series" if kind == "series" else "tables"
-    _known(f"method for {data}", name, methods)
+    check_name(f"method for {data}", name, methods)
     if task not in methods[name]:
         raise ParameterError(
             f"the method {name!r} cannot do {task}",
@@ -168,12 +169,3 @@ can do classification. Pass another name.
             "Pass another name",
         )
     return methods[name][task](random_state)
-
-
-def _known(title: str, name: Any, names: Any) -> None:
-    if not isinstance(name, str) or name not in names:
-        raise ParameterError(
-            f"there is no {title} {name!r}",
-            f"Known are {', '.join(names)}",
-            "Pass one of these names",
-        )

@@ -36,6 +36,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
+from ..._rules import check_name
 from ...errors import ParameterError
 from ...gil import POLICIES
 from ...metrics import Figures, classification_scores, imputation_scores, regression_scores
@@ -97,12 +98,7 @@ class Run:
 
     def check(self) -> None:
         """Refuse what would give a wrong figure rather than an error."""
-        if self.method not in METHODS:
-            raise ParameterError(
-                f"there is no method {self.method!r}",
-                f"Known are {', '.join(METHODS)}",
-                "Pass one of these names",
-            )
+        check_name("method", self.method, METHODS)
         if self.mask_seed and not takes(self.study, "mask_seed"):
             raise ParameterError(
                 f"mask_seed is {self.mask_seed}, and {self.study!r} hides nothing on purpose",

@@ -1,4 +1,4 @@
-"""`make demo`: GIL and its variants beside ordinary models, on data that needs no download.
+"""`make demo`: GIL and its variants compared with ordinary models, on data that needs no download.
 
 First a table: scikit-learn's breast cancer data (real values, 569 rows, 30 columns), with 60 % of
 its entries removed completely at random (simulated gaps). Then series: a simulated intensive-care

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from imputefree.lab.report._result_tables import (
+    GIL_H,
     RAW_ZERO,
-    SAME,
     correlation_table,
     results_table,
     what_was_cut,
@@ -201,12 +201,12 @@ def test_what_is_not_cut_and_what_imputers_were_given():
     methods = ["gil", "gain+network", "naive_bayes"]
     cut = what_was_cut(planned("mnist", methods=methods, seeds=1, steps=9, method_settings=own))
     assert cut[0].endswith(" Not cut: naive_bayes.")
-    assert "Imputers were given: gain+network: max_steps 2000." in cut
+    assert "Settings of the imputers: gain+network: max_steps 2000." in cut
 
 
 def test_equal_methods_and_zeros_are_named():
-    assert SAME in what_was_cut(planned("mnist", methods=["gil-h", "network"]))
-    assert SAME not in what_was_cut(planned("mnist", methods=["gil-h"]))
+    assert GIL_H in what_was_cut(planned("mnist", methods=["gil-h", "network"]))
+    assert GIL_H not in what_was_cut(planned("mnist", methods=["gil-h"]))
     assert RAW_ZERO in what_was_cut(planned("physionet2012", methods=["zero+network"]))
     assert RAW_ZERO not in what_was_cut(planned("mnist", methods=["zero+network"]))
 

@@ -210,7 +210,7 @@ def test_failures_and_warnings_are_listed(whole):
 def test_every_table_says_how_it_was_made(whole):
     page = Reader(whole)
     tables = sum(found.get("class") == "figures" for found in page.all("table"))
-    assert page.text.count("How these figures were made") == tables
+    assert page.text.count("How these figures were produced") == tables
     assert "made_up_results.py" in page.text
     assert "torch 2.13.0+cpu" in page.text
     assert "mcar-50, mcar-90, mar defaults 0, 1 0 14.5 to 15.5" in page.text

@@ -152,7 +152,8 @@ def test_static_columns_are_used(cls):
     assert roc_auc_score(y, model.predict_proba(panel)[:, 1]) > 0.9
     check_error(
         lambda: model.predict_proba(x),
-        "static is not given. It was given in training. Pass static= as in training.",
+        "the series have no static columns. In training they had some. Pass static= as in"
+        " training.",
     )
     other = Panel.from_array(x, static=static[["height", "age"]])
     check_error(lambda: model.predict(other), "'height', 'age'")
@@ -164,7 +165,8 @@ def test_invalid_series():
     static = np.zeros((40, 1))
     check_error(
         lambda: model.predict_proba(Panel.from_array(x, static=static)),
-        "static is given. It was not given in training. Pass static= as in training.",
+        "the series have some static columns. In training they had none. Pass static= as in"
+        " training.",
     )
     check_error(
         lambda: model.predict_proba(np.zeros((2, 7, 3))),

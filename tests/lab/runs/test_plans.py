@@ -105,7 +105,7 @@ def test_requests():
     [
         ({"study": "mnits"}, "there is no study 'mnits' to run"),
         ({"study": "mnist", "methods": ["gru-d"]}, "there is no method 'gru-d' for 'mnist'"),
-        ({"study": "icu", "rates": [0.5]}, "rates are given"),
+        ({"study": "icu", "rates": [0.5]}, "rates is set"),
         ({"study": "mnist", "seeds": 0}, "seeds"),
         ({"study": "mnist", "steps": 1.5}, "steps"),
     ],

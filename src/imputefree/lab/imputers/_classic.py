@@ -1,4 +1,4 @@
-"""Classic imputers: zero, mean, nearest neighbours, MICE and missForest (by scikit-learn).
+"""Classic imputers: zero, mean, nearest neighbours, MICE and missForest (from scikit-learn).
 
 For all of them, a row without any observed entry, and a column without one in training, get the
 mean (0 for such a column): there is nothing to learn a better guess from.
@@ -98,10 +98,10 @@ class MeanImputer(ZeroImputer):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SklearnImputer(Imputer):
-    """Base class of imputers by scikit-learn, which get the non-empty columns with NaN for gaps.
+    """Base class of imputers from scikit-learn, which see non-empty columns with NaN for gaps.
 
     Subclasses provide `rules`, `_train(gappy, rng)` for (n, non-empty columns), and
-    `_complete(gappy, rng)`, which fills rows that have a gap and an entry each.
+    `_complete(gappy, rng)`, which fills rows that have a gap and an entry.
     """
 
     rules: ClassVar[dict[str, Rule]]
@@ -203,7 +203,7 @@ class _Chain(IterativeImputer):
         return super()._impute_one_feature(*args, **kwargs)
 
     def run(self, gappy: np.ndarray, fits: int, name: str, verbose: Any) -> _Chain:
-        """Fit with a progress bar, quiet about rounds: their number is a stated budget."""
+        """Fit with a progress bar; the number of rounds is a parameter, so it warns of nothing."""
         with training_progress(bool(verbose), fits, name) as self.report, warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.fit(gappy)
@@ -227,8 +227,8 @@ class MICEImputer(SklearnImputer):
     Parameters
     ----------
     max_iter : int, rounds
-    n_draws : int, fill with the average of this many draws instead of the means; what a row gets
-        then depends on its place among the rows
+    n_draws : int, fill with the average of this many draws instead of the means; a row is
+        then filled differently at another position
     n_nearest_features : int or None, regress on this many columns only, drawn by correlation
     allow_slow, verbose : bool
     random_state : int, RandomState or None

@@ -1,4 +1,4 @@
-"""The contract of every imputer: observed entries stay, no gap is left.
+"""What every imputer guarantees: observed entries stay as they are, and no gap is left.
 
 An imputer is a scikit-learn transformer for tables of numbers. To add one, derive from `Imputer`
 (for series: `SeriesImputer`), write `_learn` and `_fill`, and add it to `IMPUTERS`.
@@ -106,7 +106,7 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
 
 def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
-    """Refuse to fill gaps with anything but numbers."""
+    """Raise an InputError if a filled entry is not finite."""
     if not np.isfinite(guess).all():
         raise InputError(
             f"{type(imputer).__name__} diverged: a filled entry is not finite",

@@ -295,7 +295,7 @@ def _normalise(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MixtureParameters:
-    """Parameters shared by all estimators made of mixtures; their docstrings explain."""
+    """Parameters shared by the estimators that use mixtures, which document them."""
 
     n_components: int | str = "auto"
     kind: str = "auto"

@@ -1,4 +1,4 @@
-"""Imputers for series by PyPOTS' networks: BRITS, SAITS and GP-VAE (also for ordered columns)."""
+"""Imputers for series with PyPOTS' networks: BRITS, SAITS and GP-VAE (also for ordered columns)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from ..._rules import Rule, check_rules, number, whole
 from ...errors import InputError
 from ._imputer import Imputer, check_finite
 from ._pypots_models import (
-    ATTENTION_RULES,
     NETWORK_RULES,
+    AttentionNetwork,
     NetworkParameters,
     Scale,
-    attention_sizes,
     check_longest,
     in_batches,
     make_network,
@@ -65,7 +64,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
         return self._inputs(values)
 
     def _check_lengths(self, lengths: np.ndarray) -> None:
-        """Refuse training series; for subclasses."""
+        """Raise an InputError for training series that the model cannot take; here, none."""
 
     def _learn(self, steps: Any, lengths: np.ndarray) -> None:
         check_rules(self, {**NETWORK_RULES, **self.rules})
@@ -184,7 +183,7 @@ class BRITSImputer(NetworkImputer):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SAITSImputer(NetworkImputer):
+class SAITSImputer(AttentionNetwork, NetworkImputer):
     """Self-attention-based imputation for time series (Du, Côté & Liu, 2023), from PyPOTS.
 
     Two blocks of attention, in which a step sees all steps but itself, guess every entry; their
@@ -203,16 +202,6 @@ class SAITSImputer(NetworkImputer):
     dropout : float in [0, 1)
     others, and attributes : see BRITSImputer
     """
-
-    model = "SAITS"
-    rules = ATTENTION_RULES
-    fewest_steps = 2  # a step attends only to others
-
-    n_layers: int = 2
-    dropout: float = 0.1
-
-    def _sizes(self) -> dict[str, Any]:
-        return attention_sizes(self.hidden_size, self.n_layers, self.dropout)
 
     def _training_inputs(self, values: Tensor, generator: torch.Generator) -> dict[str, Any]:
         hidden = torch.rand(values.shape, generator=generator) < HIDDEN
@@ -234,7 +223,7 @@ class GPVAEImputer(NetworkImputer):
     evidence lower bound of the observed entries, with the divergence weighted by beta. A gap gets
     the decoded posterior mean: nothing is drawn at random.
 
-    The training series must have equal length, because the prior is over that many steps; the
+    The training series must have equal length, because the prior spans that many steps; the
     fitted network fills series of any length. Needs PyPOTS: pip install 'imputefree[bench]'.
 
     Parameters
@@ -270,7 +259,7 @@ class GPVAEImputer(NetworkImputer):
         if (lengths != lengths[0]).any():
             raise InputError(
                 f"the training series have between {lengths.min()} and {lengths.max()} steps",
-                "The prior of GP-VAE is over one number of steps",
+                "The prior of GP-VAE spans a fixed number of steps",
                 "Cut the series to equal length, or use 'brits' or 'saits'",
             )
 
@@ -290,9 +279,9 @@ class GPVAERowsImputer(NetworkParameters, Imputer):
     """GP-VAE (see `GPVAEImputer`) for tables whose columns have an order, such as pixels.
 
     A row of d columns becomes a series of `n_steps` steps of d / n_steps columns each (rounded up;
-    the rest counts as missing). The steps of a column share one scale, so more than one step is
-    for values of one kind. With one step there is nothing to smooth over, and GP-VAE is a
-    variational autoencoder. Needs PyPOTS: pip install 'imputefree[bench]'.
+    the rest counts as missing). The steps of a column share one scale, so use more than one
+    step only for columns of one kind. With one step there is nothing to smooth over, and GP-VAE is
+    a variational autoencoder. Needs PyPOTS: pip install 'imputefree[bench]'.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-"""The one adapter to PyPOTS (extra `bench`): its networks and losses, trained by our own loop.
+"""The adapter to PyPOTS (extra `bench`): its networks and losses, trained by our own loop.
 
 PyPOTS 1.5 provides the networks and computes their losses; `_training_loop` takes the steps.
-PyPOTS' own `fit` would not allow a fair comparison: the classifier BRITS is validated on its
+PyPOTS' own `fit` would not allow a fair comparison: BRITS as a classifier is validated on its
 training rows, GRU-D fills test series with means of the test set, and both seed and log globally.
-Here the epoch is chosen on held-out data, and nothing is printed, written or seeded outside. (At
+Here the epoch is chosen on held-out data, and nothing is printed, written or seeded globally. (At
 its very first import PyPOTS writes a settings file into ~/.pypots.)
 
-A network takes a dict of tensors made from values (B, T, D) with NaN for gaps by `plain`,
+A network takes a dict of tensors, built from values (B, T, D) with NaN for gaps by `plain`,
 `last_seen` or `two_ways`, as PyPOTS' datasets do.
 """
 
@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -39,18 +39,11 @@ SPARSE = "Sparse invariant checks"  # a warning from inside GP-VAE that users ca
 MAX_GRADIENT = 5.0  # norm: one odd batch must not ruin the weights
 HEADS = 4  # attention heads of SAITS
 NETWORK_RULES: dict[str, Rule] = {**RULES, "hidden_size": whole(1)}
-ATTENTION_RULES: dict[str, Rule] = {
-    "hidden_size": (
-        lambda v: whole(1)[0](v) and v % HEADS == 0,
-        f"a whole number, a multiple of {HEADS}",
-    ),
-    "n_layers": whole(1),
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkParameters:
-    """Parameters shared by all estimators with a network of PyPOTS; their docstrings explain."""
+    """Parameters shared by all estimators with a network of PyPOTS, which document them."""
 
     hidden_size: int = 64
     learning_rate_init: float = 2e-3
@@ -61,6 +54,36 @@ class NetworkParameters:
     validation_fraction: float = 0.1
     random_state: Any = None
     verbose: bool = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AttentionNetwork:
+    """What the imputer and the classifier with a SAITS network share beyond NetworkParameters."""
+
+    model: ClassVar[str] = "SAITS"
+    fewest_steps: ClassVar[int] = 2  # a step attends only to others
+    rules: ClassVar[dict[str, Rule]] = {
+        "hidden_size": (
+            lambda v: whole(1)[0](v) and v % HEADS == 0,
+            f"a whole number, a multiple of {HEADS}",
+        ),
+        "n_layers": whole(1),
+    }
+
+    n_layers: int = 2
+    dropout: float = 0.1
+
+    def _sizes(self: Any) -> dict[str, Any]:
+        return {
+            "n_layers": self.n_layers,
+            "d_model": self.hidden_size,
+            "n_heads": HEADS,
+            "d_k": self.hidden_size // HEADS,
+            "d_v": self.hidden_size // HEADS,
+            "d_ffn": 2 * self.hidden_size,
+            "dropout": self.dropout,
+            "attn_dropout": self.dropout,
+        }
 
 
 def make_network(task: str, name: str, **settings: Any) -> nn.Module:
@@ -101,20 +124,6 @@ def _pypots(task: str, name: str) -> Any:
     finally:
         random.setstate(state)
         logging.disable(logged)
-
-
-def attention_sizes(hidden_size: int, n_layers: int, dropout: float) -> dict[str, Any]:
-    """The sizes of a SAITS network by PyPOTS' names."""
-    return {
-        "n_layers": n_layers,
-        "d_model": hidden_size,
-        "n_heads": HEADS,
-        "d_k": hidden_size // HEADS,
-        "d_v": hidden_size // HEADS,
-        "d_ffn": 2 * hidden_size,
-        "dropout": dropout,
-        "attn_dropout": dropout,
-    }
 
 
 @contextmanager
@@ -166,14 +175,14 @@ class Scale:
 
 
 def padded(values: np.ndarray, places: np.ndarray) -> Tensor:
-    """Steps (S, D) at their places (N, T), True for valid ones; float32 (N, T, D), else NaN."""
+    """Steps (S, D), put where `places` (N, T) is True; float32 (N, T, D), NaN elsewhere."""
     cube = np.full((*places.shape, values.shape[1]), np.nan, dtype=np.float32)
     cube[places] = values
     return torch.from_numpy(cube)
 
 
 def check_longest(lengths: np.ndarray, n_steps: int, owner: str) -> None:
-    """Refuse series longer than those of training."""
+    """Raise an InputError for a series longer than those of training."""
     if lengths.max() > n_steps:
         raise InputError(
             f"series {lengths.argmax()} has {lengths.max()} steps, the longest in training had"

@@ -1,4 +1,4 @@
-"""Imputers for series: their contract, table imputers applied to steps, carry forward."""
+"""Imputers for series: their base class, table imputers applied to steps, carry forward."""
 
 from __future__ import annotations
 

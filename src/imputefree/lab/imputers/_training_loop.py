@@ -50,7 +50,7 @@ TRAINING_RULES: dict[str, Rule] = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TrainingParameters:
-    """Parameters shared by the deep imputers for tables; their docstrings explain."""
+    """Parameters shared by the deep imputers for tables, which document them."""
 
     hidden_layer_sizes: Any = None
     learning_rate_init: Any = 1e-3
@@ -78,7 +78,7 @@ def hide_entries(observed: np.ndarray, share: float, rng: np.random.Generator) -
     """Which observed entries to hide from training, (n, d) bool.
 
     About that share of the entries of at most 2,000 random rows (fewer if the table is wide), so
-    that validation stays cheap. A row keeps at least two observed entries, a column half of its.
+    that validation stays cheap. A row keeps at least two observed entries, a column at least half.
 
     >>> observed = np.ones((100, 4), dtype=bool)
     >>> hidden = hide_entries(observed, 0.25, np.random.default_rng(0))
@@ -114,7 +114,7 @@ def train(
     weight_averaging: float,
     verbose: bool,
 ) -> Outcome:
-    """Take minibatch steps until the hidden entries are imputed no better.
+    """Take minibatch steps until the imputation of the hidden entries stops improving.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def train(
     judge : the error of a module on the hidden entries, or None if there are none: then training
         takes at most 1,000 steps and keeps the last weights
     rows : number of rows
-    name : shown beside the progress bar
+    name : shown next to the progress bar
     """
     batches = Batches([torch.arange(rows)], batch_size, generator)
     judged = copy.deepcopy(module) if weight_averaging else module
@@ -176,7 +176,7 @@ def settings_of(imputer: TrainingParameters) -> dict[str, Any]:
 
 
 def best_of(run: Callable[..., Outcome], *grids: Any) -> tuple[tuple[float, ...], Outcome]:
-    """Train with every combination of the values; returns the best on the hidden entries.
+    """Train with every combination of the values; return the best on the hidden entries.
 
     A grid is one number or several.
 

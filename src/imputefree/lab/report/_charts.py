@@ -66,7 +66,7 @@ class Line:
 
     @property
     def shape(self) -> int:
-        """Number of its marker: shape tells lines apart too."""
+        """Number of its marker, which tells lines apart without colours."""
         return (self.style + self.style // len(COLOURS)) % len(MARKERS)
 
 
@@ -135,7 +135,7 @@ def line_chart(
 
 @lru_cache(maxsize=1)
 def _axes() -> Axes:
-    """The axes of all charts: making them anew takes half the time of a chart."""
+    """The axes of all charts: creating them each time would take half the time of a chart."""
     figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72))
     place = (LEFT / WIDTH, 1 - BOTTOM / HEIGHT, (RIGHT - LEFT) / WIDTH, (BOTTOM - TOP) / HEIGHT)
     axes = figure.add_axes(place)

@@ -25,8 +25,8 @@ from ._result_tables import METRIC_NAMES, PERCENT
 from ._stats import summary
 
 Block = dict[str, Any]
-# What an odd picture may raise; the last two if it claims an absurd size.
-ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError)
+# What a malformed picture may raise; the last two if it claims an absurd size.
+BAD_DATA = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError)
 TOGETHER = ("loss", "validation_loss")  # in one chart, to be compared
 CURVE_NAMES = {
     "loss": "training loss",
@@ -34,9 +34,9 @@ CURVE_NAMES = {
     "q": "Q, the critic's value",
 }
 RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, rows 100"
-CONTROL = "mask_only"  # sees gaps only; beside it all other lines would be one
+CONTROL = "mask_only"  # sees gaps only; next to it, all other lines would look like one
 MAX_BARS = 30  # columns shown as bars
-SMALL_SHARE = 0.05  # below it a reader is told that there is hardly a difference
+SMALL_SHARE = 0.05  # below it, a sentence says that there is hardly a difference
 HIDDEN = (66, 96, 150)  # hidden pixels are blue, not black
 MAX_PIXELS = 10**6  # anything larger is not a digit
 PLANE, EDGE = 240, 8  # size of a scatter plot
@@ -51,10 +51,10 @@ def note(text: str) -> Block:
 
 
 def drawn(what: str, make: Callable[..., Block], *arguments: Any) -> Block:
-    """What `make` draws, or a sentence: one odd picture in a file must not cost the page."""
+    """What `make` draws, or a sentence: one malformed picture must not break the page."""
     try:
         return make(*arguments)
-    except ODD as error:
+    except BAD_DATA as error:
         return note(f"{what} cannot be drawn from this file ({error!r}).")
 
 
@@ -66,7 +66,7 @@ def _choice(label: str, panels: Iterable[tuple[str, Block]]) -> Block | None:
 def _by_setting(
     lines: Sequence[Record], kind: str, make: Callable[[list[Record]], Block]
 ) -> Block | None:
-    """A panel per setting, made of its lines with this kind of picture, one per method.
+    """A panel per setting, drawn from its lines with this kind of picture, one per method.
 
     Methods are shown side by side, so they must have had the same gaps and rows: these are the
     seeds that most methods have, the first of equals.

@@ -1,4 +1,4 @@
-"""The figures printed in the paper, Tables 1 to 7, to be shown beside ours.
+"""The figures printed in the paper, Tables 1 to 7, to be shown next to ours.
 
 Source: "Gradient Importance Learning for Incomplete Observations", ICLR 2022. Each table is copied
 below figure by figure, in the paper's order, so that they can be compared by eye: `96.29_0.7`
@@ -49,7 +49,7 @@ NOTES: Final = {
     4: "The paper's p-values fit about 24 points: runs, not means of methods.",
     5: "The paper's GIL-D means are those of GIL in its Table 3, digit for digit.",
     6: "The paper prints no standard deviations.",
-    7: "The paper prints the ablation without other methods beside it.",
+    7: "The paper prints the ablation without other methods next to it.",
 }
 
 

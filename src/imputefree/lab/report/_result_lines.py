@@ -1,7 +1,7 @@
 """The one place that reads lines of results: normalised dicts, a frame of runs, and its checks.
 
-A report is made long after its runs, from files of several machines and versions. What a line does
-not say is empty after `tidy_lines`, so nothing later has to ask.
+A report is written long after its runs, from files of several machines and versions. What a line
+does not say is empty after `tidy_lines`, so nothing later has to ask.
 
 >>> line = {"study": "mnist", "method": "gil", "options": {"rate": 0.9}, "mask_seed": 1,
 ...         "rows": [50, 10, 10], "scores": {"accuracy": 0.78}, "cost": {"fit_seconds": 2.5}}
@@ -32,10 +32,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "icu": {"form": "variable"},
     "physionet2012": {"form": "hourly", "sets": "abc"},
 }
-SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")  # the most telling first
+SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")  # the most informative first
 # Studies whose columns share a unit; elsewhere the largest numbers alone would decide an error.
 ONE_UNIT = frozenset({"mnist"})
-# What no HTML page may hold, even escaped; an error message of a run may.
+# Characters that no HTML page may hold, even escaped; an error message of a run may.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 DICTS = ("options", "setting", "grid", "scores", "cost", "versions", "chosen", "pictures")
 # By place, not by options: {} and {"rate": 0.5} may be the same.
@@ -90,7 +90,7 @@ def _tidy(record: Mapping[str, Any]) -> Record:
 
 
 def clean(value: object) -> str:
-    """As a string, without what no page, and no file in UTF-8, may hold."""
+    """As a string, without characters that a page or a UTF-8 file must not hold."""
     return FORBIDDEN.sub("\ufffd", str(value))
 
 
@@ -157,7 +157,7 @@ def setting_name(study: str, options: Mapping[str, Any]) -> str:
 
 
 def _percent(rate: Any) -> str:
-    """A share in per cent; anything that is not a share as it is."""
+    """A share in per cent; anything else unchanged."""
     try:
         return f"{100 * rate:.6g}" if isinstance(rate, int | float) else str(rate)
     except OverflowError:  # a whole number that no float holds
@@ -167,10 +167,10 @@ def _percent(rate: Any) -> str:
 def runs_frame(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """One row per run, for statistics and tables.
 
-    Columns: study, setting, method, mask_seed, split, status, simulated, n_train (what the method
-    was given: training and validation rows), n_test, then all scores and costs, and for imputers
-    imputation_error: imputation_mse in studies of ONE_UNIT, else imputation_mse_scaled. A failed
-    run has NaN there; "simulated" is None where a run could not even say that.
+    Columns: study, setting, method, mask_seed, split, status, simulated, n_train (training and
+    validation rows), n_test, then all scores and costs, and for imputers imputation_error:
+    imputation_mse in studies of ONE_UNIT, else imputation_mse_scaled. A failed run has NaN there;
+    "simulated" is None where a run could not even say that.
     """
     return pd.DataFrame([_row(line) for line in tidy_lines(records)])
 
@@ -216,7 +216,7 @@ def checked_runs(runs: pd.DataFrame, *metrics: str) -> pd.DataFrame:
         raise InputError(
             f"the runs have no column {shorten(missing)}",
             "A run has a study, setting, method, mask_seed, split and its metrics",
-            f"Name the columns so; there are {shorten(list(runs), limit=20)}",
+            f"Rename the columns; there are {shorten(list(runs), limit=20)}",
         )
     if runs.empty:
         raise InputError("there are no runs", "Statistics need at least one", "Run the bench first")

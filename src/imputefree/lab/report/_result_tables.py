@@ -1,4 +1,4 @@
-"""Results in the paper's layout, with its figures beside ours, for a terminal and as Markdown.
+"""Results in the paper's layout, with its figures next to ours, for a terminal and as Markdown.
 
 Methods are rows, settings columns; each setting has our figure, then the paper's, if it prints one.
 Captions say what our runs have less of, where the figures come from, and SIMULATED where data are.
@@ -56,7 +56,7 @@ SIMULATED = (
 )
 
 
-SAME = "A gap is 0 in scaled units, so it teaches nothing either way: gil-h is network here."
+GIL_H = "A gap is 0 in scaled units, so it teaches nothing either way: gil-h is network here."
 RAW_ZERO = "zero+network fills 0 in the data's own units, which may be far from any value seen."
 
 
@@ -301,7 +301,7 @@ def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
     methods = {line["method"] for line in lines}
     sentences = [_cut_networks(lines), _number_of_seeds(lines, study), _imputer_settings(lines)]
     if {"gil-h", "network"} <= methods:
-        sentences.append(SAME)
+        sentences.append(GIL_H)
     if "zero+network" in methods and study != "mnist":
         sentences.append(RAW_ZERO)
     if not any(line.get("grid") for line in lines):
@@ -352,18 +352,16 @@ def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
 
 
 def _imputer_settings(lines: Sequence[Mapping[str, Any]]) -> str:
-    texts = {}
+    settings = {}
     for line in lines:
-        setting = {
-            name.removeprefix("imputer__"): value
+        shown = [
+            f"{name.removeprefix('imputer__')} {value}"
             for name, value in line["setting"].items()
             if name.startswith("imputer__")
-        }
-        if setting:
-            texts[line["method"]] = ", ".join(f"{name} {value}" for name, value in setting.items())
-    if not texts:
-        return ""
-    return f"Imputers were given: {'; '.join(f'{name}: {text}' for name, text in texts.items())}."
+        ]
+        if shown:
+            settings[line["method"]] = f"{line['method']}: {', '.join(shown)}"
+    return f"Settings of the imputers: {'; '.join(settings.values())}." if settings else ""
 
 
 def _sizes(sizes: int | Sequence[int]) -> str:

@@ -232,7 +232,7 @@ def _tables(study: str, lines: list[Record], runs: pd.DataFrame) -> Iterator[Blo
 
 
 def _results(table: ResultTable, lines: list[Record], metrics: Sequence[str] | str) -> Block:
-    """A table of results with its captions, and how its figures were made."""
+    """A table of results with its captions, and how its figures were produced."""
     if not isinstance(metrics, str):
         metrics = ", ".join(METRIC_NAMES.get(name, name) for name in metrics)
     return {
@@ -247,7 +247,7 @@ def _results(table: ResultTable, lines: list[Record], metrics: Sequence[str] | s
 
 
 def _provenance(lines: list[Record]) -> list[Block]:
-    """How figures were made: by command and versions, one row per method and its parameters."""
+    """How figures were produced: by command and versions, one row per method and its parameters."""
     commands: dict[str, dict[str, list[Record]]] = {}
     for line in lines:
         shared = json.dumps([line.get("command"), line["versions"]], sort_keys=True, default=str)
@@ -264,7 +264,7 @@ def _provenance(lines: list[Record]) -> list[Block]:
             "nowrap": 6,
         }
         rows = [_provenance_row(group) for group in groups.values()]
-        blocks.append(_words(list(PROVENANCE), rows, "How these runs were made", **about))
+        blocks.append(_words(list(PROVENANCE), rows, "How these runs were produced", **about))
     return blocks
 
 
@@ -353,7 +353,8 @@ def _comparison_cells(line: Mapping[Any, Any], metric: str) -> list[str]:
 
 
 def verdict(difference: float, p: float, metric: str) -> str:
-    """
+    """The comparison in words.
+
     >>> verdict(0.02, 0.01, "accuracy"), verdict(0.02, 0.4, "log_loss"), verdict(0.0, 1.0, "auc")
     ('better', 'worse, may be chance', 'no difference')
     """
@@ -462,7 +463,7 @@ def _failures(lines: list[Record]) -> list[Block]:
             groups[key] = groups.get(key, 0) + 1
     if not groups:
         return [{"kind": "text", "text": "No run failed."}]
-    text = f"{counted(sum(groups.values()), 'run')} failed. Tables count them, and never guess."
+    text = f"{counted(sum(groups.values()), 'run')} failed. Tables count them and show no figures."
     rows = [[*key, counted(number, "run")] for key, number in groups.items()]
     head = ["method", "why", "study", "setting", "runs"]
     return [{"kind": "text", "text": text}, _words(head, rows, "Runs that failed")]

@@ -1,4 +1,4 @@
-"""Statistics of runs: means, paired differences, mean ranks, and imputation error beside accuracy.
+"""Statistics of runs: means, paired differences, mean ranks, and imputation error against accuracy.
 
 All functions on runs take a frame with one row per run: the columns study, setting, method,
 mask_seed, split, and the metrics. A failed run has NaN (or None) as its metric: it is counted,
@@ -95,12 +95,12 @@ def compare(
             base = str(rivals.idxmax() if up else rivals.idxmin())
         others = wide.drop(columns=[base] if base in wide else [])
         values = others.to_numpy()
-        beside = wide[base].to_numpy()[:, None] if base in wide else np.full((len(wide), 1), np.nan)
-        d = _without_noise(values - beside, np.fmax(np.abs(values), np.abs(beside)))
+        rival = wide[base].to_numpy()[:, None] if base in wide else np.full((len(wide), 1), np.nan)
+        d = _without_noise(values - rival, np.fmax(np.abs(values), np.abs(rival)))
         ratio = _test_to_train(part[part[metric].notna()], test_to_train)
         t, p = corrected_t(d, ratio)
         pairs = np.isfinite(d).sum(axis=0)
-        dropped = (np.isfinite(values) != np.isfinite(beside)).sum(axis=0)
+        dropped = (np.isfinite(values) != np.isfinite(rival)).sum(axis=0)
         spread = pd.DataFrame(d)
         columns = (others.columns, spread.mean(), spread.std(), pairs, dropped, t, p)
         lines += [

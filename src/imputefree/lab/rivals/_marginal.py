@@ -31,7 +31,7 @@ from ..imputers._mixture import (
 
 
 class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
-    """One mixture per class; subclasses define the parameters."""
+    """A classifier with one mixture per class; subclasses define the parameters."""
 
     n_components: Any = 1
     kind: str
@@ -160,7 +160,7 @@ class ClasswiseMixture(MixtureParameters, _Marginal):
     Fitted: classes_, class_prior_ (C,), kind_, mixtures_ (a `Mixture` per class), n_features_in_.
 
     >>> rng = np.random.default_rng(0)
-    >>> corner = rng.integers(0, 2, (200, 2))  # exclusive or: no column alone tells the class
+    >>> corner = rng.integers(0, 2, (200, 2))  # exclusive or: no column alone reveals the class
     >>> X = np.where(rng.random((200, 2)) < 0.1, np.nan, corner)
     >>> model = ClasswiseMixture(n_components=4, random_state=0).fit(X, corner[:, 0] ^ corner[:, 1])
     >>> model.predict([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

@@ -1,4 +1,4 @@
-"""All methods by name, ours and the rivals. To add one, write its line in TABLES or SERIES.
+"""All methods by name, ours and the rivals. To add one, add a line to TABLES or SERIES.
 
 A line maps each task that the method can do ("classification", "regression") to a factory, which
 makes an estimator from a seed. All of them are fitted by `fit(X, y, *, held_out=None)`.
@@ -47,7 +47,7 @@ OURS: dict[str, dict[str, Any]] = {
 }
 TABLE_NETWORKS = {CLASSES: GILClassifier, NUMBERS: GILRegressor}
 SERIES_NETWORKS = {CLASSES: GILSequenceClassifier, NUMBERS: GILSequenceRegressor}
-SAME = {"gpvae_rows": "gpvae"}  # one method, for tables and for series
+ALIASES = {"gpvae_rows": "gpvae"}  # one method, for tables and for series
 
 
 def _seeded(make: Callable[..., Any], **options: Any) -> Factory:
@@ -86,9 +86,9 @@ def _impute_then_predict(networks: dict[str, Any], kinds: Any) -> dict[str, Meth
 
     methods = {}
     for imputer, kind in IMPUTERS.items():
-        name = SAME.get(imputer, imputer)
+        name = ALIASES.get(imputer, imputer)
         if not issubclass(kind, kinds) or (name != imputer and issubclass(IMPUTERS[name], kinds)):
-            continue  # of another kind of data, or there is a better one for this kind
+            continue  # it takes another kind of data, or there is a better one for this kind
         for indicator in (False, True):
             methods[f"{name}{'+indicator' * indicator}+network"] = {
                 task: factory(imputer, network, indicator) for task, network in networks.items()

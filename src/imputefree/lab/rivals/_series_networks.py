@@ -30,11 +30,10 @@ from ...data import (
 from ...errors import InputError, InputTypeError
 from ...estimators import Examples
 from ..imputers._pypots_models import (
-    ATTENTION_RULES,
     NETWORK_RULES,
+    AttentionNetwork,
     NetworkParameters,
     Scale,
-    attention_sizes,
     check_longest,
     in_batches,
     last_seen,
@@ -145,8 +144,8 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         check_longest(panel.lengths, self.n_steps_, type(self).__name__)
         if (static is None) != (self.static_scale_ is None):
             raise InputError(
-                f"static is {'not ' if static is None else ''}given",
-                f"It was {'not ' if static is not None else ''}given in training",
+                f"the series have {'no' if static is None else 'some'} static columns",
+                f"In training they had {'none' if static is not None else 'some'}",
                 "Pass static= as in training",
             )
         static = self.static_scale_ and self.static_scale_(static)
@@ -163,7 +162,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         self, X: Any, categories: Categories | None = None
     ) -> tuple[Panel, Any, Any, Categories]:
         """The series, their steps (S, D), their static columns as numbers (N, C) or None, and the
-        categories of the latter."""
+        categories of the static columns."""
         if isinstance(X, pd.DataFrame) or is_polars(X):
             raise InputTypeError(
                 f"X is a {type(X).__name__}",
@@ -315,7 +314,7 @@ class BRITSClassifier(NetworkClassifier):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SAITSClassifier(NetworkClassifier):
+class SAITSClassifier(AttentionNetwork, NetworkClassifier):
     """SAITS as a classifier, from PyPOTS: attention over steps, and one layer on its imputation.
 
     The network of SAITSImputer; a linear layer on its reconstruction of all entries gives the
@@ -331,13 +330,3 @@ class SAITSClassifier(NetworkClassifier):
     dropout : float in [0, 1)
     others, and attributes : see GRUDClassifier
     """
-
-    model = "SAITS"
-    rules = ATTENTION_RULES
-    fewest_steps = 2  # a step attends only to others
-
-    n_layers: int = 2
-    dropout: float = 0.1
-
-    def _sizes(self) -> dict[str, Any]:
-        return attention_sizes(self.hidden_size, self.n_layers, self.dropout)

@@ -1,4 +1,4 @@
-"""What a run leaves to look at beside its scores: curves, importance, filled digits, features.
+"""What a run leaves to look at besides its scores: curves, importance, filled digits, features.
 
 Everything is plain JSON, numbers to four significant digits, about ten kB per run.
 
@@ -45,7 +45,7 @@ Picture = dict[str, Any]
 
 
 class PictureWarning(UserWarning):
-    """A picture could not be made; its run is not affected."""
+    """A picture could not be drawn; its run is not affected."""
 
 
 def pictures(model: Any, study: Study, test: Study, *, random_state: int) -> Picture:

@@ -3,7 +3,7 @@
 A study is one `StudyPlan` in `PLANS`. Its network is the paper's (one network, no dropout, no
 indicator, ...) and the same for every method that has one, so that methods differ only in what
 fills a gap and in what a gap may teach; for the one exception see MNIST_SETTINGS. Only "imputefree"
-is our default as it comes; rivals without a network keep their defaults too. A gap is 0 in scaled
+is our default, unchanged; rivals without a network keep their defaults too. A gap is 0 in scaled
 units, so it teaches nothing under any policy: "gil-h" then equals "network" to the last digit.
 """
 
@@ -35,14 +35,14 @@ PLAIN_TABLE: Setting = {**PLAIN, "linear_path": False}
 PLAIN_SERIES: Setting = {**PLAIN, "time_since": False, "summary": False}
 AS_IT_COMES = "imputefree"  # our default
 END_TO_END = ("brits", "gru-d", "saits")  # networks that no plan configures
-OURS = ("gil", "gil-d", "gil-h", "network", "random", "meta", "gate")
+OUR_NETWORKS = ("gil", "gil-d", "gil-h", "network", "random", "meta", "gate")
 EIGHT_TABLES = (
     *("horse_colic_uci", "hepatitis", "mammographic_masses", "pima_zeros_as_missing"),
     *("credit_approval", "titanic3", "framingham_chd", "congress_vote"),
 )
 
 
-# Appendix D of the paper: the rates of every network, and what single methods have beside them.
+# Appendix D of the paper: the rates of every network, and further grids of some methods.
 RATES: dict[str, list[Any]] = {
     "learning_rate_init": [1e-3, 7e-4, 5e-4, 3e-4, 1e-4, 5e-5, 1e-5],
     "learning_rate_decay_steps": [1000, 750, 500],
@@ -66,12 +66,12 @@ class StudyPlan:
     methods : in the order of the table
     metrics : columns of the table
     network : setting of every method with a network
-    steps : maximum number of training steps; 0 leaves it to the methods. `form_steps` is for single
-        forms of a study
-    cannot : (method, form) that a method cannot do or refuses
+    steps : maximum number of training steps; 0 leaves it to the methods. `form_steps` is for
+        individual forms of a study
+    cannot : pairs (method, form) that cannot be run
     seeds : number of masks, or of splits where nothing is hidden on purpose; `paper_seeds`: in the
         paper
-    method_settings : of single methods
+    method_settings : of individual methods
     quick : what `--quick` changes: fields of this class, and "width"
     """
 
@@ -93,7 +93,7 @@ class StudyPlan:
         return self.form_steps.get(str(option.get("form")), self.steps)
 
 
-# What the data need. MICE on every one of so many columns would take days.
+# What the data need. MICE from all of so many columns would take days.
 MNIST_SETTINGS: dict[str, Setting] = {
     # Zero is a pixel like any other, so nothing is scaled: 0.72 instead of 0.69 at 90 %.
     "zero+network": {"numeric_encoding": "unscaled"},
@@ -244,10 +244,10 @@ def plan(
     width : of hidden layers
     quick : little of everything, for a first look
     search : choose from the paper's grids on validation rows: 84 fits per run, 1,008 for "gil"
-    method_settings : of single methods, beside those of the study
+    method_settings : of individual methods, in addition to those of the study
 
-    >>> made = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
-    >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in made.runs]
+    >>> small = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
+    >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in small.runs]
     [('gil', 0.9, 500), ('zero+network', 0.9, 500)]
     """
     for name, value in {"seeds": seeds, "steps": steps, "width": width}.items():
@@ -270,9 +270,9 @@ def plan(
     if rates is not None:
         if not takes(names[0], "rate"):
             raise ParameterError(
-                f"rates are given, and {study!r} hides nothing on purpose",
+                f"rates is set, but {study!r} hides nothing on purpose",
                 "Only studies that hide entries have rates",
-                "Leave rates out, or take mnist or ophthalmic-simulated",
+                "Leave rates out, or choose mnist or ophthalmic-simulated",
             )
         options = tuple({"rate": float(rate)} for rate in rates)
     n_seeds = base.seeds if seeds is None else seeds
@@ -300,8 +300,8 @@ def plan(
 
 
 def has_network(method: str) -> bool:
-    """Whether the plan decides on its network."""
-    return method.endswith("+network") or method in OURS
+    """Whether the plan configures the network of this method."""
+    return method.endswith("+network") or method in OUR_NETWORKS
 
 
 def _study_plan(study: str) -> tuple[StudyPlan, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 Every method goes through the same steps:
 
-1. The study is loaded; `mask_seed` decides the gaps where they are made on purpose.
+1. The study is loaded; `mask_seed` decides the gaps where they are simulated.
 2. `split_seed` decides which rows are for training, validation and testing.
 3. The method is fitted on the training rows; the validation rows are its `held_out`, for early
    stopping and whatever else it chooses itself. With a grid, every setting is fitted so, and the
@@ -10,9 +10,9 @@ Every method goes through the same steps:
 4. The test part is predicted and scored once. Nothing that was chosen has seen it.
 
 The method's own seed comes from both seeds, and a run uses one thread: the same run gives the same
-scores in any order, beside any other runs, on one core or many.
+scores in any order, alongside any other runs, on one core or many.
 
-A setting is a dict of plain JSON values by parameter name. What a method does not have itself goes
+A setting is a dict of plain JSON values by parameter name. A parameter that a method lacks goes
 to the estimator inside it (the network of "em+network"); "imputer__NAME" goes to its imputer and
 "policy__NAME" to its policy. "steps" is a budget of training steps for methods that count epochs.
 """
@@ -52,7 +52,7 @@ Setting = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """What identifies a line of results.
+    """One run: what identifies a line of results.
 
     study, options : arguments of `studies.load`, without mask_seed and root
     method : a name from `lab.rivals`
@@ -97,7 +97,7 @@ class Run:
         return cls(**{name: record[name] for name in cls.__dataclass_fields__})
 
     def check(self) -> None:
-        """Refuse what would give a wrong figure rather than an error."""
+        """Raise a ParameterError for a run that would give a wrong figure rather than an error."""
         check_name("method", self.method, METHODS)
         if self.mask_seed and not takes(self.study, "mask_seed"):
             raise ParameterError(
@@ -110,7 +110,7 @@ class Run:
                 raise ParameterError(
                     f"options holds {name!r}",
                     "It is not an option of the study in a run",
-                    f"Pass {name}= beside options",
+                    f"Pass {name}= outside options",
                 )
         if self.options.get("masks") == "redrawn":
             raise ParameterError(
@@ -120,7 +120,7 @@ class Run:
             )
 
     def load(self, root: Root = None) -> Study:
-        """Its study. The last one is cached, since runs on it follow one another."""
+        """Load its study. The last one is cached, since runs on it follow one another."""
         self.check()
         options = json.dumps(self.options, sort_keys=True)
         return _load(self.study, options, self.mask_seed, None if root is None else str(root))
@@ -318,7 +318,7 @@ are ...
 
 
 def _configure_part(model: Any, part: str, options: Setting, random_state: int) -> None:
-    """Sets the options of its imputer, an object, or of its policy, a name."""
+    """Set the options of its imputer, an object, or of its policy, a name."""
     target = model.get_params().get(part)
     owner: Any = target
     if part == "imputer" and hasattr(target, "get_params"):

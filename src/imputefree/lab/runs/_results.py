@@ -30,7 +30,7 @@ Record = dict[str, Any]
 
 
 def read_results(path: Path | str) -> list[Record]:
-    """All lines in order, one for each run: of several, the last. A torn end is ignored.
+    """All lines in order, the last one of each run. An incomplete last line is ignored.
 
     path : a file that `run_grid` wrote
     """
@@ -40,7 +40,7 @@ def read_results(path: Path | str) -> list[Record]:
         raise ResultsError(
             f"{path} cannot be read: {_reason(error)}",
             "It must be a results file",
-            "Check the path, or create the file by a run",
+            "Check the path, or create the file with a run",
         ) from None
     records, _ = _parse(content, Path(path))
     return list({Run.of(record).identity: record for record in records}.values())
@@ -129,7 +129,7 @@ class ResultsFile:
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
-    """The whole lines, and how many bytes they take; what follows them is torn."""
+    """The complete lines, and how many bytes they take; what follows them is incomplete."""
     records: list[Record] = []
     size = 0
     lines = BytesIO(content).readlines()
@@ -149,9 +149,9 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
 
 
 def _is_torn(line: bytes, *, first: bool) -> bool:
-    """Whether this is the beginning of a line of ours, whose writer was stopped.
+    """Whether this is the beginning of a line whose writer was stopped.
 
-    first : no line before it says whose file this is, so it must say so itself
+    first : no earlier line shows that this is a results file, so this one must
     """
     if not line.strip(b"\0"):  # what some file systems leave of a write after a power failure
         return True

@@ -58,7 +58,7 @@ def run_grid(
     command: str | None = None,
     pictures: bool = False,
 ) -> list[Record]:
-    """Carry out what the file does not hold yet, append a line for each, return all asked for.
+    """Carry out the runs that the file does not hold yet, append a line for each, and return all.
 
     Parameters
     ----------

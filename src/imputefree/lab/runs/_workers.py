@@ -60,7 +60,7 @@ class WorkerDied(Exception):
 
 
 def in_this_process(work: Work[Item], items: Sequence[Item]) -> Results[Item]:
-    """One after another, for tests and debuggers."""
+    """One after another in this process, for tests and debuggers."""
     for item in items:
         yield item, work(item)
 
@@ -138,7 +138,7 @@ class Cluster:
                 n_workers = self._count_workers()
                 if n_workers:
                     last_seen = time.monotonic()
-                elif time.monotonic() - last_seen > ALONE:  # Dask would wait for ever
+                elif time.monotonic() - last_seen > ALONE:  # Dask would wait forever
                     raise self._gone("the last worker")
                 while waiting and len(running) < max(1, n_workers):
                     future = executor.submit(work, waiting[0])
@@ -217,7 +217,7 @@ def _client(address: str, patience: float) -> Any:
         except Exception as error:
             answer.set_exception(error)
 
-    # In a thread: with a server that is not a scheduler Dask would talk for ever.
+    # In a thread: with a server that is not a scheduler, Dask would keep talking forever.
     threading.Thread(target=ask, daemon=True).start()
     try:
         with warnings.catch_warnings():
@@ -240,14 +240,14 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
     start = f"`dask worker {address} --nthreads 1`"
     if not threads:
         raise ClusterError(
-            f"the Dask scheduler {address} has no workers", "Runs need some", f"Start {start}"
+            f"the Dask scheduler {address} has no workers", "Runs need one", f"Start {start}"
         )
     wide = [worker for worker, number in threads.items() if number > 1]
     if wide:
         raise ClusterError(
             f"{counted(len(wide), 'Dask worker')} with more than one thread: {shorten(wide)}",
             "Time, memory and warnings of a run are those of its process, so it must be alone",
-            f"Start workers by {start}, with --nworkers for several on a machine",
+            f"Start workers with {start}, and --nworkers for several on a machine",
         )
     _check_same("Python", platform.python_version(), client.run(platform.python_version))
     there = client.run(version, "imputefree", on_error="return")
@@ -261,7 +261,7 @@ def _check_same(name: str, here: str, there: dict[str, Any]) -> None:
             raise ClusterError(
                 f"{name} is {here} here and {installed} on the Dask worker {worker}",
                 "All runs of a bench use one version",
-                "Install the same on all workers and restart them",
+                "Install the same version on all workers and restart them",
             )
 
 

@@ -178,9 +178,9 @@ class TestBoth:
         check_error(lambda: fresh(model).fit(frame, [0, 1, 0]), *words, kind=InputTypeError)
 
     def test_a_pickled_model_predicts_the_same(self, model):
-        model = fresh(model).fit(with_gaps(BITS), Y)
+        model = fresh(model).fit(with_gaps(NUMBERS), Y)
         again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(again.predict_proba(BITS), model.predict_proba(BITS))
+        np.testing.assert_array_equal(again.predict_proba(NUMBERS), model.predict_proba(NUMBERS))
 
     def test_nothing_to_learn_from(self, model):
         check_error(

@@ -63,7 +63,7 @@ def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
 
 
 def output_option(help: str, **settings: Any) -> Callable[[Any], Any]:
-    """-o FILE."""
+    """The option -o FILE."""
     return option("--output", "-o", metavar="FILE", type=FILE, help=help, **settings)
 
 

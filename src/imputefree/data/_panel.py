@@ -71,7 +71,7 @@ class Panel:
         step of their series, timedeltas are hours, numbers stay what they are
     steps : columns with one row per step, series after series
     statics : columns with one row per series, or None
-    apart : columns that are not values, (S,) object each
+    apart : columns of labels, weights or groups, (S,) object each
     keyed : whether the ids came with the data rather than by position
     source : (S,) int64, the row of the input each step came from
     by_row : whether a row of the input is a step; not so for (variable, value) pairs

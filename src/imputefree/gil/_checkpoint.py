@@ -66,7 +66,7 @@ class Checkpoint:
         different = sorted(n for n in names if identity.get(n) != self.identity.get(n))
         if different:
             raise ModelFileError(
-                f"the checkpoint {self.path} is of another fit (it differs in"
+                f"the checkpoint {self.path} belongs to another fit (it differs in"
                 f" {', '.join(different)})",
                 "Training resumes only with the same data, parameters, versions and threads",
                 "Choose another path, or delete the file to train from the start",

@@ -28,7 +28,7 @@ LONGEST = 64 * 2**20  # bytes of one row
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
-# As strings: pandas' categories would be numbers where all of a piece look so, 01 being 1.
+# Left to itself, pandas would read 01 as 1 in a piece where all cells look like numbers.
 TYPES = {"category": "str", "text": "str"}
 PACKED: dict[str, Any] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 PACKED |= {".zst": "zstd", ".tar": "tar"}

@@ -77,7 +77,7 @@ class Unseen:
         self._rows: Counter[str] = Counter()
 
     def add(self, column: str, cells: pd.Series) -> None:
-        """cells : those of unknown level."""
+        """Count these cells of unknown level."""
         self._rows[column] += len(cells)
         levels = self._levels.setdefault(column, Counter())
         for cell, count in cells.astype(str).value_counts().items():

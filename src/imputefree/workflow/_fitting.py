@@ -72,7 +72,7 @@ class Fold(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The splits of the estimate, in words too; no folds without an estimate."""
+    """The splits of the estimate, and how they were made in words; no folds without an estimate."""
 
     folds: list[Fold]
     how: str = ""
@@ -275,6 +275,20 @@ def estimate(
     tested : the problem that the folds' test units belong to: the same, or another file
     ours : gives our model if it is trained already, on all that the one fold learns from
     """
+
+    def predicted(name: str, fold: Fold, piece: str) -> dict[str, np.ndarray]:
+        try:
+            if ours is not None and name == OURS:
+                model = ours()
+            else:
+                model = make(name, problem, request)
+                model = learn(model, problem, fold.train, partial.checkpoint(piece))
+            return {"prediction": predict(model, tested, fold.test)}
+        except Exception as error:  # whatever goes wrong in other people's code
+            if name == OURS:
+                raise
+            return {"failed": np.array(str(error) or type(error).__name__)}
+
     parts: dict[str, list[np.ndarray]] = {}
     failed: dict[str, str] = {}
     folds = planned.folds
@@ -284,18 +298,7 @@ def estimate(
             result = partial.read(piece)
             if result is None:
                 report(f"{name}, part {number + 1} of {len(folds)}")
-                try:
-                    if ours is not None and name == OURS:
-                        model = ours()
-                    else:
-                        checkpoint = partial.checkpoint(piece)
-                        model = make(name, problem, request)
-                        model = learn(model, problem, fold.train, checkpoint)
-                    result = {"prediction": predict(model, tested, fold.test)}
-                except Exception as error:  # whatever goes wrong in other people's code
-                    if name == OURS:
-                        raise
-                    result = {"failed": np.array(str(error) or type(error).__name__)}
+                result = predicted(name, fold, piece)
                 partial.keep(piece, **result)
             if "failed" in result:
                 failed[name] = str(result["failed"])

@@ -81,10 +81,14 @@ def roles_of(model: Any) -> dict[str, str]:
     return {role: layout[role] for role in ("id", "time", "variable", "value") if layout[role]}
 
 
+def about(model: Any) -> dict[str, Any]:
+    """What a model made by `imputefree fit` knows about itself; {} if it was saved from Python."""
+    return getattr(model, "about_", None) or {}
+
+
 def clock_of(model: Any) -> dict[str, Any] | None:
     """How times were written in training (see `Clock`); None for models saved from Python."""
-    about = getattr(model, "about_", None) or {}
-    return (about.get("series") or {}).get("clock")
+    return (about(model).get("series") or {}).get("clock")
 
 
 def file_inputs(model: Any, names: list[str]) -> dict[str, Input]:

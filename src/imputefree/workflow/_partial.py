@@ -124,7 +124,7 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     if not resume:
         raise InputError(
             f"{folder} holds the unfinished work of an earlier fit",
-            "It is neither lost nor mixed with other work",
+            "It is never overwritten or mixed with other work",
             "Continue it with --resume, or remove it and start again with --fresh",
         )
     state = _read_state(path)

@@ -17,7 +17,7 @@ from ..estimators import predicts_steps
 from ..io import BadRows
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks, whole_series
-from ._loaded_model import is_of_series, roles_of, static_names
+from ._loaded_model import about, is_of_series, roles_of, static_names
 
 PREDICTION = "prediction"
 MUCH = 0.15  # a note is due if the share of missing values differs by more
@@ -132,7 +132,7 @@ class Evaluation:
 
 def target_of(model: Any, name: str | None) -> str:
     """The column with the answers: the named one, or the target of training."""
-    target = name or _about(model).get("target")
+    target = name or about(model).get("target")
     if not target:
         raise ParameterError(
             "the model does not say which column it predicts",
@@ -182,7 +182,7 @@ def evaluate(
 
 
 class _Answers:
-    """Reads the answers, in the model's classes."""
+    """Reads the answers in a file: as the model's classes, or as numbers."""
 
     def __init__(self, model: Any, target: str, bad: BadRows) -> None:
         self.target, self.bad = target, bad
@@ -247,14 +247,9 @@ def _inputs(model: Any, chunk: Chunk) -> Iterator[tuple[str, pd.Series]]:
             yield str(name), column
 
 
-def _about(model: Any) -> dict[str, Any]:
-    """What a model made by `imputefree fit` knows about itself."""
-    return getattr(model, "about_", None) or {}
-
-
 def _notes(model: Any, file: str, count: int, unit: str, missing: dict[str, float]) -> list[str]:
     """Whether the file looks like that of training, and columns with far more or fewer gaps."""
-    data = _about(model).get("data") or {}
+    data = about(model).get("data") or {}
     notes = []
     if data.get("file") == file and count == data.get("series" if unit == "series" else "rows"):
         notes.append(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         GILSequenceClassifier,
         GILSequenceRegressor,
     )
+    from .inspection import explain_rows
 
 __all__ = [
     "GILClassifier",
@@ -27,6 +28,7 @@ __all__ = [
     "ModelFileError",
     "Panel",
     "ParameterError",
+    "explain_rows",
 ]
 
 
@@ -34,9 +36,9 @@ def __getattr__(name: str) -> Any:
     """Public names on first use (PEP 562): importing the package does not import PyTorch."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "errors" if name.endswith("Error") else "data" if name == "Panel" else "estimators"
-    value = getattr(import_module(f".{home}", __name__), name)
-    globals()[name] = value
+    homes = {"Panel": "data", "explain_rows": "inspection"}
+    home = homes.get(name, "errors" if name.endswith("Error") else "estimators")
+    globals()[name] = value = getattr(import_module(f".{home}", __name__), name)
     return value
 
 

@@ -21,14 +21,6 @@ FRAME = pd.DataFrame(
 )
 
 
-def test_trees_see_numbers_as_they_are():
-    table = TreeEncoder().fit(read_columns(FRAME))
-    found = table.as_numbers(read_columns(FRAME))
-    expected = [[20, 1, np.nan, 3], [np.nan, 0, np.nan, 3], [40, np.nan, np.nan, 3]]
-    np.testing.assert_array_equal(found[:3], expected)
-    assert table.categories == [1]
-
-
 def test_unseen_categories_are_missing_and_order_does_not_matter():
     table = TreeEncoder().fit(read_columns(FRAME))
     new = FRAME.assign(sex=["x", "m", "f", None])[["sex", "same", "age", "empty"]]

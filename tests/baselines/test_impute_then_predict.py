@@ -66,21 +66,6 @@ def test_without_gaps_it_is_the_estimator_itself_bit_for_bit():
     np.testing.assert_array_equal(two_step.predict_proba(X), plain.predict_proba(X))
 
 
-def test_on_rows_without_gaps_only_training_differs():
-    """The mean is what the placeholder 0 stands for, in a column of symmetric numbers."""
-    X, _, y = table()
-    held_out = np.arange(len(y)) % 5 == 0
-    options = QUICK | {"hide": 0.0, "numeric_encoding": "plain"}
-    two_step = ImputeThenPredict(None, GILClassifier(**options), indicator=True)
-    two_step.fit(X, y, held_out=held_out)
-    encoder = two_step.estimator_.encoder_
-    plain = GILClassifier(**options).fit(X, y, held_out=held_out)
-    assert encoder.input_names == plain.encoder_.input_names
-    assert two_step.estimator_.predictor_.shape == plain.predictor_.shape
-    imputer = make_imputer("mean").fit(X[~held_out])
-    np.testing.assert_array_equal(encoder.filler.imputer.mean_, imputer.mean_)
-
-
 def test_the_imputer_learns_from_rows_that_count_and_are_not_held_out():
     X, _, y = table()
     held_out, weight = np.arange(120) < 30, np.where(np.arange(120) < 100, 1.0, 0.0)
@@ -193,17 +178,6 @@ def test_static_categories_and_positions_from_the_end():
     estimator = GILClassifier(categorical_features=[-1], **QUICK)
     model = ImputeThenPredict(None, estimator, indicator=True).fit(stages, Y)
     assert "4=3" in model.encoder_.input_names
-
-
-def test_global_randomness_is_left_alone():
-    gappy, _, y = series()
-    static = pd.DataFrame({"age": np.arange(60.0)})
-    before = np.random.get_state()[1].copy(), np.random.get_state()[2]  # noqa: NPY002
-    model = ImputeThenPredict(CARRY_FORWARD, GILSequenceClassifier(**QUICK))
-    model.fit(Panel.from_list(gappy, static=static), y)
-    after = np.random.get_state()  # noqa: NPY002
-    assert (after[1] == before[0]).all()
-    assert after[2] == before[1]
 
 
 X, _, Y = table()

@@ -16,7 +16,7 @@ IMPUTEFREE = [sys.executable, "-m", "imputefree"]
 def test_a_full_disk_behind_stdout_is_one_sentence():
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*IMPUTEFREE, "data", "list"],
+            [*IMPUTEFREE, "--help"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -28,7 +28,7 @@ def test_a_full_disk_behind_stdout_is_one_sentence():
 
 @pytest.mark.skipif(os.name != "posix", reason="closing file descriptors is for POSIX shells")
 def test_a_closed_stdout_is_one_sentence():
-    words = " ".join([*IMPUTEFREE, "data list >&-"])
+    words = " ".join([*IMPUTEFREE, "--help >&-"])
     done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("imputefree: standard output is closed")
@@ -73,3 +73,19 @@ def test_importing_the_package_loads_nothing_slow():
         "import sys, imputefree; sys.exit(bool({'torch', 'sklearn', 'pandas'} & {*sys.modules}))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["fit", "."], ["fit", ".", "--target", "y", "-o", "m", "--folds", "1"]),
+        ["fit", ".", "--target", "y", "-o", "m", "--task", "sorting"],
+        *(["predict", "."], ["predict", ".", ".", "--on-error", "sing"], ["explain", "."]),
+        *(["bench"], ["bench", "icu", "--seeds", "0"], ["bench", "icu", "--fast"], ["report"]),
+        *(["data", "describe"], ["data", "fly"], ["data", "get", "--x"], ["export"], ["serve"]),
+    ],
+)
+def test_wrong_usage_is_code_2(run, words):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert "Usage" in err

@@ -11,7 +11,6 @@ import time
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,13 +157,6 @@ def test_what_cannot_be_done_is_one_sentence_and_code_1(run, monkeypatch, tmp_pa
         assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("words", [[], ["icu", "--seeds", "0"], ["icu", "--fast"]])
-def test_wrongly_called_is_code_2(run, words):
-    code, _, err = run("bench", *words)
-    assert code == 2
-    assert "Usage" in err
-
-
 def test_help_names_the_studies_and_shows_how(run):
     code, out, _ = run("bench", "--help")
     assert code == 0
@@ -181,6 +173,7 @@ def test_a_folder_that_cannot_be_written(run, hepatitis, tmp_path, place):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits on files")
 def test_a_full_disk_loses_nothing(hepatitis, tmp_path, undisturbed):
     path = tmp_path / "r.jsonl"
@@ -207,6 +200,7 @@ def check_goes_on(words, path, kept, undisturbed):
     assert path.read_bytes().count(b"\n") == len(records)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT])
 def test_killed_or_interrupted_it_goes_on_as_if_nothing_had_been(
@@ -247,10 +241,3 @@ def test_killed_or_interrupted_it_goes_on_as_if_nothing_had_been(
 
 def test_help_names_the_planned_studies():
     assert bench.STUDIES.split(", ") == list(runs.STUDIES)
-
-
-def test_names_of_files():
-    assert bench.default_file("mnist", quick=False) == Path("results/mnist.jsonl")
-    assert bench.default_file("table:a/b.csv", quick=True) == Path(
-        "results/table-a-b.csv-quick.jsonl"
-    )

@@ -81,13 +81,6 @@ def test_what_cannot_be_done_is_one_sentence_and_code_1(run, words, part):
     assert "Traceback" not in out + err
 
 
-@pytest.mark.parametrize("words", [["data", "describe"], ["data", "fly"], ["data", "get", "--x"]])
-def test_wrongly_called_is_code_2(run, words):
-    code, _, err = run(*words)
-    assert code == 2
-    assert "Usage" in err
-
-
 def test_get_and_its_failures(run, tmp_path, monkeypatch):
     content = np.random.default_rng(0).bytes(50_000)
     with serving(content) as web:

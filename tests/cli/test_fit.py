@@ -17,7 +17,6 @@ import torch
 
 import imputefree
 from imputefree.estimators import GILEstimator
-from imputefree.io import header
 
 TINY = ("--max-iter", 2, "--members", 1)
 
@@ -149,15 +148,10 @@ def test_lists_by_comma_and_repeated(run):
     assert one["left_out"] == {"name": "as you asked", "same": "as you asked"}
 
 
-TITLES = ["dose", "ward", "name", "same", "died"]
 BAD = [
     ("absent.csv", "died", (), ["absent.csv does not exist"]),
     ("d.csv", "dyed", (), ["no column 'dyed' (--target)", "Perhaps you mean 'died'"]),
-    ("d.csv", "died", ("--drop", "dos"), ["no column 'dos' (--drop)", "'dose'"]),
     ("d.csv", "same", (), ["the target 'same'", "is 1 in all rows"]),
-    ("d.csv", "none", (), ["the target 'none'", "is empty in all rows"]),
-    ("one.csv", "died", (), ["has 1 row with a target"]),
-    ("twins.csv", "died", (), ["more than one column named 'dose'"]),
     ("d.csv", "died", ("-o", "nowhere/m"), ["the folder nowhere does not exist"]),
     ("d.csv", "died", ("-o", "folder"), ["folder is a folder"]),
     ("d.csv", "died", ("-o", "d.csv"), ["would overwrite the data"]),
@@ -169,7 +163,6 @@ BAD = [
     ("d.csv", "died", ("--policy", "honesty"), ["policy is 'honesty'"]),
     ("d.csv", "died", ("--resume", "--fresh"), ["--resume and --fresh"]),
     ("d.csv", "died", ("--test", "d.csv"), ["d.csv holds the same as d.csv"]),
-    ("junk.tar", "died", (), ["junk.tar is truncated or corrupted"]),
     ("junk.csv.zst", "died", (), ["junk.csv.zst is"]),
 ]
 
@@ -178,10 +171,7 @@ BAD = [
 def test_bad_input_is_one_sentence(run, tmp_path, file, target, words, said):
     frame = table().assign(none=None)
     frame.to_csv("d.csv", index=False)
-    frame.head(1).to_csv("one.csv", index=False)
-    frame.set_axis([*TITLES[:4], "died", "dose"], axis=1).to_csv("twins.csv", index=False)
-    for name in ("junk.tar", "junk.csv.zst"):
-        (tmp_path / name).write_bytes(b"no archive at all")
+    (tmp_path / "junk.csv.zst").write_bytes(b"no archive at all")
     (tmp_path / "folder").mkdir()
     (tmp_path / "notes.md").write_text("my own notes")
     output = () if "-o" in words else ("-o", "m")
@@ -204,13 +194,6 @@ def test_an_unwritable_folder(run, tmp_path):
     assert "cannot be written" in err
 
 
-def test_wrongly_called(run):
-    table().to_csv("d.csv", index=False)
-    assert run("fit", "d.csv", "-o", "m")[0] == 2
-    assert run("fit", "d.csv", "--target", "y", "-o", "m", "--task", "sorting")[0] == 2
-    assert run("fit", "d.csv", "--target", "y", "-o", "m", "--folds", "1")[0] == 2
-
-
 def start(folder, *words):
     """The command in a process of its own, in `folder`, with as many threads as here."""
     command = [sys.executable, "-m", "imputefree", *map(str, words)]
@@ -229,9 +212,10 @@ def wait_for(path, process, seconds=120):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_is_undisturbed_byte_for_byte(run, tmp_path, monkeypatch):
     # Enough epochs for a kill to come between the first piece and the last.
-    words = ("fit", "d.csv", "--target", "died", "--folds", 2, "--members", 1, "--max-iter", 30)
+    words = ("fit", "d.csv", "--target", "died", "--test", 0.3, "--members", 1, "--max-iter", 30)
     words += ("-o", "m.imputefree")
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
@@ -293,8 +277,3 @@ def test_resume_without_anything_to_resume_says_so(run):
     assert code == 0
     assert "Nothing to resume beside m: starting anew." in err
     assert "Nothing to resume" not in run(*words)[2]
-
-
-def test_header_of_a_written_table(tmp_path):
-    table().to_csv(tmp_path / "d.csv", index=False)
-    assert header(tmp_path / "d.csv") == TITLES

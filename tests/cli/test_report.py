@@ -103,9 +103,3 @@ def test_what_cannot_be_done_is_one_sentence_and_code_1(run, path, tmp_path, wor
     assert err.count("\n") == 1
     assert path.read_bytes() == before
     assert not list(tmp_path.glob("**/*.new"))
-
-
-def test_wrongly_called_is_code_2(run):
-    code, _, err = run()
-    assert code == 2
-    assert "Usage" in err

@@ -66,20 +66,12 @@ def test_only_model_files_are_loaded(serve, tmp_path):
     one_sentence(serve(tmp_path / "none"), "does not exist")
     odd = tmp_path / "model.pkl"
     odd.write_bytes(b"cos\nsystem\n(S'exit 3'\ntR.")
-    one_sentence(serve(odd), "no model file")
+    one_sentence(serve(odd), "not a model file")
 
 
 def test_the_extra_is_named_where_it_is_missing(serve, model, monkeypatch):
     monkeypatch.setattr("imputefree.errors.find_spec", lambda _: None)
     one_sentence(serve(model), "fastapi and uvicorn", "pip install 'imputefree[serve]'")
-
-
-def test_wrong_calls_leave_with_2(serve, model):
-    for words in ([], [model, "--port", "70000"], [model, "--max-rows", "0"], [model, "--what"]):
-        code, out, err = serve(*words)
-        assert code == 2
-        assert out == ""
-        assert err
 
 
 def test_the_token_of_a_file_comes_before_the_environment(tmp_path, monkeypatch):

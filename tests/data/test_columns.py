@@ -102,15 +102,6 @@ def test_polars_numbers_with_and_without_nulls(dtype, values):
     np.testing.assert_array_equal(array, np.array(values, dtype=np.float64))
 
 
-@pytest.mark.parametrize("dtype", POLARS_FLOATS)
-def test_polars_floats_may_hold_nulls_beside_nan(dtype):
-    array = only(pl.DataFrame({"x": pl.Series([0.1, None, NAN, -2.5], dtype=dtype)}))
-    assert array.dtype == np.float64
-    np.testing.assert_array_equal(
-        array, [np.float32(0.1) if dtype == pl.Float32 else 0.1, NAN, NAN, -2.5]
-    )
-
-
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
 @pytest.mark.parametrize("gap", [[], [None]])
 def test_large_polars_numbers_become_the_nearest_float(dtype, gap):
@@ -151,21 +142,6 @@ def test_numpy_string_arrays_hold_strings_even_of_digits():
     assert [array.tolist() for array in columns.arrays] == [["1", "2"], ["a", "b"]]
 
 
-def test_a_whole_frame_reads_the_same_from_pandas_polars_and_arrow():
-    rows = {"age": [31.0, None, 8.0], "sex": ["f", None, "m"], "ill": [True, False, None]}
-    pandas = read_columns(pd.DataFrame(rows))
-    for other in (
-        pd.DataFrame(rows).convert_dtypes(),
-        pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
-        pl.DataFrame(rows),
-    ):
-        columns = read_columns(other)
-        assert (columns.names, columns.named, columns.n_rows) == (list(rows), True, 3)
-        for ours, theirs in zip(columns.arrays, pandas.arrays, strict=True):
-            assert ours.dtype == theirs.dtype
-            assert pd.Series(ours).equals(pd.Series(theirs))
-
-
 def test_lists_of_rows_keep_numbers_beside_strings():
     columns = read_columns([[1, "a", None], [2.5, "b", True]])
     assert columns.arrays[0].tolist() == [1.0, 2.5]
@@ -196,11 +172,6 @@ def test_mixed_objects_become_strings_by_their_shortest_form():
     assert array.tolist() == ["a", "1", "1", "2.5", "1", "0", "2.5", "a", None]
 
 
-def test_category_levels_that_are_numbers_become_strings():
-    assert only(frame([1.0, None, 2.5], "category")).tolist() == ["1", None, "2.5"]
-    assert only(frame([True, None, False], "category")).tolist() == ["1", None, "0"]
-
-
 def test_names_come_from_the_frame_unless_it_counts_from_zero():
     named = read_columns(pd.DataFrame({"a": [1], "b": [2]}))
     assert (named.names, named.named) == (["a", "b"], True)
@@ -214,12 +185,6 @@ def test_a_numbered_frame_in_another_order_is_named_by_its_numbers():
     assert (numbered.names, numbered.named) == (["1", "0"], True)
     with pytest.raises(InputError, match="more than once: '7'"):
         read_columns(pd.DataFrame([[1, 2]], columns=[7, 7]))
-
-
-def test_rows_are_taken_from_every_column():
-    some = read_columns(pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"]})).rows(np.array([2]))
-    assert some.n_rows == 1
-    assert [array.tolist() for array in some.arrays] == [[3.0], ["z"]]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from imputefree.data._encoding import (
     FEW_VALUES,
     MAX_LEVELS,
-    SOFT_LIMIT,
     Category,
     Number,
     as_strings,
@@ -201,13 +200,6 @@ def test_the_size_of_an_outlier_does_not_matter(outlier):
     np.testing.assert_allclose(location(spoiled), location(mild), rtol=1e-9)
 
 
-def test_outliers_hardly_move_the_scale():
-    center, spread = location(NORMAL)
-    spoiled = np.r_[NORMAL, np.full(20, 1e12)]
-    assert abs(location(spoiled)[0] - center) < 0.2 * spread
-    assert location(spoiled)[1] < 1.5 * spread
-
-
 @pytest.mark.parametrize("value", [0.0, 0.1, 7.0, -1e300, 1e308, 1e-300])
 def test_a_constant_column_becomes_zero(value):
     for n in (1, 3, 5, 11):  # means of equal values are not always that value
@@ -232,13 +224,6 @@ def test_a_half_constant_column_still_tells_its_other_values_apart():
 def test_columns_of_any_size_come_to_the_same_scale(unit):
     small = scale(NORMAL, *location(NORMAL))
     np.testing.assert_allclose(scale(NORMAL * unit, *location(NORMAL * unit)), small, atol=1e-9)
-
-
-def test_nothing_leaves_the_limit_and_small_values_pass():
-    z = np.array([-1e300, -10.0, -0.1, 0.0, 0.1, 10.0, 1e300])
-    scaled = scale(z, 0.0, 1.0)
-    assert (np.abs(scaled) <= SOFT_LIMIT).all()
-    np.testing.assert_allclose(scaled[2:5], z[2:5], atol=1e-3)
 
 
 EXTREME = np.finfo(np.float64).max

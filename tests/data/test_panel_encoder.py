@@ -164,7 +164,7 @@ class TestStatics:
             lambda: with_statics.transform(panel()),
             "no static columns are given, but training had 'age', 'sex'",
             "Series must come with the columns of training",
-            "Pass static=",
+            "Pass a Panel with static=",
         )
         check_error(
             lambda: without.transform(panel(static=STATIC)),

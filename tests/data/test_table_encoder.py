@@ -90,16 +90,6 @@ def test_indicators_are_one_where_missing_and_always_observed():
     assert not of(encoder, later.observed, "dose").any()
 
 
-def test_plain_numbers_are_one_input_and_rich_ones_say_the_same_first():
-    plain, rich = fit(numeric_encoding="plain"), fit(numeric_encoding="rich")
-    assert len(inputs_of(plain, "dose")) == 1
-    assert len(inputs_of(rich, "dose")) > 1
-    for name in ("age", "dose", "sex=f", "sex=m", "age is missing"):
-        for part in ("values", "observed"):
-            of_plain = of(plain, getattr(encode(plain, TRAIN), part), name)
-            assert np.array_equal(of_plain, of(rich, getattr(encode(rich, TRAIN), part), name))
-
-
 def test_auto_is_rich_for_few_columns_and_plain_for_many():
     X = np.random.default_rng(0).normal(size=(20, 101))
     assert fit(X[:, :100]).n_entries > 100
@@ -213,16 +203,6 @@ def test_an_entirely_missing_column_is_never_observed():
     assert of(encoder, later.observed, "gone").tolist() == [True, True, True, False]
 
 
-def test_an_entirely_missing_category_is_missing():
-    X = pd.DataFrame({"gone": pd.Categorical([None] * 3), "here": [1.0, 2.0, 3.0]})
-    encoder = fit(X)
-    table = encode(encoder, X)
-    assert not table.observed[:, inputs_of(encoder, "gone")].any()
-    assert of(encoder, table.values, "gone is missing").all()
-    _, message = warned_once(lambda: encode(encoder, X.assign(gone="now")))
-    assert "'gone': 'now'" in message
-
-
 # Categories
 
 
@@ -260,16 +240,6 @@ def test_categories_are_matched_by_their_string_across_dtypes(dtype, later):
     table = encode(encoder, later.to_frame("zip"))
     assert table.values.argmax(1).tolist() == [zip - 1 for zip in ZIP]
     assert table.observed.all()
-
-
-@pytest.mark.parametrize("later", [bool, "boolean", "category", object, int])
-@pytest.mark.parametrize("dtype", [bool, "category"])
-def test_boolean_categories_are_matched_across_dtypes(dtype, later):
-    flags = pd.Series([True, False, False])
-    encoder = fit(flags.astype(dtype).to_frame("ill"), categorical_features=["ill"])
-    table = encode(encoder, flags.astype(later).to_frame("ill"))
-    assert table.observed.all()
-    assert table.values.argmax(1).tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize("chosen", [["age"], [0], [-3], ("age",), np.array([0]), np.array(["age"])])

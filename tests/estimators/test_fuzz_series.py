@@ -6,20 +6,22 @@ import contextlib
 import datetime
 import warnings
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from imputefree import GILSequenceClassifier, GILSequenceRegressor, ImputefreeError, Panel
 from tests.estimators.test_fuzz import LABELS, MEASURES, WORDS, columns, kinds
 
 TINY = {"n_members": 2, "max_iter": 1, "hidden_layer_sizes": (4,), "random_state": 0}
-FEW = settings(max_examples=80, deadline=None, derandomize=True)
+PHASES = (Phase.explicit, Phase.generate)  # shrinking takes minutes
+FEW = settings(max_examples=80, deadline=None, derandomize=True, phases=PHASES)
 SETTINGS = st.fixed_dictionaries(
     {
         "policy": st.sampled_from(["none", "observed", "random", "ddpg", "meta", "gate"]),
@@ -334,6 +336,7 @@ def tried(model, data, targets):
         return new, guess
 
 
+@pytest.mark.slow
 def test_a_classifier_predicts_probabilities_or_refuses_the_series():
     outcomes = Counter()
 
@@ -360,6 +363,7 @@ def test_a_classifier_predicts_probabilities_or_refuses_the_series():
     assert min(outcomes[True], outcomes[False]) >= 12  # both ends are reached
 
 
+@pytest.mark.slow
 def test_a_regressor_predicts_finite_numbers_or_refuses_the_series():
     outcomes = Counter()
 
@@ -378,12 +382,14 @@ def test_a_regressor_predicts_finite_numbers_or_refuses_the_series():
     assert min(outcomes[True], outcomes[False]) >= 12
 
 
-@pytest.mark.parametrize("per_step", [False, True])
-@pytest.mark.parametrize("form", ["array", "list", "long", "indexed", "polars"])
+@pytest.mark.parametrize(
+    ("form", "per_step"),
+    [("array", False), ("list", True), ("long", False), ("indexed", True), ("polars", False)],
+)
 def test_any_oddity_anywhere_is_an_error_on_purpose_or_does_no_harm(form, per_step):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"who": [0, 0, 1, 1, 2, 2], "hour": [0, 1] * 3, "c0": rng.normal(size=6)})
-    X, how = {
+    X, columns = {
         "array": lambda: (frame["c0"].to_numpy().reshape(3, 2, 1), {}),
         "list": lambda: (list(frame["c0"].to_numpy().reshape(3, 2, 1)), {}),
         "long": lambda: (frame, {"id": "who", "time": "hour"}),
@@ -392,26 +398,37 @@ def test_any_oddity_anywhere_is_an_error_on_purpose_or_does_no_harm(form, per_st
     }[form]()
     y = np.arange(6) % 2 if per_step else np.arange(3) % 2
     options = TINY | {"n_members": 1, "per_step": per_step}
-    fitted = GILSequenceClassifier(**options).fit(X, y, **how)
-    calls = {name: [("fit", name), ("predict", name)] for name in OPTIONS}
-    calls |= {name: [("fit", name)] for name in ("y", "groups", "held_out")}
-    calls |= {"sample_weight": [("fit", "sample_weight"), ("score", "sample_weight")]}
-    calls |= {"X": [("fit", "X"), ("predict", "X")]}
+
+    def fit(odd, name):
+        roles, given = columns, {"X": X, "y": y}
+        if name in LAYOUT:
+            roles = columns | {name: odd}
+        else:
+            given[name] = odd
+        model = GILSequenceClassifier(**options, **roles).fit(**given)
+        found = model.predict_proba(given["X"])
+        assert np.isfinite(np.concatenate(found) if per_step else found).all()
+
+    fitted = GILSequenceClassifier(**options, **columns).fit(X, y)
+    calls = {f"fit {name}": partial(fit, name=name) for name in [*LAYOUT, *BESIDE, "X", "y"]}
+    calls |= {
+        "predict": fitted.predict,
+        "score": lambda odd: fitted.score(X, y, odd),
+        "lengths": lambda odd: Panel.from_array(np.zeros((3, 2, 1)), lengths=odd),
+        "times": lambda odd: Panel.from_list([np.zeros((2, 1))] * 3, times=odd),
+        "static": lambda odd: Panel.from_list([np.zeros((2, 1))] * 3, static=odd),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for odd in ODD:
-            for method, name in (call for several in calls.values() for call in several):
-                given = {"X": X, "y": y} | how | {name: odd}
-                if method == "predict":
-                    del given["y"]
-                model = GILSequenceClassifier(**options) if method == "fit" else fitted
+            for name, call in calls.items():
                 try:
-                    getattr(model, method)(**given)
+                    call(odd)
                 except ImputefreeError:
                     continue
                 except Exception as error:
-                    raise AssertionError(f"{method}({name}={odd!r})") from error
-                if method == "fit":
-                    told = {one: given[one] for one in OPTIONS if one in given}
-                    found = model.predict_proba(given["X"], **told)
-                    assert np.isfinite(np.concatenate(found) if per_step else found).all()
+                    raise AssertionError(f"{name}={odd!r}") from error
+
+
+LAYOUT = ["id", "time", "static", "variable", "value", "axes"]
+BESIDE = ["sample_weight", "groups", "held_out"]

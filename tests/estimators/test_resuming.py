@@ -13,9 +13,8 @@ import torch
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier
 from imputefree.errors import ModelFileError, ParameterError
-from imputefree.gil import DDPG
-from imputefree.gil._checkpoint import Checkpoint
-from imputefree.gil._policies import Policy
+from imputefree.gil import DDPG, Checkpoint, Policy
+from tests.estimators.series_formats import same
 
 POLICIES = ("none", "observed", "random", "ddpg", "gate", "meta")
 
@@ -35,9 +34,9 @@ def table(n=90):
 def series(n=40):
     rng = np.random.default_rng(1)
     found = [rng.normal(size=(steps, 3)) for steps in rng.integers(1, 7, n)]
-    y = np.array([int(one[-1, 0] > 0) for one in found])
-    for one in found:
-        one[rng.random(one.shape) < 0.4] = np.nan
+    y = np.array([int(values[-1, 0] > 0) for values in found])
+    for values in found:
+        values[rng.random(values.shape) < 0.4] = np.nan
     return found, y
 
 
@@ -57,22 +56,15 @@ def eager(monkeypatch):
     return due
 
 
-def same(one, other):
-    first, second = one.predictor_.state_dict(), other.predictor_.state_dict()
-    return first.keys() == second.keys() and all(
-        torch.equal(first[name], second[name]) for name in first
-    )
-
-
-def check_resumed(make, X, y, eager, path, kills=(2, 1, 3), **how):
-    undisturbed = make().fit(X, y, **how)
+def check_resumed(make, X, y, eager, path, kills=(2, 1, 3)):
+    undisturbed = make().fit(X, y)
     for epochs in kills:
         eager["left"] = epochs
         with pytest.raises(Killed):
-            make().fit(X, y, checkpoint=path, **how)
+            make().fit(X, y, checkpoint=path)
         assert path.exists()
     eager["left"] = np.inf
-    resumed = make().fit(X, y, checkpoint=path, **how)
+    resumed = make().fit(X, y, checkpoint=path)
     assert not path.exists()
     assert same(resumed, undisturbed)
     assert resumed.history_ == undisturbed.history_
@@ -123,6 +115,7 @@ def test_other_ways_to_train_resume_too(options, eager, tmp_path):
     check_resumed(make, *table(), eager, tmp_path / "fit")
 
 
+@pytest.mark.slow
 def test_per_step_and_numbers(eager, tmp_path):
     X, _ = table()
     check_resumed(
@@ -194,12 +187,12 @@ def test_without_a_seed_nothing_could_be_repeated(tmp_path):
 
 
 def test_a_policy_that_cannot_be_kept_is_refused(tmp_path):
-    class Own(Policy):
+    class Custom(Policy):
         def importance(self, state):
             return None
 
-    with pytest.raises(ParameterError, match=r"the policy Own has no state\(\)"):
-        GILClassifier(policy=Own(), random_state=0).fit(*table(), checkpoint=tmp_path / "fit")
+    with pytest.raises(ParameterError, match=r"the policy Custom has no state\(\)"):
+        GILClassifier(policy=Custom(), random_state=0).fit(*table(), checkpoint=tmp_path / "fit")
 
 
 def test_a_folder_that_cannot_be_written_to_costs_no_model(eager, tmp_path):
@@ -209,6 +202,7 @@ def test_a_folder_that_cannot_be_written_to_costs_no_model(eager, tmp_path):
     assert same(model, GILClassifier(n_members=1, max_iter=3, random_state=0).fit(*table()))
 
 
+@pytest.mark.slow
 def test_a_real_kill(tmp_path):
     """SIGKILL in the middle of training, in another process; this one goes on."""
     path = tmp_path / "fit"

@@ -1,7 +1,8 @@
 """What scikit-learn asks of any estimator, whatever data it takes, by its own checks.
 
 Most of scikit-learn's checks fit a 2D table, which a sequence estimator refuses on purpose; only
-those that hand over no data can run. `test_sequence_estimators.py` asks the rest with series.
+those that hand over no data can run. `test_base.py` and `test_sequence_estimators.py` ask the rest
+with series.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ WITHOUT_DATA = {
     "check_valid_tag_types",
 }
 # Left out, because they fit or predict 2D tables. Beside each what stands for it in
-# test_sequence_estimators.py, where anything does.
+# test_base.py or test_sequence_estimators.py, where anything does.
 WITH_TABLES = {
     "check_all_zero_sample_weights_error",  # TestWeights
     "check_array_api_input",  # no array API
@@ -39,8 +40,8 @@ WITH_TABLES = {
     "check_classifiers_one_label",  # TestLabels
     "check_classifiers_one_label_sample_weights",  # TestWeights
     "check_classifiers_regression_target",  # TestLabels
-    "check_classifiers_train",  # test_made_tasks_are_learned
-    "check_complex_data",  # data/panel/
+    "check_classifiers_train",  # test_simulated_tasks_are_learned
+    "check_complex_data",  # tests/data
     "check_decision_proba_consistency",  # there is no decision_function
     "check_dict_unchanged",  # TestNothingHalfDone
     "check_dont_overwrite_parameters",  # TestNothingHalfDone
@@ -48,7 +49,7 @@ WITH_TABLES = {
     "check_estimator_sparse_array",
     "check_estimator_sparse_matrix",
     "check_estimator_sparse_tag",
-    "check_estimators_dtypes",  # data/panel/
+    "check_estimators_dtypes",  # tests/data
     "check_estimators_empty_data_messages",  # TestBadSeries
     "check_estimators_fit_returns_self",
     "check_estimators_overwrite_params",
@@ -63,8 +64,8 @@ WITH_TABLES = {
     "check_fit_check_is_fitted",
     "check_fit_idempotent",  # TestSeeds
     "check_fit_score_takes_y",
-    "check_methods_sample_order_invariance",  # TestBatches
-    "check_methods_subset_invariance",  # TestBatches
+    "check_methods_sample_order_invariance",  # TestFormats
+    "check_methods_subset_invariance",  # TestFormats
     "check_n_features_in",  # TestFormats
     "check_n_features_in_after_fitting",
     "check_non_transformer_estimators_n_iter",

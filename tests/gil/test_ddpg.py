@@ -124,6 +124,9 @@ class TestBehaviour:
 class TestUpdate:
     def test_critic_target_is_reward_plus_discounted_target_q(self):
         policy = started(discount=0.7)
+        with torch.no_grad():  # or the target networks could not be told from the others
+            for weight in (*policy.actor.parameters(), *policy.critic.parameters()):
+                weight.add_(1.0)
         _, _, reward, next_state = filled_replay(task_of()).sample(9, torch.Generator())
         q = policy.target_critic(next_state, policy.target_actor(next_state))
         assert torch.allclose(policy.critic_target(reward, next_state), reward + 0.7 * q)
@@ -160,6 +163,16 @@ class TestUpdate:
                 for now, was, to in zip(target.parameters(), old, source.parameters(), strict=True):
                     assert not torch.equal(now.double(), was)
                     assert (now - (0.75 * was + 0.25 * to.double())).abs().max() < 1e-6
+
+    def test_updates_can_be_rarer_than_steps(self):
+        task = task_of()
+        policy = started(task, update_every=3)
+        state = state_of(task, 8)
+        figures = [
+            policy.learn(transition_of(state, policy.importance(state), torch.rand(1, 8), state))
+            for _ in range(6)
+        ]
+        assert ["td_error" in step for step in figures] == [False, False, True] * 2
 
     def test_rates_decay(self):
         policy = started(rate_decay=0.5, rate_decay_steps=10, actor_rate=1.0, critic_rate=2.0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -201,26 +203,50 @@ def test_contrastive_reward_gets_balanced_batches():
     assert (labels[:, half:] == 1).all()
 
 
+def test_balanced_batches_leave_the_shares_of_classes_in_the_loss():
+    class Rewarded(NoPolicy):
+        wants_reward = True
+
+    table = replace(data(), target=(torch.arange(ROWS) % 4 == 0).long())
+    made = trainer(Rewarded(), ContrastiveReward(), learning_rate=1e-12)
+    with torch.no_grad():  # logit 1 for every row
+        for parameter in made.predictor.parameters():
+            parameter.zero_()
+        made.predictor.layers[-1].bias.fill_(1.0)
+    made.run(table, every_row(), epochs=1)
+    expected = 0.75 * math.log1p(math.e) + 0.25 * math.log1p(1 / math.e)
+    assert made.history["loss"] == [pytest.approx(expected, rel=1e-5)]
+
+
+class Impatient(Policy):
+    """Ctrl-C at this step."""
+
+    def __init__(self, stop_at):
+        self.left = stop_at
+
+    def importance(self, state):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return None
+
+
+def same_weights(one, other):
+    pairs = zip(one.predictor.parameters(), other.predictor.parameters(), strict=True)
+    return all(torch.equal(left, right) for left, right in pairs)
+
+
 def test_interruption_keeps_the_best_weights_so_far():
-    class Impatient(Policy):
-        steps = 0
-
-        def importance(self, state):
-            self.steps += 1
-            if self.steps == 14:
-                raise KeyboardInterrupt
-            return None
-
     rows, held_out = [torch.arange(0, 30)] * K, [torch.arange(30, ROWS)] * K
-    stopped, whole = trainer(Impatient()), trainer(max_epochs=4)
+    stopped, whole = trainer(Impatient(14)), trainer(max_epochs=4)
     stopped.run(data(), rows, held_out)
     whole.run(data(), rows, held_out)
     assert stopped.interrupted
     assert len(stopped.history["validation_loss"]) == 4  # 13 steps are four epochs of three
-    for left, right in zip(
-        stopped.predictor.parameters(), whole.predictor.parameters(), strict=True
-    ):
-        assert torch.equal(left, right)
+    assert same_weights(stopped, whole)
+    early = trainer(Impatient(3))  # within the first epoch
+    early.run(data(), rows, held_out)
+    assert not same_weights(early, trainer())
 
 
 def test_training_stops_after_patience_but_not_before_enough_steps():

@@ -302,18 +302,18 @@ def test_missing_files_and_folders_are_named(tmp_path):
 def test_truncated_files_are_refused(share, path):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    check_error(path, "truncated or no model file", "save method", "Copy it again")
+    check_error(path, "truncated or not a model file", "save method", "Copy it again")
 
 
 @pytest.mark.parametrize("cut", [1, 4])
 def test_files_without_their_last_bytes_are_refused(cut, path):
     path.write_bytes(path.read_bytes()[:-cut])
-    check_error(path, "truncated or no model file")
+    check_error(path, "truncated or not a model file")
 
 
 def test_files_with_something_after_the_end_are_refused(path):
     path.write_bytes(path.read_bytes() + b"\0\0\0\0")
-    check_error(path, "truncated or no model file")
+    check_error(path, "truncated or not a model file")
 
 
 def zipped():
@@ -338,7 +338,7 @@ def zipped():
 )
 def test_foreign_files_are_refused(content, tmp_path):
     (tmp_path / "foreign").write_bytes(content)
-    check_error(tmp_path / "foreign", "no model file", "save method", "save the model again")
+    check_error(tmp_path / "foreign", "not a model file", "save method", "save the model again")
 
 
 @pytest.mark.parametrize(
@@ -464,7 +464,7 @@ def test_loading_executes_nothing(dump, tmp_path):
     marker, bomb = tmp_path / "executed", tmp_path / "bomb"
     with open(bomb, "wb") as file:
         dump(Bomb(marker), file)
-    check_error(bomb, "no model file")
+    check_error(bomb, "not a model file")
     assert not marker.exists()
     torch.load(bomb, weights_only=False) if dump is torch.save else pickle.loads(bomb.read_bytes())
     assert marker.exists()  # the bomb was a live one

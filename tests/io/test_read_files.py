@@ -96,6 +96,17 @@ def test_parquet_that_cannot_be_read(tmp_path):
     check_error(lambda: read_frame(path), "more than one column named 'a'")
 
 
+@pytest.mark.parametrize("wrong", ["Lactat", "LACTATE", "lactate "])
+def test_a_near_miss_is_suggested(wrong):
+    columns = ["age", "lactate", "outcome"]
+    check_error(
+        lambda: need_columns(columns, [wrong], Path("d.csv"), option="--drop"),
+        f"d.csv has no column {wrong!r} (--drop)",
+        "Perhaps you mean 'lactate'",
+    )
+    check_error(lambda: need_columns(columns, ["zzzzzzz"], Path("d.csv")), "Correct the name")
+
+
 def test_a_column_cannot_be_needed_and_dropped():
     frame = pd.DataFrame({"y": [1], "x": [2]})
     need_columns(frame, ["y"], Path("a.csv"), ["x"])

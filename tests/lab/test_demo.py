@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from imputefree.lab.demo import run, series_variants, variants
+from imputefree.lab.demo import run
 
 
 def test_demo_prints_a_row_for_every_variant():
     console = Console(record=True, width=120, quiet=False)
-    tables = run(members=2, epochs=2, series=60, console=console)
-    expected = [len(variants(2, 2)), len(series_variants(2, 2))]
-    assert [table.row_count for table in tables] == expected == [10, 8]
+    tables = run(members=1, epochs=1, series=60, console=console)
+    assert [table.row_count for table in tables] == [10, 8]
     for table in tables:
         console.print(table)
     text = console.export_text()

@@ -101,6 +101,11 @@ class Page:
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         element.click()
 
+    def cells(self):
+        """The table of predictions, row by row."""
+        rows = self.all("#many-table tbody tr")
+        return [[cell.text for cell in row.find_elements("css selector", "th, td")] for row in rows]
+
     def focused(self):
         return self.browser.switch_to.active_element
 
@@ -243,10 +248,7 @@ def test_csv_in_and_out(page, tmp_path):
     summary = page.find("#many-say").text
     assert "2 rows predicted, 1 not" in summary
     assert "Not used by the model: who." in summary
-    cells = [
-        [cell.text for cell in row.find_elements("css selector", "th, td")]
-        for row in page.all("#many-table tbody tr")
-    ]
+    cells = page.cells()
     assert [row[0] for row in cells] == ["2", "3", "4"]
     assert text(cells[0][3]) == probability(
         age=31, sex="f", lactate=1.5, **{"home.dest": "no, where"}
@@ -332,10 +334,7 @@ def test_csv_of_steps(page):
     page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
     page.press("#predict-many")
     page.until(lambda: "1 series predicted, 2 not" in page.find("#many-say").text)
-    cells = [
-        [cell.text for cell in row.find_elements("css selector", "th, td")]
-        for row in page.all("#many-table tbody tr")
-    ]
+    cells = page.cells()
     assert [row[0] for row in cells] == ["7", "8", "9"]
     assert "two lines at hour 0" in cells[1][-1]
     assert "is not a time" in cells[2][-1]
@@ -378,21 +377,21 @@ def test_fields_have_names_and_contrast_in_both_themes(page):
 
 
 FAINT = """
-const behind = (one) => {
-  const color = getComputedStyle(one).backgroundColor;
-  return color === "rgba(0, 0, 0, 0)" && one.parentElement ? behind(one.parentElement) : color;
+const behind = (node) => {
+  const color = getComputedStyle(node).backgroundColor;
+  return color === "rgba(0, 0, 0, 0)" && node.parentElement ? behind(node.parentElement) : color;
 };
 const light = (color) => {
   const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map((c) => c / 255)
     .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
-const contrast = (one) => { // WCAG's ratio of text to what is behind it
-  const pair = [light(getComputedStyle(one).color), light(behind(one))];
+const contrast = (node) => { // WCAG's ratio of text to what is behind it
+  const pair = [light(getComputedStyle(node).color), light(behind(node))];
   return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
 };
 const shown = [...document.querySelectorAll(arguments[0])].filter(
-  (one) => one.checkVisibility() && one.textContent.trim() && !one.disabled);
+  (node) => node.checkVisibility() && node.textContent.trim() && !node.disabled);
 if (shown.length < 20) return ["hardly anything is shown"];
-return shown.filter((one) => contrast(one) < 4.5).map((one) => one.outerHTML);
+return shown.filter((node) => contrast(node) < 4.5).map((node) => node.outerHTML);
 """

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._problem import need_names, read_other, read_problem, split_names
+from imputefree.workflow._problem import read_other, read_problem, split_names
 from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
@@ -195,9 +193,12 @@ def test_groups_of_a_test_file(ask):
     check_error(lambda: read_other(path, request, problem), "no column 'ward' (--group)")
 
 
-def test_a_group_that_changes_within_a_series_is_named_so(ask):
+def test_changing_labels_or_groups_and_too_few_rows_are_refused(ask):
     request = ask(series(), id="who", time="when", group="v")
     check_error(lambda: read_problem(request), "column 'v' (--group)", "one group", "--group")
+    request = ask(series().assign(y=lambda f: f["when"] % 2), id="who", time="when")
+    check_error(lambda: read_problem(request), "'y'", "changes within")
+    check_error(lambda: read_problem(ask(table().head(1))), "has 1 row with a target")
 
 
 def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
@@ -225,15 +226,6 @@ def test_refusals(ask, change, options, words):
     check_error(lambda: read_problem(ask(table().assign(**change), **options)), *words)
 
 
-def test_few_rows_are_refused(ask):
-    check_error(lambda: read_problem(ask(table().head(1))), "has 1 row with a target")
-
-
-def test_a_label_that_changes_within_a_series_is_refused(ask):
-    frame = series().assign(y=lambda f: f["when"] % 2)
-    check_error(lambda: read_problem(ask(frame, id="who", time="when")), "'y'", "changes within")
-
-
 @pytest.mark.parametrize("option", [{"time": "a"}, {"static": ("a",)}])
 def test_series_need_an_id(ask, option):
     with pytest.raises(ValueError, match="without --id"):
@@ -244,15 +236,3 @@ def test_column_names_on_the_command_line():
     assert split_names(["a", "a , b,"]) == ("a", "b")
     assert split_names(None) == ()
     assert split_names(["pH, arterial", "x,y"], ["pH, arterial", "x"]) == ("pH, arterial", "x", "y")
-
-
-@pytest.mark.parametrize("wrong", ["Lactat", "LACTATE", "lactate "])
-def test_a_near_miss_is_suggested(wrong):
-    columns = ["age", "lactate", "outcome"]
-    check_error(
-        lambda: need_names(columns, {"--drop": [wrong]}, Path("d.csv")),
-        f"d.csv has no column {wrong!r} (--drop)",
-        "Perhaps you mean 'lactate'",
-    )
-    with pytest.raises(ValueError, match="Correct the name"):
-        need_names(columns, {"--id": ["zzzzzzz"]}, Path("d.csv"))

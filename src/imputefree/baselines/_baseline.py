@@ -131,32 +131,33 @@ class Baseline(BaseEstimator):
         self._check()
         columns = read_columns(X)
         target = read_target(y, columns.n_rows, type(self).__name__)
-        given = Examples.read(columns, target, None, None, held_out)
+        examples = Examples.read(columns, target, None, None, held_out)
         _refuse_empty(columns)
-        encoder = self._new_encoder().fit(given.training_inputs())
+        encoder = self._new_encoder().fit(examples.training_inputs())
         rng = private_generator(self.random_state)
-        codes, fitted = self._encode_target(given)
-        n_classes = len(fitted["learned_"]) if is_classifier(self) else 0
-        splits = _splits(codes, n_classes, given.held_out, rng)
-        inputs = encoder.as_numbers(columns)
-        seed = int(rng.integers(2**31 - 1))
-        chosen_given = given.held_out is not None
-        data = TrainingSet(inputs, codes, n_classes, encoder.categories, splits, chosen_given, seed)
-        hopeless = n_classes == 1 or not splits or not _varies(inputs[data.train_rows])
-        model, setting, losses = _constant(data) if hopeless else self._train(data)
-        fitted |= {"model_": model, "settings_": setting, "validation_losses_": losses}
-        self._remember(columns, encoder, fitted)
-        return self
-
-    def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
-        """The encoded target, (n,), and what is needed to decode it."""
-        raise NotImplementedError
-
-    def _remember(self, columns: Columns, encoder: Any, fitted: dict[str, Any]) -> None:
-        """Set everything at the end: a fit that fails changes nothing."""
+        codes, fitted = self._encode_target(examples)
+        n_classes = len(fitted["trained_classes_"]) if is_classifier(self) else 0
+        data = TrainingSet(
+            inputs=encoder.as_numbers(columns),
+            target=codes,
+            n_classes=n_classes,
+            categories=encoder.categories,
+            splits=_splits(codes, n_classes, examples.held_out, rng),
+            held_out_given=examples.held_out is not None,
+            seed=int(rng.integers(2**31 - 1)),
+        )
+        nothing_to_learn = n_classes == 1 or not data.splits or not _varies(data)
+        model, settings, losses = _constant(data) if nothing_to_learn else self._train(data)
+        # Everything is set at the end: a fit that fails changes nothing.
         self.__dict__.update(fitted)
+        self.model_, self.settings_, self.validation_losses_ = model, settings, losses
         self.encoder_ = encoder
         remember_columns(self, columns)
+        return self
+
+    def _encode_target(self, examples: Examples) -> tuple[np.ndarray, dict[str, Any]]:
+        """The encoded target, (n,), and what is needed to decode it."""
+        raise NotImplementedError
 
     def _predict_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")
@@ -173,19 +174,20 @@ class Baseline(BaseEstimator):
 class BaselineClassifier(ClassifierMixin, Baseline):
     """Predicts classes; a class that only held-out rows have gets the probability 0."""
 
-    def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
-        classes = read_classes(given.target)
-        everyone = np.searchsorted(classes, given.target)
-        learned = everyone if given.held_out is None else everyone[~given.held_out]
-        known, codes = np.unique(learned), np.full(len(classes), -1)
-        codes[known] = np.arange(len(known))
-        return codes[everyone], {"classes_": classes, "learned_": known}
+    def _encode_target(self, examples: Examples) -> tuple[np.ndarray, dict[str, Any]]:
+        classes = read_classes(examples.target)
+        numbers = np.searchsorted(classes, examples.target)
+        held_out = examples.held_out
+        trained = np.unique(numbers if held_out is None else numbers[~held_out])
+        codes = np.full(len(classes), -1)
+        codes[trained] = np.arange(len(trained))
+        return codes[numbers], {"classes_": classes, "trained_classes_": trained}
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; (n, columns) -> (n, classes)."""
-        found = self._predict_rows(X)
-        probability = np.zeros((len(found), len(self.classes_)))
-        probability[:, self.learned_] = found
+        known = self._predict_rows(X)
+        probability = np.zeros((len(known), len(self.classes_)))
+        probability[:, self.trained_classes_] = known
         return probability / probability.sum(1, keepdims=True)  # XGBoost's are float32
 
     def predict(self, X: Any) -> np.ndarray:
@@ -197,10 +199,11 @@ class BaselineClassifier(ClassifierMixin, Baseline):
 class BaselineRegressor(RegressorMixin, Baseline):
     """Predicts numbers."""
 
-    def _encode_target(self, given: Examples) -> tuple[np.ndarray, dict[str, Any]]:
-        learned, everyone = read_numbers(given.training_target()), read_numbers(given.target)
-        mean, scale = float(learned.mean()), float(learned.std()) or 1.0
-        return (everyone - mean) / scale, {"target_mean_": mean, "target_scale_": scale}
+    def _encode_target(self, examples: Examples) -> tuple[np.ndarray, dict[str, Any]]:
+        training = read_numbers(examples.training_target())
+        mean, scale = float(training.mean()), float(training.std()) or 1.0
+        scaled = (read_numbers(examples.target) - mean) / scale
+        return scaled, {"target_mean_": mean, "target_scale_": scale}
 
     def predict(self, X: Any) -> np.ndarray:
         """A number for each row; (n, columns) -> (n,)."""
@@ -212,14 +215,14 @@ def _splits(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and validation rows, the given ones or fold by fold; [] if there are too few."""
     if held_out is not None:
-        chosen = np.flatnonzero(held_out & (codes >= 0) if n_classes else held_out)
-        if not len(chosen):
+        validation = np.flatnonzero(held_out & (codes >= 0) if n_classes else held_out)
+        if not len(validation):
             raise InputError(
                 "held_out marks only rows of classes that no other row has",
                 "Classes that are not learned cannot be validated on",
                 "Hold out rows of every class, or leave held_out out for folds",
             )
-        return [(np.flatnonzero(~held_out), chosen)]
+        return [(np.flatnonzero(~held_out), validation)]
     n_folds = min(FOLDS, len(codes) // 2)
     if n_folds < 2:
         return []
@@ -239,8 +242,9 @@ def _constant(data: TrainingSet) -> FitResult:
     return Constant(value), {}, []
 
 
-def _varies(inputs: np.ndarray) -> bool:
-    """Whether some input has two different values; a gap counts as one."""
+def _varies(data: TrainingSet) -> bool:
+    """Whether some training input has two different values; a gap counts as one."""
+    inputs = data.inputs[data.train_rows]
     gaps = np.isnan(inputs)
     if (gaps.any(0) & ~gaps.all(0)).any():
         return True

@@ -57,6 +57,7 @@ class Filler:
     imputer : an unfitted imputer for tables or for series
 
     >>> import pandas as pd
+    >>> from imputefree.data import read_columns
     >>> columns = read_columns(pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["f", "f", None]}))
     >>> filler = Filler(TableEncoder().fit(columns), ColumnMeans()).fit(columns)
     >>> filler.fill(columns).arrays

@@ -20,12 +20,11 @@ from .. import __version__
 from ..errors import ImputefreeError
 from ._bench import bench_command, report_command
 from ._data import data_group
-from ._evaluate import evaluate_command
 from ._explain import explain_command
 from ._export_command import export_command
 from ._fit import fit_command
 from ._options import INTERRUPTED
-from ._predict import predict_command
+from ._predict import evaluate_command, predict_command
 from ._serve import serve_command
 
 YOUR_DATA = [

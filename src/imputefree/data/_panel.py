@@ -186,7 +186,7 @@ class Panel:
         static : table with one row per series; for a nested frame also names of its columns
         labels : names of columns of a nested frame that hold labels, weights or groups
         """
-        if not (isinstance(series, pd.DataFrame) or is_polars(series)):
+        if isinstance(series, np.ndarray) and series.ndim:
             series = list(series)
         return _read(series, static, labels, times=times)
 
@@ -307,8 +307,13 @@ def _read(
     times: Any = None,
     **roles: Any,
 ) -> Panel:
-    names, table = split_static(static)
-    apart = (labels,) if isinstance(labels, str) else tuple(labels)
+    (names, table), (apart, odd) = split_static(static), split_static(labels)
+    if odd is not None:
+        raise InputTypeError(
+            f"labels is a {type(odd).__name__}",
+            "It names columns of the frame",
+            "Pass a name or a list of names; labels themselves go to fit",
+        )
     layout = Layout(static=names, apart=apart, **roles)
     return read_panel(X, layout, lengths=lengths, times=times, static=table)
 
@@ -390,9 +395,9 @@ def read_panel(
 
 def _check_options(kind: str, layout: Layout, static: Any) -> None:
     """No option is given that this kind of input would ignore."""
-    given = [role for role, _ in layout.roles]
-    given += ["axes"] * (layout.axes != "ntd") + ["lengths"] * layout.lengths
-    for option in given + ["times"] * layout.times:
+    options = [role for role, _ in layout.roles]
+    options += ["axes"] * (layout.axes != "ntd") + ["lengths"] * layout.lengths
+    for option in options + ["times"] * layout.times:
         if kind not in USES[option]:
             raise InputError(
                 f"{option} is given, but X is {kind}",
@@ -509,45 +514,45 @@ def prediction_panel(
     steps : names of the columns of training, where they had names
     statics : names of its static columns
     """
-    told = Layout.from_dict(layout)
+    trained = Layout.from_dict(layout)
     if isinstance(X, Panel):
         refuse_no_series(len(X))
         panel = X
     else:
-        panel = read_panel(X, _remembered(X, told, _named_columns(X, beside or {}), statics))
-    _refuse_forgotten(panel, told)
+        panel = read_panel(X, _remembered(X, trained, _named_columns(X, beside or {}), statics))
+    _refuse_forgotten(panel, trained)
     if panel.layout.variable and steps is not None:
         # A variable that nobody measured has no pairs.
         panel = replace(panel, steps=panel.steps.completed(list(steps)))
     return panel
 
 
-def _remembered(X: Any, told: Layout, named: tuple[str, ...], statics: Sequence[str]) -> Layout:
+def _remembered(X: Any, trained: Layout, labels: tuple[str, ...], statics: Sequence[str]) -> Layout:
     """The layout of training, as far as it fits what X has."""
     columns = names_of(X)
     if not columns:  # an array or a list: names of columns mean nothing there
-        return Layout(axes=told.axes if getattr(X, "ndim", 0) == 3 else "ntd")
-    layout = replace(told, axes="ntd", apart=named)
-    if told.variable not in columns and told.value not in columns:
-        layout = replace(layout, variable=None, value=None)  # pairs then, a column each now
-    if getattr(getattr(X, "index", None), "nlevels", 1) > 1 and told.id not in columns:
+        return Layout(axes=trained.axes if getattr(X, "ndim", 0) == 3 else "ntd")
+    layout = replace(trained, axes="ntd", apart=labels)
+    if trained.variable not in columns and trained.value not in columns:
+        layout = replace(layout, variable=None, value=None)  # pairs in training, a column each here
+    if getattr(getattr(X, "index", None), "nlevels", 1) > 1 and trained.id not in columns:
         layout = replace(layout, id=None, time=None)
-    if not told.static and statics and set(statics) <= set(columns):
-        layout = replace(layout, static=tuple(statics))  # a table then, columns now
+    if not trained.static and statics and set(statics) <= set(columns):
+        layout = replace(layout, static=tuple(statics))  # a table in training, columns here
     # Labels may still stand in the frame; they are not looked at.
-    rest = (name for name in told.apart if name in columns)
-    return replace(layout, apart=tuple(dict.fromkeys([*named, *rest])))
+    rest = (name for name in trained.apart if name in columns)
+    return replace(layout, apart=tuple(dict.fromkeys([*labels, *rest])))
 
 
-def _refuse_forgotten(panel: Panel, told: Layout) -> None:
+def _refuse_forgotten(panel: Panel, trained: Layout) -> None:
     """Lengths and times belong to the data, so they cannot be remembered; nor be forgotten."""
-    if told.lengths and panel.kind == ARRAY and not panel.layout.lengths:
+    if trained.lengths and panel.kind == ARRAY and not panel.layout.lengths:
         raise InputError(
             "the array comes without lengths, but in training it had them",
             "Padding is never guessed: without lengths it would be read as data",
             "Pass Panel.from_array(X, lengths=…), with np.full(n, T) if nothing is padded",
         )
-    if told.times and panel.kind in (ARRAY, LIST, NESTED) and not panel.timed:
+    if trained.times and panel.kind in (ARRAY, LIST, NESTED) and not panel.timed:
         raise InputError(
             "the series come without times, but in training they had them",
             "The networks know the time between steps in the unit of training",

@@ -1,5 +1,5 @@
-"""From series to what a network reads at each step: a `TableEncoder` for the steps, one for the
-static columns (repeated at every step), and the time since each column was last observed."""
+"""`PanelEncoder`: series to network inputs per step. One `TableEncoder` for the columns of steps,
+one for the static columns (repeated at every step), and the time since each was last observed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 1e300  # keeps differences of any two times finite
 
 
 class PanelEncoder:
-    """Learns how to scale and encode series, and does it.
+    """Learn how to scale and encode series, and encode them.
 
     Inputs of a step, in this order: entries of its columns, static entries, indicators of both,
     and the times since.
@@ -25,7 +25,7 @@ class PanelEncoder:
     Parameters
     ----------
     time_since : add, per column with gaps, the time since its last observation before this step
-        and, where steps are not evenly spaced in training, the time since the last step
+        and, if steps are not evenly spaced in training, the time since the last step
     others : as for `TableEncoder`; `categorical_features` may name static columns too
 
     Examples
@@ -54,7 +54,7 @@ class PanelEncoder:
         self.time_since, self.owner = time_since, owner
 
     def fit(self, panel: Panel) -> PanelEncoder:
-        """Learn scales, levels, gaps and the usual distance of steps from training series."""
+        """Learn scales, levels, gaps and the median distance of steps from training series."""
         for_steps, for_statics = self._categories(panel)
         options = (self.indicator, self.numeric_encoding, self.owner)
         self.steps = TableEncoder(for_steps, *options).fit(panel.steps)
@@ -89,55 +89,54 @@ class PanelEncoder:
     @property
     def input_columns(self) -> np.ndarray:
         """For each input but the times the number of the column it comes from."""
-        own, other = [], []
-        for i, part in enumerate(self._parts):
-            columns = part.input_columns + i * self.steps.n_columns
-            own.append(columns[: part.n_entries])
-            other.append(columns[part.n_entries :])
-        return np.concatenate(own + other)
+        offsets = [0, self.steps.n_columns]
+        columns = [part.input_columns + n for part, n in zip(self._parts, offsets, strict=False)]
+        return self._entries_first(columns)
+
+    def _entries_first(self, arrays: list[np.ndarray], *more: np.ndarray) -> np.ndarray:
+        """Per part its inputs along the last axis -> entries of all, then indicators of all."""
+        cuts = [part.n_entries for part in self._parts]
+        entries = [array[..., :n] for array, n in zip(arrays, cuts, strict=True)]
+        gaps = [array[..., n:] for array, n in zip(arrays, cuts, strict=True)]
+        return np.concatenate([*entries, *gaps, *more], axis=-1)
 
     @property
     def input_names(self) -> list[str]:
         """One name per network input, in order."""
         entries = [name for part in self._parts for name in part.input_names[: part.n_entries]]
         gaps = [name for part in self._parts for name in part.input_names[part.n_entries :]]
-        since = [f"time since {self.steps.plans[j].name}" for j in self._with_time()]
+        since = [f"time since {self.steps.plans[j].name}" for j in self.timed_columns()]
         return entries + gaps + since + ["time since the last step"] * self.uneven
 
     def transform(self, panel: Panel) -> Table:
         """Encode series with the same columns -> Table of (steps of all series, D)."""
+        rule = "Series must come with the columns of training"
+        if self.statics is None and panel.statics is not None:
+            raise InputError(
+                f"static columns are given ({panel.statics.names[0]!r}, …), but training had none",
+                rule,
+                "Leave static= out, or train with it",
+            )
         steps = self.steps.transform(panel.steps)
-        own, other = _cut(steps, self.steps.n_entries)
-        entries, gaps = [own], [other]
+        values, observed = [steps.values], [steps.observed]
         if self.statics is not None:
             if panel.statics is None:
                 names = ", ".join(repr(plan.name) for plan in self.statics.plans[:6])
                 raise InputError(
                     f"no static columns are given, but training had {names}",
-                    "Series must come with the columns of training",
-                    "Pass static=, with NaN for what is unknown",
+                    rule,
+                    "Pass a Panel with static=, with NaN for what is unknown",
                 )
             statics = self.statics.transform(panel.statics)
-            repeated = Table(
-                np.repeat(statics.values, panel.lengths, axis=0),
-                np.repeat(statics.observed, panel.lengths, axis=0),
-            )
-            own, other = _cut(repeated, self.statics.n_entries)
-            entries.append(own)
-            gaps.append(other)
-        elif panel.statics is not None:
-            raise InputError(
-                f"static columns are given ({panel.statics.names[0]!r}, …), but training had none",
-                "Series must come with the columns of training",
-                "Leave static= out, or train with it",
-            )
-        parts = entries + gaps
+            values.append(np.repeat(statics.values, panel.lengths, axis=0))
+            observed.append(np.repeat(statics.observed, panel.lengths, axis=0))
         since = self._times(panel, steps.observed)
-        values = np.concatenate([part.values for part in parts] + [since], axis=1)
-        seen = np.ones(since.shape, dtype=bool)
-        return Table(values, np.concatenate([part.observed for part in parts] + [seen], axis=1))
+        return Table(
+            self._entries_first(values, since),
+            self._entries_first(observed, np.ones(since.shape, dtype=bool)),
+        )
 
-    def _with_time(self) -> list[int]:
+    def timed_columns(self) -> list[int]:
         """Columns of the steps whose time since the last observation is an input."""
         return [
             j
@@ -146,9 +145,9 @@ class PanelEncoder:
         ]
 
     def _times(self, panel: Panel, observed: np.ndarray) -> np.ndarray:
-        """log(1 + time since / usual distance of steps); (steps, inputs) float32."""
+        """log(1 + time since / median distance of steps); (steps, inputs) float32."""
         first_input = np.searchsorted(
-            self.steps.input_columns[: self.steps.n_entries], self._with_time()
+            self.steps.input_columns[: self.steps.n_entries], self.timed_columns()
         )
         starts = _starts(panel)
         columns = [_since_observed(panel.times, starts, observed[:, i]) for i in first_input]
@@ -161,13 +160,13 @@ class PanelEncoder:
         return since
 
     def _categories(self, panel: Panel) -> tuple[Any, Any]:
-        """Which of `categorical_features` are columns of steps, which static ones."""
+        """Which of `categorical_features` are columns of steps, and which static."""
         chosen = self.categorical_features
         if isinstance(chosen, str) or panel.statics is None or not isinstance(chosen, Iterable):
             return chosen, "auto"
         chosen = list(chosen)
-        static = [one for one in chosen if one in panel.statics.names]
-        return [one for one in chosen if one not in static], static
+        static = [name for name in chosen if name in panel.statics.names]
+        return [name for name in chosen if name not in static], static
 
     def state(self) -> dict[str, Any]:
         """Everything learned, as plain JSON types."""
@@ -187,12 +186,6 @@ class PanelEncoder:
         encoder.statics = state["statics"] and TableEncoder.from_state(state["statics"])
         encoder.unit, encoder.uneven = float(state["unit"]), bool(state["uneven"])
         return encoder
-
-
-def _cut(table: Table, entries: int) -> tuple[Table, Table]:
-    """Entries and indicators apart."""
-    own = Table(table.values[:, :entries], table.observed[:, :entries])
-    return own, Table(table.values[:, entries:], table.observed[:, entries:])
 
 
 def _starts(panel: Panel) -> np.ndarray:

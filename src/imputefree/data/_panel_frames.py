@@ -211,10 +211,10 @@ def read_pairs(X: Any, layout: Layout) -> Rows:
     for name in layout.apart:
         raw = label_column(X, name, place)
 
-        def conflict(row: int, one: Any, other: Any, name: str = name) -> InputError:
+        def conflict(row: int, first: Any, second: Any, name: str = name) -> InputError:
             when = f"id {ids[series[row]]!r} at time {stamp_text(stamps[row])}"
             return InputError(
-                f"column {name!r} of {when} holds {one!r} and {other!r}",
+                f"column {name!r} of {when} holds {first!r} and {second!r}",
                 "Pairs of one id and time make one step, so this column has one value there",
                 "Make the column constant within each id and time",
             )
@@ -266,10 +266,10 @@ def constant_columns(
     arrays = []
     for name, array in zip(columns.names, columns.arrays, strict=True):
 
-        def conflict(row: int, one: Any, other: Any, name: str = name) -> InputError:
+        def conflict(row: int, first: Any, second: Any, name: str = name) -> InputError:
             return InputError(
-                f"static column {name!r} of {owner} {ids[series[row]]!r} holds {one!r} and"
-                f" {other!r}",
+                f"static column {name!r} of {owner} {ids[series[row]]!r} holds {first!r} and"
+                f" {second!r}",
                 "A static column has one value per series (missing in some rows is fine)",
                 f"Correct the rows, or leave {name!r} out of static",
             )
@@ -295,8 +295,8 @@ def first_known(
     differ = np.flatnonzero(array[seen] != array[first[groups[seen]]])
     if len(differ):
         row = int(seen[differ[0]])
-        one, other = (array[at : at + 1].tolist()[0] for at in (first[groups[row]], row))
-        raise conflict(row, one, other)
+        values = (array[at : at + 1].tolist()[0] for at in (first[groups[row]], row))
+        raise conflict(row, *values)
     return first
 
 

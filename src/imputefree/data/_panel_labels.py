@@ -42,9 +42,10 @@ def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
     if isinstance(y, str):
         values, series = _apart(y, panel, name), panel.series
 
-        def conflict(step: int, one: Any, other: Any) -> InputError:
+        def conflict(step: int, first: Any, second: Any) -> InputError:
             return InputError(
-                f"column {y!r} of {_series_text(panel, series[step])} holds {one!r} and {other!r}",
+                f"column {y!r} of {_series_text(panel, series[step])} holds {first!r} and"
+                f" {second!r}",
                 f"{name} is one label per series (missing in some rows is fine)",
                 "Correct the rows, or learn one label per step",
             )

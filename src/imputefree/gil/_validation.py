@@ -52,13 +52,13 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
     width = predictor.n_features if features else predictor.outputs
     out = data.values.new_empty(predictor.members, n_labels, width)
     for _, batch in chunks(predictor, data, every_row(predictor, data)):
-        zeta, found = predictor(batch.values, batch.observed, lengths=batch.lengths)
+        zeta, values = predictor(batch.values, batch.observed, lengths=batch.lengths)
         if features:
-            found = predictor.labelled(zeta, batch.lengths)
+            values = predictor.labelled(zeta, batch.lengths)
         places = batch.labelled[0]  # the same for all members
         if data.per_step and batch.valid is not None:
-            places, found = places[batch.valid[0]], found[:, batch.valid[0]]
-        out[:, places] = found
+            places, values = places[batch.valid[0]], values[:, batch.valid[0]]
+        out[:, places] = values
     return out
 
 

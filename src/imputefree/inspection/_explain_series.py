@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..data import Category, Columns, Panel, TableEncoder, first_steps
 from ..errors import ParameterError
-from ..estimators import predict_members, predicts_steps, read_inputs
+from ..estimators import average_members, predict_members, predicts_steps, read_inputs
 from ._explain_tables import REMOVED, NextValue, Outcome, Variants, importance_of
 from ._explanation import SeriesExplanation
 
@@ -23,10 +23,10 @@ def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -
     """See `explain_rows`; d columns, those of the steps and then the static ones."""
     encoder = model.encoder_
     raw = read_inputs(model, X)
-    members = _predict_members(model, raw)  # checks the input and warns of unseen categories
+    predicted = _predict(model, raw)  # checks the input and warns of unseen categories
     panel = _known_levels(encoder, raw)
-    outcome = Outcome.choose(model, members, of)
-    prediction = outcome.read(members, np.arange(panel.n_rows))
+    outcome = Outcome.choose(model, predicted, of)
+    prediction = outcome.read(predicted, np.arange(panel.n_rows))
     plans = [*encoder.steps.plans, *(encoder.statics.plans if encoder.statics else [])]
     n_static = len(plans) - len(encoder.steps.plans)
     seen = _observed(panel.steps)  # (S, columns of steps)
@@ -44,7 +44,7 @@ def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -
         for part in _parts(panel.lengths[variants.row]):
             some = variants.part(part)
             changed = _changed(panel, some, first[part], stop[part], coming.values)
-            predicted[part] = outcome.read(_predict_members(model, changed), some.row)
+            predicted[part] = outcome.read(_predict(model, changed), some.row)
         return predicted
 
     last = np.hstack([seen[end - 1], static])  # observed at the last step
@@ -90,10 +90,12 @@ def explain_series(model: Any, X: Any, of: Any, single: bool, most_steps: int) -
     )
 
 
-def _predict_members(model: Any, panel: Panel) -> Any:
-    """Predictions of every member for each series, at its last step; (K, n, O)."""
+def _predict(model: Any, panel: Panel) -> np.ndarray:
+    """Predictions for each series, at its last step; (n, classes) or (n,)."""
     members = predict_members(model, panel)
-    return members[:, np.cumsum(panel.lengths) - 1] if predicts_steps(model) else members
+    if predicts_steps(model):
+        members = members[:, np.cumsum(panel.lengths) - 1]
+    return average_members(model, members)
 
 
 def _known_levels(encoder: Any, panel: Panel) -> Panel:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from ..data import Plan, Table, TableEncoder
 from ..errors import ParameterError, shorten
@@ -88,15 +87,15 @@ class NextValue:
 class Outcome:
     """The number that is explained: the probability of a class, or the predicted number.
 
-    code : (n,) the number of each row's class; None for a regression
+    code, of : (n,) the number and the label of each row's class; None for a regression
     """
 
-    model: Any
     code: np.ndarray | None
+    of: np.ndarray | None
 
     @classmethod
-    def choose(cls, model: Any, members: Tensor, of: Any) -> Outcome:
-        """`of`, else the second of two classes or the most probable; members (K, n, O)."""
+    def choose(cls, model: Any, predicted: np.ndarray, of: Any) -> Outcome:
+        """`of`, else the second of two classes or the most probable; predicted (n, classes)."""
         classes = getattr(model, "classes_", None)
         if classes is None:
             if of is not None:
@@ -105,22 +104,17 @@ class Outcome:
                     "Only a classifier has a class to explain",
                     "Leave it out",
                 )
-            return cls(model, None)
+            return cls(None, None)
         if of is None and len(classes) > 2:
-            return cls(model, members.mean(0).numpy().argmax(1))
-        code = len(classes) - 1 if of is None else class_number(classes, of)
-        return cls(model, np.full(members.shape[1], code))
+            code = predicted.argmax(1)
+        else:
+            number = len(classes) - 1 if of is None else class_number(classes, of)
+            code = np.full(len(predicted), number)
+        return cls(code, classes[code])
 
-    @property
-    def of(self) -> np.ndarray | None:
-        """The class of each row; (n,)."""
-        return None if self.code is None else self.model.classes_[self.code]
-
-    def read(self, members: Tensor, rows: np.ndarray) -> np.ndarray:
-        """The explained number for variants of these rows; (K, m, O) -> (m,)."""
-        if self.code is None:
-            return average_members(self.model, members)
-        return members.mean(0).numpy()[np.arange(len(rows)), self.code[rows]]
+    def read(self, predicted: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The explained number for variants of these rows; (m, classes) or (m,) -> (m,)."""
+        return predicted if self.code is None else predicted[np.arange(len(rows)), self.code[rows]]
 
 
 def class_number(classes: np.ndarray, of: Any) -> int:
@@ -149,9 +143,9 @@ def explain_table(model: Any, X: Any, of: Any) -> Explanation:
     encoder: TableEncoder = model.encoder_
     table = encoder.transform(read_inputs(model, X))
     n = len(table.values)
-    members = predict_members(model, table)
-    outcome = Outcome.choose(model, members, of)
-    prediction = outcome.read(members, np.arange(n))
+    predicted = _predict(model, table)
+    outcome = Outcome.choose(model, predicted, of)
+    prediction = outcome.read(predicted, np.arange(n))
     spans = _input_spans(encoder)
     observed = np.zeros((n, encoder.n_columns), dtype=bool)
     for j, (inputs, _) in enumerate(spans):
@@ -163,8 +157,8 @@ def explain_table(model: Any, X: Any, of: Any) -> Explanation:
         parts = [np.empty(0)]
         for at in range(0, len(variants), size):
             some = variants.part(slice(at, at + size))
-            changed = predict_members(model, _changed(table, some, spans, codes))
-            parts.append(outcome.read(changed, some.row))
+            changed = _changed(table, some, spans, codes)
+            parts.append(outcome.read(_predict(model, changed), some.row))
         return np.concatenate(parts)
 
     coming = NextValue(~observed, prediction, encoder.plans)
@@ -190,6 +184,11 @@ def explain_table(model: Any, X: Any, of: Any) -> Explanation:
         next_low=coming.low,
         next_high=coming.high,
     )
+
+
+def _predict(model: Any, table: Table) -> np.ndarray:
+    """Predictions for encoded rows; (n, classes) or (n,)."""
+    return average_members(model, predict_members(model, table))
 
 
 def importance_of(model: Any, X: Any) -> Any:

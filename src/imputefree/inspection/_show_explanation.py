@@ -266,7 +266,7 @@ def _draw_bars(
         _say(axes, empty)
         return
     bars = axes.barh(np.arange(len(labels)), sizes, color=colour, height=0.7)
-    axes.bar_label(bars, [NumberFormat(why)(size) for size in sizes], padding=4, fontsize=8)
+    axes.bar_label(bars, list(map(NumberFormat(why), sizes)), padding=4, fontsize=8)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.margins(x=0.15)
     _label_bars(axes, labels)

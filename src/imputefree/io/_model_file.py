@@ -1,8 +1,8 @@
 """Model files: weights and settings in one safetensors file, never code.
 
-A file is a safetensors file whose header carries one JSON text: format version, kind of
+A file is a safetensors file whose header carries one JSON string: format version, kind of
 estimator, its parameters, what the encoder learned, and a SHA-256 over all of that and the
-weights. Reading it parses numbers and texts; there is nothing in it that could run.
+weights. Reading it parses numbers and strings; there is nothing in it that could run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
 from .._files import saving
+from ..data import Layout
 from ..errors import ModelFileError
 from ..gil import POLICIES, MemberMlp, Policy
 
@@ -37,7 +38,7 @@ FITTED = (
     "layout_",
     "history_",
     "n_iter_",
-    "about_",  # of a model made by the command line: where it comes from, see own/
+    "about_",  # of a model made by the command line: where it comes from, see workflow
     "card_",
 )
 Estimator = TypeVar("Estimator")
@@ -64,8 +65,8 @@ def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _in_order(file: bytes) -> bytes:
-    """The same safetensors file with its header sorted: the library's order changes by run, and
-    equal models shall be equal files."""
+    """The same safetensors file with its header sorted: the library's order differs from run to
+    run, and equal models shall be equal files."""
     at = 8 + int.from_bytes(file[:8], "little")
     header = json.dumps(json.loads(file[8:at]), sort_keys=True, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the weights begin at a multiple of 8 bytes
@@ -108,6 +109,8 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     for name in FITTED:
         if name in content["fitted"]:
             setattr(model, name, _unpack_fitted(content["fitted"][name]))
+    if hasattr(model, "layout_"):
+        Layout.from_dict(model.layout_).check()
     classes = len(model.classes_) if hasattr(model, "classes_") else 1
     outputs = 1 if classes == 2 else classes  # two classes share one logit
     if (network.inputs, network.outputs) != (len(model.encoder_.input_names), outputs):
@@ -130,7 +133,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         ) from None
     except (SafetensorError, ValueError) as error:
         raise ModelFileError(
-            f"{path} is truncated or no model file ({error})",
+            f"{path} is truncated or not a model file ({error})",
             "A model file is what the save method of an imputefree estimator wrote",
             "Copy it again, or save the model again",
         ) from None
@@ -162,16 +165,17 @@ def _digest(text: str, weights: dict[str, torch.Tensor]) -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(weights):
         weight = weights[name].contiguous()
-        # With type and shape: the same bytes read as whole numbers would be other weights.
+        # With type and shape: the same bytes read as integers would be other weights.
         digest.update(f"{name} {weight.dtype} {list(weight.shape)} ".encode())
         digest.update(weight.flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
-_DROPPED = object()  # a parameter that no file can hold, such as a user's own policy object
+_DROPPED = object()  # a parameter that no file can hold, such as a custom policy object
 
 
 def pack_parameter(value: Any) -> Any:
+    """A parameter as plain JSON types; {"dropped": repr} for what JSON cannot hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, PLAIN):
@@ -199,9 +203,9 @@ def _unpack_parameter(name: str, value: Any) -> Any:
 
 
 def _pack_policy(model: Any, weights: dict[str, torch.Tensor]) -> str | None:
-    """The policy's name; the network it asks for importance goes among the weights.
+    """The policy's name; the network that gives its importance goes among the weights.
 
-    A user's own object cannot be kept, and what learning needs beyond that network is not.
+    A custom policy cannot be kept, and what learning needs beyond that network is not.
     """
     policy: Any = getattr(model, "policy_", None)
     name = next((name for name, kind in POLICIES.items() if type(policy) is kind), None)

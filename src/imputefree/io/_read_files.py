@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,7 @@ def read_frame(path: Path) -> TableFile:
         frame = read_parquet(path, io.BytesIO(content))
     else:
         frame = read_checked(path, content)
+    frame.columns = frame.columns.astype(str)
     return TableFile(*words_as_gaps(frame), hashlib.sha256(content).hexdigest())
 
 
@@ -92,9 +94,22 @@ def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def need_columns(
-    frame: pd.DataFrame, names: list[str], path: Path, drop: Sequence[str] = ()
+    columns: Iterable[Any],
+    names: Sequence[str],
+    path: Path,
+    drop: Sequence[str] = (),
+    option: str = "",
 ) -> None:
-    """All of these columns must exist, and those to drop, which must be others."""
+    """All of these columns must exist, and those to drop, which must be others.
+
+    columns : names of the file's columns, or a frame
+    option : the option that names the columns, for the error, which suggests a near miss
+
+    >>> need_columns(["age", "outcome"], ["Outcome"], Path("data.csv"), option="--target")
+    Traceback (most recent call last):
+    imputefree.errors.InputError: data.csv has no column 'Outcome' (--target). Its columns are \
+'age', 'outcome'. Perhaps you mean 'outcome'.
+    """
     both = [name for name in names if name in drop]
     if both:
         raise ParameterError(
@@ -102,12 +117,16 @@ def need_columns(
             "What is dropped cannot be used",
             "Leave it out of drop",
         )
-    lacking = [name for name in [*names, *drop] if name not in frame.columns]
+    known = [str(column) for column in columns]
+    lower = {name.lower(): name for name in known}
+    lacking = [name for name in [*names, *drop] if name not in known]
     if lacking:
+        near = difflib.get_close_matches(lacking[0].lower(), list(lower), n=2, cutoff=0.6)
+        suggested = " or ".join(repr(lower[name]) for name in near)
         raise InputError(
-            f"{path} has no column {shorten(lacking)}",
-            f"Its columns are {shorten([str(name) for name in frame.columns], limit=8)}",
-            "Correct the column's name, or the file",
+            f"{path} has no column {shorten(lacking)}" + (f" ({option})" if option else ""),
+            f"Its columns are {shorten(known, limit=8)}",
+            f"Perhaps you mean {suggested}" if near else "Correct the name, or the file",
         )
 
 

@@ -1,16 +1,15 @@
 """`make demo`: GIL and its variants beside ordinary models, on data that needs no download.
 
 First a table: scikit-learn's breast cancer data (real values, 569 rows, 30 columns), with 60 % of
-its entries removed completely at random (simulated gaps). Then series: a simulated cohort of
-intensive care (no patient data), 72 % missing. One split each, so a glance and not a benchmark:
-the figures of repeated runs are in benchmarks/results.
+its entries removed completely at random (simulated gaps). Then series: a simulated intensive-care
+cohort (no patient data), 72 % missing. One split each, so it is a glance and not a benchmark: the
+figures of repeated runs are in benchmarks/results.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -30,67 +29,56 @@ from .. import GILClassifier, GILSequenceClassifier
 from .studies import simulate_icu
 
 SEED, MISSING = 0, 0.6
-COLUMNS: dict[str, Any] = {"id": "patient", "time": "hour", "static": ["age"]}
 STATISTICS = ["last", "mean", "min", "max", "count"]
+POLICIES: dict[str, dict[str, Any]] = {
+    "GIL, policy none": {"policy": "none"},
+    "GIL, policy observed (GIL-H)": {"policy": "observed", "placeholder": 1.0},
+    "GIL, policy random": {"policy": "random"},
+    "GIL, policy ddpg (the paper's GIL)": {"policy": "ddpg"},
+    "GIL, ddpg + contrastive (GIL-D)": {"policy": "ddpg", "reward": "contrastive"},
+    "GIL, policy gate (ablation)": {"policy": "gate"},
+    "GIL, policy meta": {"policy": "meta"},
+}
 
 
-def variants(members: int, epochs: int) -> dict[str, Any]:
-    """Everything the demo trains, by the name its table shows."""
-
-    def gil(policy: str, **options: Any) -> GILClassifier:
-        return GILClassifier(
-            policy=policy, n_members=members, max_iter=epochs, random_state=SEED, **options
-        )
-
+def table_models(members: int, epochs: int) -> dict[str, Any]:
+    """The models for the table, by the name shown."""
     gaps = FunctionTransformer(lambda X: np.isnan(X).astype(float))
     filled = SimpleImputer(add_indicator=True)
+    linear = LogisticRegression(max_iter=2000)
+    gil: dict[str, Any] = {"n_members": members, "max_iter": epochs, "random_state": SEED}
     return {
-        "mask only (logistic regression)": make_pipeline(gaps, LogisticRegression(max_iter=2000)),
-        "logistic regression, mean + indicator": make_pipeline(
-            filled, StandardScaler(), LogisticRegression(max_iter=2000)
-        ),
+        "mask only (logistic regression)": make_pipeline(gaps, linear),
+        "logistic regression, mean + indicator": make_pipeline(filled, StandardScaler(), linear),
         "gradient boosting": HistGradientBoostingClassifier(random_state=SEED),
-        "GIL, policy none": gil("none"),
-        "GIL, policy observed (GIL-H)": gil("observed", placeholder=1.0),
-        "GIL, policy random": gil("random"),
-        "GIL, policy ddpg (the paper's GIL)": gil("ddpg"),
-        "GIL, ddpg + contrastive (GIL-D)": gil("ddpg", reward="contrastive"),
-        "GIL, policy gate (ablation)": gil("gate"),
-        "GIL, policy meta": gil("meta"),
+        **{name: GILClassifier(**options, **gil) for name, options in POLICIES.items()},
     }
 
 
-def series_variants(members: int, epochs: int) -> dict[str, Any]:
-    """What the demo trains on series, by the name its table shows."""
-
-    def gil(policy: str, **options: Any) -> GILSequenceClassifier:
-        return GILSequenceClassifier(
-            policy=policy, n_members=members, max_iter=epochs, random_state=SEED, **options
-        )
-
+def series_models(members: int, epochs: int) -> dict[str, Any]:
+    """The models for the series, by the name shown."""
+    linear = make_pipeline(StandardScaler(), LogisticRegression())
+    boosting = HistGradientBoostingClassifier(random_state=SEED)
+    gil: dict[str, Any] = {"id": "patient", "time": "hour", "static": ["age"]}
+    gil |= {"n_members": members, "max_iter": epochs, "random_state": SEED}
     return {
-        "mask only (logistic regression)": Summarised(
-            make_pipeline(StandardScaler(), LogisticRegression()), ["count"]
-        ),
-        "gradient boosting on summaries": Summarised(
-            HistGradientBoostingClassifier(random_state=SEED), STATISTICS
-        ),
-        "GIL, policy none": gil("none"),
-        "GIL, policy observed (GIL-H)": gil("observed", placeholder=1.0),
-        "GIL, policy random": gil("random"),
-        "GIL, policy ddpg (the paper's GIL)": gil("ddpg"),
-        "GIL, ddpg + contrastive (GIL-D)": gil("ddpg", reward="contrastive"),
-        "GIL, policy meta": gil("meta"),
+        "mask only (logistic regression)": Summarised(linear, ["count"]),
+        "gradient boosting on summaries": Summarised(boosting, STATISTICS),
+        **{
+            name: GILSequenceClassifier(**options, **gil)
+            for name, options in POLICIES.items()
+            if options["policy"] != "gate"
+        },
     }
 
 
 class Summarised:
-    """An ordinary model on statistics of each series, in place of the series."""
+    """An ordinary model on statistics of each series instead of the series."""
 
     def __init__(self, model: Any, statistics: list[str]) -> None:
         self.model, self.statistics = model, statistics
 
-    def fit(self, frame: pd.DataFrame, y: pd.Series, **columns: Any) -> Summarised:
+    def fit(self, frame: pd.DataFrame, y: pd.Series) -> Self:
         self.model.fit(self._summaries(frame), y)
         return self
 
@@ -103,54 +91,43 @@ class Summarised:
 
 
 def table_part(members: int, epochs: int, console: Console | None) -> Table:
-    """Everything for tables on one split."""
+    """All models for tables on one split."""
     X, y = load_breast_cancer(return_X_y=True)
     X[np.random.default_rng(SEED).random(X.shape) < MISSING] = np.nan
     split = train_test_split(X, y, test_size=0.3, stratify=y, random_state=SEED)
     title = f"Breast cancer, {MISSING:.0%} of entries removed at random (simulated gaps)"
-    fit = lambda model, X, y: model.fit(X, y)  # noqa: E731
-    return _compare(variants(members, epochs), split, fit, title, console)
+    return _compare(table_models(members, epochs), split, title, console)
 
 
 def series_part(members: int, epochs: int, series: int, console: Console | None) -> Table:
-    """Everything for series on one split."""
+    """All models for series on one split."""
     cohort = simulate_icu(series, random_state=SEED)
     train, test = train_test_split(
         cohort.y.index, test_size=0.3, stratify=cohort.y, random_state=SEED
     )
-
-    def of(patients: pd.Index) -> tuple[pd.DataFrame, pd.Series]:
-        """In one order, the frame's, for every model."""
-        rows = cohort.frame[cohort.frame["patient"].isin(patients)]
-        return rows, cohort.y.loc[rows["patient"].unique()]
-
-    (X_train, y_train), (X_test, y_test) = of(train), of(test)
+    X_train, X_test = (
+        cohort.frame[cohort.frame["patient"].isin(patients)] for patients in (train, test)
+    )
+    y_train, y_test = (cohort.y.loc[rows["patient"].unique()] for rows in (X_train, X_test))
     title = f"Septic shock within hours, simulated cohort, {cohort.missing_rate:.0%} missing"
-    fit = lambda model, X, y: model.fit(X, y, **COLUMNS)  # noqa: E731
-    models = series_variants(members, epochs)
-    return _compare(models, (X_train, X_test, y_train, y_test), fit, title, console)
+    models = series_models(members, epochs)
+    return _compare(models, (X_train, X_test, y_train, y_test), title, console)
 
 
-def _compare(
-    models: dict[str, Any],
-    split: Any,
-    fit: Callable[[Any, Any, Any], Any],
-    title: str,
-    console: Console | None,
-) -> Table:
+def _compare(models: dict[str, Any], split: Any, title: str, console: Console | None) -> Table:
     """Train each model and score it once, as a table."""
     X_train, X_test, y_train, y_test = split
     table = Table(
+        "model",
         title=title,
         caption=f"One split, {len(y_test)} test cases scored once, seed {SEED}: differences below"
         " 0.02 are chance.",
     )
-    table.add_column("model")
     for name in ("AUC", "accuracy", "log-loss", "seconds"):
         table.add_column(name, justify="right")
     for name in track(models, "training", console=console):
         start = time.perf_counter()
-        probability = fit(models[name], X_train, y_train).predict_proba(X_test)[:, 1]
+        probability = models[name].fit(X_train, y_train).predict_proba(X_test)[:, 1]
         seconds = time.perf_counter() - start
         table.add_row(
             name,
@@ -166,10 +143,10 @@ def run(
     members: int = 4, epochs: int = 40, series: int = 1000, console: Console | None = None
 ) -> list[Table]:
     """Both parts."""
-    small = max(members // 2, 1)  # a series takes longer than a row
+    few = max(members // 2, 1)  # a series takes longer than a row
     return [
         table_part(members, epochs, console),
-        series_part(small, max(epochs // 2, 1), series, console),
+        series_part(few, max(epochs // 2, 1), series, console),
     ]
 
 

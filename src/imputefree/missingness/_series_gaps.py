@@ -155,11 +155,11 @@ def _settled(
     """
     while True:
         over = int(weight[lost].sum()) - total
-        before, behind = np.r_[False, lost[:-1]], np.r_[lost[1:], False]
+        before, after = np.r_[False, lost[:-1]], np.r_[lost[1:], False]
         if over >= 0:
-            ends = np.flatnonzero(lost & ~behind)
+            ends = np.flatnonzero(lost & ~after)
         else:
-            ends = np.flatnonzero(~lost & before & ~behind)  # a seen step stays between runs
+            ends = np.flatnonzero(~lost & before & ~after)  # a seen step stays between runs
             ends = ends if len(ends) else np.flatnonzero(~lost)
         ends = rng.permutation(ends)
         reached = np.concatenate([[0], np.cumsum(weight[ends])])

@@ -183,7 +183,7 @@ def times_since(g: Graph, encoder: PanelEncoder, times: str, seen: str, steps: s
 
     Shapes: times (n, T) double, increasing, seen (n, T, C) -> [(n·T, inputs)] float, or [].
     """
-    columns, parts = encoder._with_time(), []
+    columns, parts = encoder.timed_columns(), []
     stamp = g("Unsqueeze", times, np.array([2]))  # (n, T, 1)
     first, all_but_last = (g("Slice", stamp, START, end, TIME) for end in (TIME, -TIME))
     if columns:

@@ -70,6 +70,7 @@ def build_app(
         " values that training never saw.",
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
         lifespan=lifespan,
     )
     app.add_middleware(Guard, token=token, hosts=hosts)
@@ -118,7 +119,7 @@ def build_app(
 
     described = schema.model_dump()
 
-    @app.get("/schema", summary="The model's columns", response_model=Schema, **documented())
+    @app.get("/schema", name="schema", summary="Columns", response_model=Schema, **documented())
     async def get_schema() -> Response:
         return AsciiResponse(described)
 

@@ -143,7 +143,7 @@ class Gate:
                 504,
                 None,
                 f"the answer took longer than {self.limits.seconds:g} seconds",
-                "An answer must be found within the server's --timeout",
+                "An answer must be computed within the server's --timeout",
                 "Send fewer rows, or shorter series, at a time",
             ) from None
 

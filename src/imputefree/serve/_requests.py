@@ -130,12 +130,12 @@ class RequestReader:
 
     def read(self, body: bytes) -> tuple[pd.DataFrame | Panel, Notes]:
         """Rows or series as the estimator takes them, and notes."""
-        given = read_json(body)
-        batch = isinstance(given, dict) and (
-            isinstance(given.get(ROWS), list) or (ROWS in given and ROWS not in self._names())
+        payload = read_json(body)
+        batch = isinstance(payload, dict) and (
+            isinstance(payload.get(ROWS), list) or (ROWS in payload and ROWS not in self._names())
         )
         try:
-            valid = (self._batch if batch else self._row).validate_python(given)
+            valid = (self._batch if batch else self._row).validate_python(payload)
         except ValidationError as error:
             raise self._refusal(error, batch) from None
         rows = valid[ROWS] if batch else [valid]

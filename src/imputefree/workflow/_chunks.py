@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..data import Columns, Levels, parse_numbers
 from ..errors import InputError, counted, shorten
-from ..io import BadRows, RawRows, Reader, twin_error
+from ..io import BadRows, RawRows, Reader, need_columns, twin_error
 from ._file_times import Clock
 from ._loaded_model import clock_of, file_inputs
 
@@ -128,7 +128,10 @@ class Chunks:
         self.beside = list(dict.fromkeys(beside))
         with _naming(bad.path):
             inputs = file_inputs(model, reader.names)
-        self._check_names([*inputs, *self.beside])
+        need_columns(reader.names, self.beside, bad.path)
+        twins = [name for name in [*inputs, *self.beside] if name in reader.twins]
+        if twins:
+            raise twin_error(bad.path, twins)
         self.kinds = {name: column.kind for name, column in inputs.items()}
         self._unnamed = any(name != column.name for name, column in inputs.items())
         self._levels = {name: Levels(map(str, column.known)) for name, column in inputs.items()}
@@ -189,18 +192,6 @@ class Chunks:
                 return *self._clock.read(cells), self._clock.problem
         bad = cells.isna().to_numpy() & (kind == "id")
         return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"
-
-    def _check_names(self, names: list[str]) -> None:
-        lacking = [name for name in names if name not in self.reader.names]
-        if lacking:
-            raise InputError(
-                f"{self.bad.path} has no column {shorten(lacking)}",
-                f"Its columns are {shorten(self.reader.names, limit=8)}",
-                "Correct the column's name, or the file",
-            )
-        twins = [name for name in names if name in self.reader.twins]
-        if twins:
-            raise twin_error(self.bad.path, twins)
 
 
 @contextmanager

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..data import Layout, read_columns, read_panel
-from ..errors import InputError, shorten
-from ..io import TASKS, read_frame
+from ..errors import InputError
+from ..io import TASKS, need_columns, read_frame
 from ._column_kinds import Column, take_for
 from ._file_labels import (
     as_strings,
@@ -120,7 +119,6 @@ def read_problem(request: Request) -> Problem:
     """The requested file, checked; nothing is learned yet."""
     path = request.data
     whole, notes, digest = read_frame(path)
-    whole.columns = whole.columns.astype(str)
     _check_names(whole, request, path)
     whole = _with_times(whole, request, path)
     frame, unit, y, n_without = read_labels(whole, request, path)
@@ -160,7 +158,6 @@ def read_problem(request: Request) -> Problem:
 def read_other(path: Path, request: Request, like: Problem) -> Problem:
     """Another file with the same columns, to score on; it must not share data with training."""
     frame, _, digest = read_frame(path)
-    frame.columns = frame.columns.astype(str)
     if digest == like.digest:
         raise InputError(
             f"{path} holds the same as {request.data}",
@@ -168,7 +165,8 @@ def read_other(path: Path, request: Request, like: Problem) -> Problem:
             "Name another file with --test, or a share such as --test 0.2",
         )
     wanted = _key_columns(request) | {f"of {request.data.name}": [col.name for col in like.used]}
-    need_names(list(frame.columns), wanted, path)
+    for option, names in wanted.items():
+        need_columns(frame, names, path, option=option)
     frame = _with_times(frame, request, path, like)
     frame, unit, y, n_without = read_labels(frame, replace(request, task=like.task), path)
     if request.id:
@@ -205,9 +203,9 @@ def _check_names(frame: pd.DataFrame, request: Request, path: Path) -> None:
     """Columns that options name must exist, and have one meaning each."""
     wanted = _key_columns(request)
     wanted |= {"--static": request.static, "--drop": request.drop, "--category": request.category}
-    need_names(list(frame.columns), wanted, path)
     meaning: dict[str, str] = {}
     for option, names in wanted.items():
+        need_columns(frame, names, path, option=option)
         for name in names:
             before = meaning.setdefault(name, option)
             if before != option and (before, option) not in COMPATIBLE:
@@ -256,7 +254,7 @@ def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.
 
 
 def _check_inputs(problem: Problem, path: Path) -> None:
-    """Read once as an estimator will, so that errors show before hours are spent."""
+    """Refuse before hours are spent what an estimator would refuse."""
     if not problem.used:
         raise InputError(
             f"{path} has no column to learn from beside the target",
@@ -282,24 +280,3 @@ def split_names(values: Sequence[str] | None, columns: Sequence[str] = ()) -> tu
     for value in values or ():
         names += [value] if value in columns else [part.strip() for part in value.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
-
-
-def need_names(columns: Sequence[str], wanted: Mapping[str, Sequence[str]], path: Path) -> None:
-    """Every column that an option names must exist; a near miss is suggested.
-
-    >>> need_names(["age", "outcome"], {"--target": ["Outcome"]}, Path("data.csv"))
-    Traceback (most recent call last):
-    imputefree.errors.InputError: data.csv has no column 'Outcome' (--target). Its columns are \
-'age', 'outcome'. Perhaps you mean 'outcome'.
-    """
-    for option, names in wanted.items():
-        lacking = [name for name in names if name not in columns]
-        if lacking:
-            lower = {column.lower(): column for column in columns}
-            near = difflib.get_close_matches(lacking[0].lower(), list(lower), n=2, cutoff=0.6)
-            suggested = " or ".join(repr(lower[name]) for name in near)
-            raise InputError(
-                f"{path} has no column {shorten(lacking)} ({option})",
-                f"Its columns are {shorten(list(columns), limit=8)}",
-                f"Perhaps you mean {suggested}" if near else "Correct the name",
-            )

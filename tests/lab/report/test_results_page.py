@@ -17,6 +17,8 @@ from matplotlib.image import imread
 from imputefree.lab.report._charts import png_uri
 from imputefree.lab.report._page_pictures import drawn
 from imputefree.lab.report._results_page import report
+from imputefree.lab.runs._protocol import Run
+from imputefree.lab.runs._run import attempt
 from tests.lab.made_up_results import METHODS, everything, failed, line, mnist
 
 EMPTY = frozenset({"meta", "input", "img", "link", "wbr"})  # elements without an end tag
@@ -300,3 +302,10 @@ def test_regression_has_tables_too():
     text = Reader(report(records)).text
     assert "prices: R²" in text
     assert "prices: Root mean squared error" in text
+
+
+def test_real_runs_make_a_page():
+    runs = [Run("icu", name, {"n_series": 60}) for name in ("mask_only", "linear")]
+    text = Reader(report([attempt(run) | {"command": "a test"} for run in runs])).text
+    assert "variable, n_series 60 Acc." in text
+    assert "a score on it says nothing about patients" in text

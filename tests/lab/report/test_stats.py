@@ -74,15 +74,6 @@ def test_summary_is_mean_and_sd_over_runs():
         assert (line["runs"], line["failed"]) == (6, 0)
 
 
-def test_summary_of_one_run_and_of_failed_runs():
-    found = summary(runs_of(a=[0.5], b=[0.5, nan, 0.7], c=[nan, nan]), "accuracy")
-    assert found["method"].tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(found["mean"], [0.5, 0.6, nan])
-    np.testing.assert_allclose(found["sd"], [nan, np.sqrt(0.02), nan])
-    assert found["runs"].tolist() == [1, 2, 0]
-    assert found["failed"].tolist() == [0, 1, 2]
-
-
 def test_compare_is_the_formula_on_paired_runs():
     runs, ratio = made_up(), 0.25
     found = compare(runs, "accuracy", "gil-h", test_to_train=ratio)
@@ -230,10 +221,11 @@ def test_ranks_refuse_different_rivals_and_name_them():
     assert mean_ranks(runs, "accuracy", methods=["a"])["mean_rank"].tolist() == [1.0]
 
 
-def test_correlation_is_scipys():
+@pytest.mark.parametrize("over", ["runs", "methods"])
+def test_correlation_is_scipys(over):
     runs = made_up(studies=2)
     runs.loc[runs["method"] == "gil", "imputation_mse"] = nan  # it does not impute
-    found = imputation_correlation(runs)
+    found = imputation_correlation(runs, over=over)
     for line in found.to_dict("records"):
         pairs = [
             [
@@ -243,6 +235,8 @@ def test_correlation_is_scipys():
             for m in METHODS[1:]
         ]
         x, y = np.array(pairs).transpose(1, 0, 2)
+        if over == "methods":
+            x, y = x.mean(1), y.mean(1)
         expected = scipy_stats.pearsonr(x.ravel(), y.ravel())
         assert line["points"] == x.size
         np.testing.assert_allclose((line["r"], line["p"]), tuple(expected), rtol=1e-10)
@@ -319,12 +313,6 @@ def test_corrected_t_is_its_formula_in_every_column(ratio):
         np.testing.assert_allclose(
             (t[column], p[column]), by_hand(d[:, column].tolist(), ratio), rtol=1e-13
         )
-
-
-def test_without_correction_it_is_the_paired_t_test():
-    a, b = np.random.default_rng(1).normal(size=(2, 12))
-    expected = scipy_stats.ttest_rel(a, b)
-    np.testing.assert_allclose(corrected_t(a - b, 0.0), tuple(expected), rtol=1e-12)
 
 
 def test_a_missing_pair_is_left_out():

@@ -78,12 +78,6 @@ def test_search_gives_every_network_the_papers_rates():
     assert by["gil-h"] == by["zero+network"] == RATES
 
 
-def test_method_settings_override_the_plan():
-    own = {"gil": {"learning_rate_init": 0.5}}
-    made = plan("mnist", methods=["gil", "gil-h"], seeds=1, rates=[0.5], method_settings=own)
-    assert [run.setting["learning_rate_init"] for run in made.runs] == [0.5, 1e-3]
-
-
 def test_tables_are_eight_and_one_can_be_named():
     studies = {run.study for run in plan("tables", methods=["mask_only"]).runs}
     assert studies == {f"table:{name}" for name in EIGHT_TABLES}

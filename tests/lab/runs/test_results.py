@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 
 import pytest
@@ -117,13 +116,6 @@ def test_a_second_writer_is_refused(path):
         )
     with ResultsFile(path) as results:  # and the lock is gone with its owner
         results.append(record(3))
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")
-def test_a_device_that_is_always_full():
-    with ResultsFile("/dev/full") as results:
-        check_error(lambda: results.append(record()), "the disk is full", kind=ResultsError)
-    assert results.records == []
 
 
 def test_a_real_write_that_is_cut_short(tmp_path):

@@ -175,6 +175,7 @@ def test_damaged_idx(alone, parts):
     check_error(lambda: load("mnist", alone), "has no train-images-idx3-ubyte. MNIST needs")
 
 
+@pytest.mark.slow
 def test_the_real_images():
     study = load("mnist", real("mnist"), rate=0.9)
     assert study.X.shape == (70_000, 784)

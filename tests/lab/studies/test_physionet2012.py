@@ -194,6 +194,7 @@ def test_bad_outcomes(folder, text, part):
     check_error(lambda: read(folder, "a"), "Outcomes-a.txt", part)
 
 
+@pytest.mark.slow
 def test_the_real_files():
     made = load("physionet2012", real("physionet2012"))
     assert made.X.shape == (12_000, 48, 37)
@@ -206,6 +207,7 @@ def test_the_real_files():
     assert missing == {"Age": 0, "Gender": 12, "Height": 5726, "ICUType": 0, "Weight": 1001}
 
 
+@pytest.mark.slow
 def test_the_real_files_as_they_are():
     raw = load("physionet2012", real("physionet2012"), form="raw", sets="c")
     assert len(raw.X) == len(raw.times) == 4000

@@ -1,5 +1,7 @@
 """From results files to tables, statistics and a page."""
 
+from typing import Any
+
 from ...errors import require_extra
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, results_table, what_was_cut
@@ -20,7 +22,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """The page needs jinja2 and matplotlib, which the tables do not."""
     if name == "report":
         require_extra("bench", "jinja2", "matplotlib")

@@ -127,12 +127,9 @@ def line_chart(
     root.attrib |= {"aria-label": clean(about), "data-low": repr(low), "data-high": repr(high)}
     edges = {"data-left": LEFT, "data-right": RIGHT, "data-top": TOP, "data-bottom": BOTTOM}
     root.attrib |= {name: str(value) for name, value in edges.items()}
-    for text, x_place, y_place, name in (
-        (y_label, 8, 18, "axis"),
-        (x_label, RIGHT, HEIGHT - 8, "axis end"),
-    ):
-        place = {"x": str(x_place), "y": str(y_place), "class": name}
-        ElementTree.SubElement(root, f"{SVG}text", place).text = clean(text)
+    for label, place in ((y_label, (8, 18, "axis")), (x_label, (RIGHT, HEIGHT - 8, "axis end"))):
+        attributes = dict(zip(("x", "y", "class"), map(str, place), strict=True))
+        ElementTree.SubElement(root, f"{SVG}text", attributes).text = clean(label)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
@@ -173,45 +170,40 @@ def _tidy(root: ElementTree.Element, lines: Sequence[Line], prefix: str) -> None
     """Leave what a page needs of matplotlib's SVG: names of lines, short numbers, no global ids."""
     for parent in list(root.iter()):
         for child in list(parent):
-            background = child.get("id", "").startswith("patch_")
-            if (
-                background
-                or child.tag.endswith("metadata")
-                or child.find(f"{SVG}style") is not None
-            ):
+            head = child.tag.endswith("metadata") or child.find(f"{SVG}style") is not None
+            if head or child.get("id", "").startswith("patch_"):  # or background
                 parent.remove(child)
     for element in root.iter():
         element.text = (element.text or "").strip()
         element.tail = ""
-        name = element.attrib.pop("id", "")
+        attributes = element.attrib
+        name = attributes.pop("id", "")
         if name.startswith("line-"):
             line = lines[int(name.removeprefix("line-"))]
-            element.set("data-series", line.name)
+            attributes["data-series"] = line.name
             marks = element.iter(f"{SVG}use") if element.find(f"{SVG}path") is not None else ()
             for mark, y, sd in zip(marks, line.y, line.sd, strict=False):
                 spread = f" ± {sd:.2f}" if math.isfinite(sd) else ""
                 ElementTree.SubElement(mark, f"{SVG}title").text = f"{line.name}: {y:.2f}{spread}"
         elif name == "matplotlib.axis_2":
-            element.set("class", "ticks-y")
+            attributes["class"] = "ticks-y"
         elif element.tag == f"{SVG}path" and name:
-            element.set("id", prefix + name)
-        if f"{XLINK}href" in element.attrib:
-            element.set(f"{XLINK}href", f"#{prefix}{element.get(f'{XLINK}href', '')[1:]}")
+            attributes["id"] = prefix + name
+        if element.tag == f"{SVG}use":
+            attributes[f"{XLINK}href"] = attributes[f"{XLINK}href"].replace("#", f"#{prefix}")
         if element.tag == f"{SVG}text":
-            anchor = "end" if "anchor: end" in element.get("style", "") else "middle"
-            element.attrib = {key: element.get(key, "") for key in "xy"} | {
-                "class": f"tick {anchor}"
-            }
-        for key in {"d", "x", "y"} & set(element.attrib):
-            short = re.sub(
-                r"-?\d+\.\d+", lambda found: f"{float(found[0]):.1f}", element.get(key, "")
-            )
-            element.set(key, re.sub(r"\s*([A-Za-z]|\n)\s*", r"\1", short).replace("\n", ""))
-        if "style" in element.attrib:
-            style = element.get("style", "")
-            for colour, variable in VARIABLES.items():
-                style = style.replace(colour, f"var(--{variable})")
-            element.set("style", style)
+            anchor = "end" if "anchor: end" in attributes.pop("style") else "middle"
+            attributes.pop("transform", None)
+            attributes["class"] = f"tick {anchor}"
+        for key in ("d", "x", "y"):
+            if key in attributes:
+                short = re.sub(
+                    r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}", attributes[key]
+                )
+                attributes[key] = re.sub(r"\s*([A-Za-z])\s*", r"\1", short).strip()
+        for colour, variable in VARIABLES.items():
+            if colour in attributes.get("style", ""):
+                attributes["style"] = attributes["style"].replace(colour, f"var(--{variable})")
 
 
 def thinned(values: Sequence[float]) -> tuple[list[float], list[float]]:

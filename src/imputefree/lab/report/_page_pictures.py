@@ -10,7 +10,7 @@ import re
 import zlib
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,6 @@ RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, r
 CONTROL = "mask_only"  # sees gaps only; beside it all other lines would be one
 MAX_BARS = 30  # columns shown as bars
 SMALL_SHARE = 0.05  # below it a reader is told that there is hardly a difference
-NAME_WIDTH, ROW_HEIGHT, HEAT_WIDTH = 140, 17, 234  # of a heat map of series
-MAX_LETTERS = 20  # of a channel's name
 HIDDEN = (66, 96, 150)  # hidden pixels are blue, not black
 MAX_PIXELS = 10**6  # anything larger is not a digit
 PLANE, EDGE = 240, 8  # size of a scatter plot
@@ -65,8 +63,10 @@ def _choice(label: str, panels: Iterable[tuple[str, Block]]) -> Block | None:
     return {"kind": "choice", "label": label, "panels": shown} if shown else None
 
 
-def _by_place(lines: Sequence[Record], kind: str) -> Iterator[tuple[str, list[Record]]]:
-    """Setting and its lines with this kind of picture, one per method, all on the same data.
+def _by_setting(
+    lines: Sequence[Record], kind: str, make: Callable[[list[Record]], Block]
+) -> Block | None:
+    """A panel per setting, made of its lines with this kind of picture, one per method.
 
     Methods are shown side by side, so they must have had the same gaps and rows: these are the
     seeds that most methods have, the first of equals.
@@ -74,19 +74,22 @@ def _by_place(lines: Sequence[Record], kind: str) -> Iterator[tuple[str, list[Re
     >>> line = {"place": "mar", "split_seed": 0, "pictures": {"digits": {"shape": [28, 28]}}}
     >>> lines = [line | {"method": name, "mask_seed": seed} for name, seed in
     ...          [("mean", 0), ("mean", 1), ("gain", 1)]]
-    >>> [(name, [line["method"] for line in chosen]) for name, chosen in _by_place(lines, "digits")]
-    [('mar, mask 1, split 0', ['mean', 'gain'])]
+    >>> _by_setting(lines, "digits", lambda lines: [line["method"] for line in lines])["panels"]
+    [{'name': 'mar, mask 1, split 0', 'block': ['mean', 'gain']}]
     """
     places: dict[str, list[Record]] = {}
     for line in lines:
         if line["pictures"].get(kind):
             places.setdefault(line["place"], []).append(line)
+    panels = []
     for place, group in places.items():
         seeds = Counter((line["mask_seed"], line["split_seed"]) for line in group)
-        mask, split = seeds.most_common(1)[0][0]
-        same = [line for line in group if (line["mask_seed"], line["split_seed"]) == (mask, split)]
+        most = seeds.most_common(1)[0][0]
+        same = [line for line in group if (line["mask_seed"], line["split_seed"]) == most]
         chosen = {line["method"]: line for line in same}
-        yield f"{place}, mask {mask}, split {split}", list(chosen.values())
+        name = f"{place}, mask {most[0]}, split {most[1]}"
+        panels.append((name, drawn(f"The {kind}", make, list(chosen.values()))))
+    return _choice("Setting", panels)
 
 
 def training_curves(lines: Sequence[Record]) -> Block | None:
@@ -207,9 +210,7 @@ def _rate_chart(
     lines: list[Line], metric: str, kind: str, rates: Mapping[str, float], study: str
 ) -> str:
     name = METRIC_NAMES[metric] if metric == "accuracy" else "AUC"
-    kind = {"mcar": " (MCAR)", "mar": " (MAR)", "mnar": " (MNAR)", "rate": ""}.get(
-        kind, f" ({kind})"
-    )
+    kind = kind.upper() if kind in ("mcar", "mar", "mnar") else kind
     points = "; ".join(
         f"{line.name}: "
         + ", ".join(f"{y:.1f} at {x:g} %" for x, y in zip(line.x, line.y, strict=True))
@@ -217,7 +218,7 @@ def _rate_chart(
     )
     return line_chart(
         lines,
-        x_label=f"missing entries{kind}, %",
+        x_label=f"missing entries ({kind}), %".replace(" (rate)", ""),
         y_label=f"{name}, %",
         about=f"{study}, {name} in per cent by missing rate. {points}",
         x_ticks=sorted(rates.values()),
@@ -229,16 +230,11 @@ def importance_maps(lines: Sequence[Record]) -> Block | None:
 
     For images it is an image, for tables bars by column, for series a heat map by channel and time.
     """
-    return _choice(
-        "Setting",
-        (
-            (
-                name,
-                {"kind": "maps", "maps": [_map(line, "importance", _importance) for line in group]},
-            )
-            for name, group in _by_place(lines, "importance")
-        ),
-    )
+    return _by_setting(lines, "importance", _maps)
+
+
+def _maps(lines: Sequence[Record]) -> Block:
+    return {"kind": "maps", "maps": [_map(line, "importance", _importance) for line in lines]}
 
 
 def _map(line: Record, kind: str, make: Callable[..., Block], *more: Any) -> Block:
@@ -310,29 +306,15 @@ def _heat(values: np.ndarray, columns: Sequence[str], picture: Mapping[str, Any]
     steps = values.shape[1]
     from_end = picture.get("from") == "end"
     ends = (f"step −{steps - 1}", "last step") if from_end else ("step 1", f"step {steps}")
-    short = [
-        name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1].rstrip() + "…"
-        for name in columns
-    ]
-    pairs = zip(short, columns, strict=True)
-    cut = " ".join(f"{name} is {whole}." for name, whole in pairs if name != whole)
-    means = {
-        name: line[np.isfinite(line)].mean()
-        for name, line in zip(columns, values, strict=True)
-        if np.isfinite(line).any()
-    }
-    top = ", ".join(
-        f"{name} {means[name]:.3g}" for name in sorted(means, key=means.__getitem__)[:-4:-1]
-    )
+    largest = pd.DataFrame(values.T, columns=list(columns)).mean().nlargest(3)
+    top = ", ".join(f"{name} {mean:.3g}" for name, mean in largest.items())
     return {
         "kind": "heat",
         "src": png_uri(coloured(values, low, high)),
-        "names": short,
+        "names": columns,
         "ends": ends,
-        "sizes": {"left": NAME_WIDTH, "width": HEAT_WIDTH, "row": ROW_HEIGHT},
         "about": f"Importance by channel and time, {steps} steps; highest on average: {top}",
         "scale": _scale(low, high),
-        "captions": [cut] if cut else [],
     }
 
 
@@ -360,13 +342,7 @@ def _range(parts: Sequence[np.ndarray]) -> tuple[float, float]:
 
 def imputed_digits(lines: Sequence[Record]) -> Block | None:
     """What imputers make of digits (the paper's Figure 1): a panel per setting, a row each."""
-    return _choice(
-        "Setting",
-        (
-            (name, drawn("These digits", _digits, group))
-            for name, group in _by_place(lines, "digits")
-        ),
-    )
+    return _by_setting(lines, "digits", _digits)
 
 
 def _digits(lines: Sequence[Record]) -> Block:
@@ -410,9 +386,7 @@ def _unpacked(digits: Mapping[str, Any], part: str) -> np.ndarray:
 
 def feature_maps(lines: Sequence[Record]) -> Block | None:
     """Learned features in the plane (the paper's Figure 3): one scatter plot per method."""
-    return _choice(
-        "Setting", ((name, _plots(group)) for name, group in _by_place(lines, "features"))
-    )
+    return _by_setting(lines, "features", _plots)
 
 
 def _plots(lines: Sequence[Record]) -> Block:

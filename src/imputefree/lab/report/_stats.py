@@ -28,6 +28,7 @@ import pandas as pd
 from scipy.stats import pearsonr, rankdata
 from scipy.stats import t as student
 
+from ..._rules import check_value, choice
 from ...errors import InputError, ParameterError, shorten
 from ...metrics import HIGHER_IS_BETTER
 from ._result_lines import PLACE, RUN, check_methods, checked_runs
@@ -189,20 +190,27 @@ def mean_ranks(
 
 
 def imputation_correlation(
-    runs: pd.DataFrame, error: str = "imputation_mse", score: str = "accuracy"
+    runs: pd.DataFrame,
+    error: str = "imputation_mse",
+    score: str = "accuracy",
+    over: str = "runs",
 ) -> pd.DataFrame:
     """Pearson's r of imputation error with score, and its two-sided p (the paper's Table 4).
 
-    Each run is a point, as the paper seems to have it; p treats the runs of one method as
-    independent, which they are not.
+    over : "runs": one point per run, as the paper seems to do; its p-value treats the runs of one
+        method as independent, which they are not. "methods": one point per method, its means
 
     Returns one row per (study, setting): points, r, p. Runs with NaN in either column (methods
     that do not impute) are left out. r and p are NaN with fewer than three points or no spread.
     """
+    check_value("over", over, choice("runs", "methods"))
     lines = []
     for (study, setting), part in checked_runs(runs, error, score).groupby(PLACE, sort=False):
-        x, y = part[[error, score]].dropna().to_numpy().T
-        spread = all(np.ptp(v) > NOISE * np.abs(v).max() for v in (x, y)) if len(x) > 2 else False
+        points = part.dropna(subset=[error, score])
+        if over == "methods":
+            points = points.groupby("method", sort=False)[[error, score]].mean()
+        x, y = points[[error, score]].to_numpy().T
+        spread = len(x) > 2 and all(np.ptp(v) > NOISE * np.abs(v).max() for v in (x, y))
         r, p = pearsonr(x, y) if spread else (np.nan, np.nan)
         lines.append({"study": study, "setting": setting, "points": len(x), "r": r, "p": p})
     return pd.DataFrame(lines)

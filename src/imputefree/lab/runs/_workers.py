@@ -196,8 +196,6 @@ must be tcp://HOST:PORT. Copy it from what `dask scheduler` prints.
             "Copy it from what `dask scheduler` prints",
         )
     require_extra("cluster", "distributed")
-    import distributed  # noqa: F401  # its loggers are to be silenced
-
     with _quiet_log():
         client = _client(address, patience)
         try:
@@ -270,13 +268,9 @@ def _check_same(name: str, here: str, there: dict[str, Any]) -> None:
 @contextmanager
 def _quiet_log() -> Iterator[None]:
     """Silence Dask's log, which reports every lost connection at length."""
-    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
-    loggers = [logging.getLogger(name) for name in names]  # several have their own level
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        logging.disable(level)

@@ -8,11 +8,11 @@ Cases
    says "roughly 40,000 patients": MIMIC-III has 38,597 of 16 and older, and 7,870 newborns.
 2. Admissions with a diagnosis of sepsis, ICD-9 995.91 or 995.92.
 3. Of these, admissions with septic shock, ICD-9 785.52. The paper does not say whether both codes
-   must be of one admission; here they must.
+   must belong to the same admission; here they must.
 4. Admissions with an onset by Sepsis-3 in one of their ICU stays; the first counts (see below).
 5. Onset at least 6 hours after admission to that ICU stay. An admission whose first onset is
    earlier is removed; a later worsening does not bring it back. The paper removes *patients* whose
-   onset was earlier; we read that of the admission: a patient may return with a later one.
+   onset was earlier; we apply that to admissions: a patient may return with a later one.
 6. The first such admission of each patient: a patient is one series.
 7. Something was measured in the window, which is 2 hours and ends 4 hours before onset: from
    6 hours before onset (included) to 4 hours before (not included).
@@ -22,22 +22,22 @@ Controls
 8. ICU stays of at least 16-year-olds without any admission with 785.52: a patient who was ever in
    septic shock is never a control, whether or not they are a case.
 9. At least 2 hours between the first and the last record of an attribute in the ICU stay.
-10. A window of 2 hours at random within these records, begun at a whole minute after the first, for
-    every stay; of each patient one stay at random; something was measured in its window.
-11. As many of these at random as there are cases; all of them if they are fewer.
+10. For every stay a random window of 2 hours within these records, starting a whole number of
+    minutes after the first; one random stay per patient; something was measured in its window.
+11. As many of these, at random, as there are cases; all of them if there are fewer.
 
 Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone decides.
 
 Series. A row is a time at which any attribute was charted in the window; columns not charted then
 are gaps. Several values of one attribute at one time (arterial line and cuff) become their mean.
 Values marked as errors (CHARTEVENTS.ERROR = 1), or outside the ranges of ATTRIBUTES, do not count.
-Charted values belong to the ICU stay named beside them, labs to the stay in which the blood was
-drawn; times outside of the stay do not count.
+Charted values belong to the ICU stay that their row names, labs to the stay in which the blood was
+drawn; times outside the stay do not count.
 
 `times` are hours since the first row, not since the beginning of the window. An onset is itself a
 charted time, often on the hour, so the hours since the beginning of a case's window would often be
-whole, and a control's would not: a clock that tells the label. For the same reason a window does
-not include its end: hourly charting gives two rows whether or not it begins on the hour.
+whole, and a control's would not: a clock that gives the label away. For the same reason a window
+does not include its end: hourly charting gives two rows whether or not it begins on the hour.
 
 Onset of septic shock
 
@@ -56,8 +56,8 @@ a person at the bedside could have known them at t:
    vasopressor was started, because the drug is there to raise it.
 
 The three can only become true together when a vasopressor starts, a lactate is drawn or a MAP is
-charted, so these times are looked at, in order. Lactates count from 12 hours before ICU admission
-on; MAPs and vasopressors from ICU admission on. Volume resuscitation is not asked for: neither the
+charted, so only these times are checked, in order. Lactates count from 12 hours before admission to
+the ICU, MAPs and vasopressors from admission. Volume resuscitation is not required: neither the
 paper nor the charts say what would have been adequate.
 
 When a vasopressor runs. MetaVision (INPUTEVENTS_MV) charts intervals: a row with a rate above 0
@@ -88,7 +88,6 @@ PRESSURE_BELOW, PRESSURE_AGE = 65.0, 6 * HOUR  # mmHg, seconds
 CAREVUE_RUNS = 2 * HOUR  # at most, after a row with a rate
 NEVER = 2**60  # the end of a stay without an end
 DEMO = 100  # patients of the open demo
-Step = Callable[[str], None]
 RULES = {
     "seed": whole(0),
     "controls_per_case": number(0, 1e6, open_low=True),
@@ -98,7 +97,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Cohort:
-    """What `build` returns: n series, in the order of subject_id.
+    """The septic-shock cohort: n series, in the order of subject_id.
 
     frames : n frames (T_i, 14), NaN = gap
     times : n arrays (T_i,), hours since the first row
@@ -121,6 +120,8 @@ class Cohort:
 
 
 class _Counts:
+    """Patients and admissions left after each step."""
+
     def __init__(self) -> None:
         self.lines: list[tuple[str, int, int]] = []
 
@@ -137,13 +138,13 @@ def build(
     seed: int = 0,
     controls_per_case: float = 1.0,
     shortest: int = 1,
-    report: Step = lambda step: None,
+    report: Callable[[str], None] = lambda step: None,
 ) -> Cohort:
-    """The cohort of a source.
+    """Build the cohort from a source.
 
-    seed : decides which controls, and their windows
+    seed : decides which controls are drawn, and their windows
     controls_per_case : the paper has 1
-    shortest : rows a series must have; the paper's have 3 to 125, but it names no such rule
+    shortest : minimum number of rows per series; the paper's have 3 to 125, but it states no rule
     report : called with the name of each step as it begins
     """
     check(seed=seed, controls_per_case=controls_per_case, shortest=shortest)
@@ -175,17 +176,18 @@ def build(
     counts.add("8 aged 16 or more, never 785.52", others)
     controls = _controls(source, others, seed, counts, shortest)
     wanted = round(controls_per_case * len(cases))
-    step, shortage = _drawn(wanted, len(controls), controls_per_case)
+    step, shortage = _last_step(wanted, len(controls), controls_per_case)
     controls = counts.add(step, controls.iloc[:wanted])
 
     report("Series")
     chosen = pd.concat([cases, controls.assign(onset=np.nan)]).sort_values("subject_id")
     frames, times = _series(source, chosen)
-    return Cohort(frames, times, _patients(chosen), counts.frame(), (_read(source), *shortage))
+    notes = (_source_note(source), *shortage)
+    return Cohort(frames, times, _patients(chosen), counts.frame(), notes)
 
 
 def _keep_measurements(source: Source, stays: pd.DataFrame) -> None:
-    """One scan of CHARTEVENTS and LABEVENTS: the values of our items in these stays."""
+    """Keep the values of our items in these stays, in one scan of CHARTEVENTS and LABEVENTS."""
     columns = ["icustay_id", "subject_id", "entered", "leaves"]
     source.put("stays", dict.fromkeys(columns, ID), stays[columns].itertuples(index=False))
     kinds = dict(zip(items.ItemRule._fields, [ID, ID, *[NUMBER] * 4], strict=True))
@@ -260,7 +262,7 @@ def _series(source: Source, chosen: pd.DataFrame) -> tuple[list[pd.DataFrame], l
 
 
 def _by_stay(rows: pd.DataFrame, columns: list[str]) -> dict[int, np.ndarray]:
-    """These columns of each stay's rows, (rows of the stay, columns), in the order they come."""
+    """These columns of each stay's rows, (rows of the stay, columns), in their order."""
     rows = rows.sort_values("icustay_id", kind="stable")
     stays, first = np.unique(rows["icustay_id"].to_numpy(np.int64), return_index=True)
     parts = np.split(rows[columns].to_numpy(np.float64), first[1:])
@@ -282,10 +284,10 @@ def _patients(chosen: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def _drawn(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
+def _last_step(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
     """The name of the last step, and a note if there are too few controls.
 
-    >>> _drawn(20, 16, 2.0)
+    >>> _last_step(20, 16, 2.0)
     ('11 all available: controls', ['Too few controls: 16 of 20, 2 per case.'])
     """
     if available < wanted:
@@ -294,7 +296,7 @@ def _drawn(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
     return f"11 {'as many as cases' if each == 1 else f'{each:g} per case'}: controls", []
 
 
-def _read(source: Source) -> str:
+def _source_note(source: Source) -> str:
     patients = int(source.rows(items.PATIENTS)["patients"].iloc[0])
     demo = f", the demo of {DEMO} patients" if patients == DEMO else ""
     return f"Read from {source.name}{demo}."
@@ -330,9 +332,9 @@ def first_onset(
 ) -> int | None:
     """The first second at which all three hold, or None.
 
-    running : (n, 2), start and stop of vasopressors; stop is no longer running
+    running : (n, 2), start and stop of vasopressors; at `stop` it no longer runs
     lactates, pressures : (m, 2) and (k, 2), second and value, sorted by second
-    entered : ICU admission; onset is not before
+    entered : second of ICU admission; no onset is earlier
 
     >>> first_onset(np.array([[7200, 9000]]), np.array([[3600, 2.5]]), np.array([[1800, 60.0]]), 0)
     7200

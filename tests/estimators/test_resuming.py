@@ -197,7 +197,7 @@ def test_a_policy_that_cannot_be_kept_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_written_to_costs_no_model(eager, tmp_path):
     model = GILClassifier(n_members=1, max_iter=3, random_state=0)
-    with pytest.warns(UserWarning, match="cannot be written .* training goes on"):
+    with pytest.warns(UserWarning, match="cannot be written .* training continues"):
         model.fit(*table(), checkpoint=tmp_path / "nowhere" / "fit")
     assert same(model, GILClassifier(n_members=1, max_iter=3, random_state=0).fit(*table()))
 

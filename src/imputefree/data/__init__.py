@@ -1,4 +1,4 @@
-"""The one door: any table or series becomes a `Table` of scaled values and an observed mask."""
+"""Read data: any table or series becomes a `Table` of scaled values and an observed mask."""
 
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns

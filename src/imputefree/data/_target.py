@@ -184,7 +184,7 @@ class Examples:
         held_out: Any = None,
         per_step: bool = False,
     ) -> Examples:
-        """Check everything that comes beside the inputs, and leave out rows of weight 0."""
+        """Check weights, groups and held_out, and leave out rows of weight 0."""
         n_rows = inputs.n_rows
         weight = read_weights(sample_weight, n_rows)
         weight = weight / weight.max()  # only proportions count: no sum of them overflows
@@ -202,7 +202,7 @@ class Examples:
         return examples._rows(np.flatnonzero(weight))
 
     def _rows(self, kept: np.ndarray) -> Examples:
-        """These rows only; all others count for nothing."""
+        """These rows only."""
         if len(kept) == self.inputs.n_rows:
             return self
         held_out = None if self.held_out is None else self.held_out[kept]
@@ -226,7 +226,7 @@ class Examples:
         return self.target[self.inputs.places(kept) if self.per_step else kept]
 
     def training_inputs(self) -> Any:
-        """The inputs without held-out rows: scales must not know those."""
+        """The inputs without held-out rows, from which scales must not be learned."""
         if self.held_out is None:
             return self.inputs
         return self.inputs.rows(np.flatnonzero(~self.held_out))
@@ -238,11 +238,12 @@ class Examples:
         return self._target(np.flatnonzero(~self.held_out))
 
     def with_weighted_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
-        """Without series none of whose steps counts (one factor per step), and their factors."""
+        """Without series whose steps all weigh 0 (one factor per step); and the factors left."""
         kept = np.flatnonzero(np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0)
         if not len(kept):
             raise InputError(
-                "class_weight gives every step the weight zero", "Some step must count"
+                "class_weight gives every step the weight zero",
+                "At least one step must have a weight above zero",
             )
         return self._rows(kept), factor[self.inputs.places(kept)]
 
@@ -250,7 +251,10 @@ class Examples:
         """With weights multiplied (one factor per row), without the rows that then weigh 0."""
         weight = self.weight * factor
         if not weight.any():
-            raise InputError("class_weight gives every row the weight zero", "Some row must count")
+            raise InputError(
+                "class_weight gives every row the weight zero",
+                "At least one row must have a weight above zero",
+            )
         return replace(self, weight=weight)._rows(np.flatnonzero(weight))
 
     def label_weights(self, factor: np.ndarray) -> np.ndarray | None:

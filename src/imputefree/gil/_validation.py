@@ -186,7 +186,7 @@ class EarlyStopping:
 
     @torch.no_grad()
     def update(self, losses: Tensor, epoch: int) -> bool:
-        """Record the losses (K,) after an epoch; returns whether to go on."""
+        """Record the losses (K,) after an epoch; returns whether to continue."""
         better = (losses < self.best_loss - self.tol) & self.searching
         self.best_loss = torch.where(better, losses, self.best_loss)
         self.best_epoch[better] = epoch

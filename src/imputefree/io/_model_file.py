@@ -66,7 +66,7 @@ def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
 
 def _in_order(file: bytes) -> bytes:
     """The same safetensors file with its header sorted: the library's order differs from run to
-    run, and equal models shall be equal files."""
+    run, and equal models must be equal files."""
     at = 8 + int.from_bytes(file[:8], "little")
     header = json.dumps(json.loads(file[8:at]), sort_keys=True, separators=(",", ":")).encode()
     # Weights start at a multiple of 64 bytes, so that a loaded model is aligned, and predicts, the

@@ -55,7 +55,7 @@ from ._request import Request, card_path
 FOLDS = 5
 MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
-Report = Callable[[str], None]  # called with the name of what begins
+Report = Callable[[str], None]  # called with the name of each step as it begins
 NETWORKS = {
     ("table", "classification"): GILClassifier,
     ("table", "regression"): GILRegressor,
@@ -89,7 +89,7 @@ def methods() -> list[str]:
 
 
 def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
-    """What tells this fit from others beside its options: files by their digests, methods."""
+    """What identifies this fit besides its options: files by their digests, methods."""
     test = other.digest if other is not None else None
     return {"data": problem.digest, "test": test, "methods": methods()}
 
@@ -99,8 +99,8 @@ def make(name: str, problem: Problem, request: Request) -> Any:
     classes, seed = problem.task == "classification", request.seed
     if name in (OURS, MEAN):
         budget = {"max_iter": request.epochs, "n_members": request.members}
-        given: Any = {option: value for option, value in budget.items() if value is not None}
-        network: Any = NETWORKS[problem.kind, problem.task](random_state=seed, **given)
+        settings: Any = {option: value for option, value in budget.items() if value is not None}
+        network: Any = NETWORKS[problem.kind, problem.task](random_state=seed, **settings)
         if name == MEAN:
             return ImputeThenPredict(estimator=network, indicator=True)
         network.set_params(policy=request.policy)
@@ -167,7 +167,7 @@ def _quiet() -> Iterator[None]:
 
 def plan(problem: Problem, other: Problem | None, request: Request) -> Plan:
     """Split the problem for the estimate; other : another file to score on."""
-    make(OURS, problem, request)  # wrong options show before anything is computed
+    make(OURS, problem, request)  # refuses wrong options before anything is computed
     if not request.estimate:
         return Plan([])
     if other is not None:

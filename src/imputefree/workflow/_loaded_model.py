@@ -137,7 +137,7 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Input]:
 
 
 def described(plan: Number | Category) -> Input:
-    """What a column of training was."""
+    """The name, kind and known values of a column, from its encoding."""
     if isinstance(plan, Category):
         return Input(plan.name, "category", [*plan.levels, *plan.rare_levels])
     values, exact = plan.knots or plan.levels, True
@@ -154,7 +154,7 @@ def described(plan: Number | Category) -> Input:
 
 
 def rounded(value: float) -> float:
-    """To four digits, for people.
+    """Rounded to four significant digits, for display.
 
     >>> rounded(0.0123456), rounded(12345.678)
     (0.01235, 12350.0)

@@ -17,9 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._estimator_tools import private_generator, remember_columns
 from .._rules import check_rules
-from ..data import Columns, assign_folds, read_classes, read_columns, read_numbers, read_target
+from ..data import (
+    Columns,
+    Examples,
+    assign_folds,
+    read_classes,
+    read_columns,
+    read_numbers,
+    read_target,
+)
 from ..errors import InputError
-from ..estimators import RULES, Examples
+from ..estimators import RULES
 from ._baseline_encoders import LinearEncoder, PlainEncoder
 
 FOLDS = 5

@@ -22,7 +22,7 @@ from torch import Tensor
 from .. import __version__, gil
 from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._progress import training_progress
-from ..data import Table, assign_folds
+from ..data import Examples, Table, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -38,7 +38,6 @@ from ..gil import (
     predict_raw,
 )
 from ..io import load_model_file, pack_parameter, save_model_file
-from ._examples import Examples
 from ._parameters import Parameters
 
 

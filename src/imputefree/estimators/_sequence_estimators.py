@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..data import (
+    Examples,
     Layout,
     Panel,
     PanelEncoder,
@@ -28,7 +29,6 @@ from ..data import (
 from ..errors import ParameterError
 from ..gil import SequencePredictor
 from ._base import GILEstimator
-from ._examples import Examples
 from ._parameters import SequenceParameters, check_parameters
 from ._targets import ClassTarget, NumberTarget
 

@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..data import Columns, TableEncoder, read_columns, read_target
+from ..data import Columns, Examples, TableEncoder, read_columns, read_target
 from ..gil import Predictor
 from ._base import GILEstimator
-from ._examples import Examples
 from ._parameters import TableParameters, check_parameters
 from ._targets import ClassTarget, NumberTarget
 

@@ -1,8 +1,8 @@
-"""Peak memory of the MIMIC-III cohort, with a CHARTEVENTS that does not fit into what is allowed.
+"""Peak memory of the MIMIC-III cohort, with a CHARTEVENTS larger than the memory allowed.
 
-A made-up database: that many chart rows, half of them our items, written by DuckDB to a CSV file.
+A synthetic database: --rows chart rows, half of them our items, written by DuckDB to a CSV file.
 The cohort is built in a separate process with DuckDB's memory limited; what Python, torch and
-pandas take before is subtracted. Exits 1 above the bound: the limit plus half a gigabyte.
+pandas took before is subtracted. Exits 1 above the bound: the limit plus half a gigabyte.
 
     python benchmarks/mimic3_memory.py [--rows 5000000] [--limit 400] [--json FILE]
 """
@@ -46,7 +46,7 @@ TABLES = {
 
 
 def make(folder: Path, rows: int) -> float:
-    """Write the tables; the size of the largest in MB."""
+    """Write the tables; returns the size of the largest in MB."""
     import duckdb
 
     for table, sql in TABLES.items():

@@ -1,6 +1,6 @@
-"""What each policy does on a made-up task in which some columns mislead in part of the rows.
+"""What each policy does on a synthetic task in which some columns mislead in part of the rows.
 
-Simulated data (tests/gil/made.py): four columns always tell the class, twenty do so in a fifth of
+Simulated data (tests/gil/made.py): four columns always reveal the class, twenty do so in a fifth of
 the rows and hold loud noise in the others. One network, fixed epochs; test loss on 8,000 new rows,
 and the importance that the trained policy gives to misleading and useful columns. No claim about
 real data.
@@ -27,7 +27,7 @@ POLICIES = ("none", "random", "ddpg", "meta")
 
 
 def run_policy(policy: str, seed: int) -> dict[str, object]:
-    """Fit, score once, and ask the policy what it gives to the training rows."""
+    """Fit, score once, and record the importance that the policy gives to training rows."""
     clf = made.fit_on_misleading_table(policy, seed)
     X_test, y_test = made.misleading_table(8000, 1000 + seed)
     figures: dict[str, object] = {

@@ -34,9 +34,9 @@ from imputefree.estimators import average_members, predict_members
 from imputefree.lab.imputers import make_imputer
 
 COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
-RIVALS = {"knn": 100.0, "mice": 100.0}  # at least so many times their rows per second
+RIVALS = {"knn": 100.0, "mice": 100.0}  # at least this many times their rows per second
 CLOSE_TURNS = 20  # rounds of estimator and bare networks for one of the rivals
-BARE = 1.3  # at most so many times the bare networks' time
+BARE = 1.3  # at most this many times the bare networks' time
 
 
 def make_rows(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:

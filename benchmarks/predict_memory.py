@@ -1,6 +1,6 @@
-"""Peak memory and speed of `imputefree predict` on a file larger than what is allowed.
+"""Peak memory and speed of `imputefree predict` on a file larger than the memory allowed.
 
-A made-up table of seven numbers with gaps and a category, written piece by piece; a default model
+A synthetic table of seven numbers with gaps and a category, written piece by piece; a default model
 fitted on its first rows; the command in a separate process, as a user runs it. Exits 1 above the
 bound.
 
@@ -41,7 +41,7 @@ def piece(rows: int, seed: int) -> pd.DataFrame:
 
 
 def make(path: Path, rows: int) -> None:
-    """The whole file, without ever holding it."""
+    """Write the whole file, without ever holding it in memory."""
     counts = [min(PIECE, rows - start) for start in range(0, rows, PIECE)]
     if path.suffix == ".parquet":
         import pyarrow as pa
@@ -57,8 +57,8 @@ def make(path: Path, rows: int) -> None:
         piece(count, seed).to_csv(path, mode=mode, header=not seed, index=False)
 
 
-# The command, and its own peak afterwards: what the system tells of a child process may be what
-# its parent held when it began.
+# The command, and its own peak afterwards: what the system reports for a child process may be
+# what its parent held when it began.
 RUN = """
 import sys
 from imputefree.cli import main
@@ -72,13 +72,13 @@ with open("/proc/self/status") as file:
 """
 
 
-def run(words: list[str]) -> tuple[float, float]:
+def run(arguments: list[str]) -> tuple[float, float]:
     """Seconds and the peak memory in MB of an imputefree command that must succeed."""
     start = time.perf_counter()
-    command = [sys.executable, "-c", RUN, *words]
+    command = [sys.executable, "-c", RUN, *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        sys.exit(f"imputefree {' '.join(words)} failed")
+        sys.exit(f"imputefree {' '.join(arguments)} failed")
     return time.perf_counter() - start, int(done.stdout.split()[-1]) / 1024
 
 
@@ -96,8 +96,8 @@ def main() -> int:
         estimator = GILClassifier(n_members=options.members, max_iter=3, random_state=0)
         estimator.fit(table.drop(columns=["id", "y"]), table["y"]).save(model)
         make(data, options.rows)
-        words = ["predict", str(model), str(data), "-o", str(output), "--keep", "id"]
-        seconds, peak = run(words)
+        arguments = ["predict", str(model), str(data), "-o", str(output), "--keep", "id"]
+        seconds, peak = run(arguments)
         _check_order(output, options.rows)
         figures = {
             "rows": options.rows,
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def _check_order(output: Path, rows: int) -> None:
-    """Every row once and in order, or nothing is measured."""
+    """Exit unless every row is there once and in order."""
     at = 0
     for part in pd.read_csv(output, usecols=["id"], chunksize=PIECE):
         ids = part["id"].to_numpy()

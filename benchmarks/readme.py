@@ -28,12 +28,12 @@ LABELS = {
 
 
 def read(name: str) -> dict[str, Any]:
-    """A committed record."""
+    """A committed results file."""
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
 def versions(content: dict[str, Any]) -> str:
-    """The versions that made it, in words."""
+    """The versions it was run with, in words."""
     return ", ".join(f"{name} {version}" for name, version in content["versions"].items())
 
 
@@ -43,7 +43,7 @@ def means(runs: pd.DataFrame, by: str, **figures: tuple[str, str]) -> pd.DataFra
 
 
 def tables_section() -> str:
-    """The eight tables: mean AUC by method, best first, and the policies beside each other."""
+    """The eight tables: mean AUC by method, best first, and the policies compared."""
     content = read("default_tables")
     runs = pd.DataFrame(content["runs"])
     by_method = means(
@@ -160,8 +160,8 @@ def other_sentence() -> str:
     )
 
 
-def made_section() -> str:
-    """The made-up task: what each policy learns there."""
+def misleading_section() -> str:
+    """The synthetic task with misleading columns: what each policy learns there."""
     content = read("misleading_columns")
     runs = pd.DataFrame(content["runs"]).groupby("policy", sort=False).mean(numeric_only=True)
     parts = []
@@ -291,12 +291,12 @@ def mixture_section() -> str:
 
 
 def networks_sentence() -> str:
-    """Recurrent networks of others on PhysioNet 2012, on the splits they were run on."""
+    """Other people's networks on PhysioNet 2012, on the splits they were run on."""
     content = read("physionet2012_networks")
     parts = [f"{run['method']} {run['auroc']:.4f} / {run['auprc']:.4f}" for run in content["runs"]]
     splits = {run["split"] for run in content["runs"]}
     ours = [run for run in read("physionet2012")["runs"] if run["split"] in splits]
-    beside = [
+    compared = [
         f"{name} {run['auroc']:.4f} / {run['auprc']:.4f}"
         for name in ("mask-only LightGBM", "GILSequenceClassifier()", "LightGBM on summaries")
         for run in ours
@@ -305,7 +305,7 @@ def networks_sentence() -> str:
     return (
         "Networks of others (PyPOTS), AUROC / AUPRC on split"
         f" {', '.join(map(str, sorted(splits)))} alone: {', '.join(parts)}; on the same split"
-        f" {', '.join(beside)} (`{content['command']}`)."
+        f" {', '.join(compared)} (`{content['command']}`)."
     )
 
 
@@ -313,7 +313,7 @@ def main() -> int:
     sections = [
         tables_section(),
         strong_section(),
-        made_section(),
+        misleading_section(),
         series_section(),
         networks_sentence(),
         imputers_section(),

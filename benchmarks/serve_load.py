@@ -58,7 +58,7 @@ def trained(path: Path) -> None:
 
 
 class Load:
-    """Connections that send requests until all are sent, and what came of it."""
+    """Connections that send requests until none is left, and the outcomes."""
 
     def __init__(self, address: str, expected: dict[int, bytes], requests: int) -> None:
         self.host, self.port = urlsplit(address).hostname, urlsplit(address).port
@@ -68,7 +68,7 @@ class Load:
         self.lock = threading.Lock()
 
     def run(self, connections: int) -> float:
-        """All requests; -> seconds."""
+        """Send all requests; returns the seconds it took."""
         threads = [threading.Thread(target=self._connection) for _ in range(connections)]
         begun = time.perf_counter()
         for thread in threads:
@@ -103,7 +103,7 @@ class Load:
 
 
 def memory_mb(process: int) -> float:
-    """What a process holds in memory now."""
+    """The resident memory of a process, now."""
     status = Path(f"/proc/{process}/status").read_text()
     found = re.search(r"VmRSS:\s+(\d+) kB", status)
     assert found
@@ -119,8 +119,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.imputefree"
         trained(model)
-        words = [sys.executable, "-m", "imputefree", "serve", str(model), "--port", "0"]
-        server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", "imputefree", "serve", str(model), "--port", "0"]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert server.stdout
             line = server.stdout.readline()
@@ -150,7 +150,7 @@ def main() -> int:
         f"{len(load.seconds) / seconds:.0f} requests a second; p50 {p50:.1f} ms, p99 {p99:.1f} ms"
     )
     print(f"memory {before:.0f} MB after warming up, {growth:+.1f} MB after the load")
-    print(f"{len(failures)} failures; left with {stopped}", *failures[:3], sep="\n  ")
+    print(f"{len(failures)} failures; the server exited with {stopped}", *failures[:3], sep="\n  ")
     over = [
         *(["failures"] if failures or stopped else []),
         *([f"time (limit {limit:.0f} s)"] if seconds > limit else []),

@@ -1,4 +1,4 @@
-"""How long it takes to start: importing the package, help, and a wrong path.
+"""How long it takes to start: importing the package, showing help, and failing on a wrong path.
 
 python benchmarks/start_cost.py
 
@@ -23,12 +23,12 @@ STARTS = {
 }
 
 
-def cpu_seconds(words: list[str]) -> float:
+def cpu_seconds(arguments: list[str]) -> float:
     """User and system time of a fresh Python process; the best of several."""
     times = []
     for _ in range(REPEATS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, *words], capture_output=True, check=False)
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(sum(after[:2]) - sum(before[:2]))  # user and system
     return min(times)
@@ -39,8 +39,8 @@ def main() -> int:
     nothing = cpu_seconds(["-c", "pass"])
     print(f"{'python -c pass':<28}{nothing:>7.3f} s CPU")
     slow = False
-    for title, words in STARTS.items():
-        seconds = cpu_seconds(words)
+    for title, arguments in STARTS.items():
+        seconds = cpu_seconds(arguments)
         slow |= seconds > LIMIT
         print(f"{title:<28}{seconds:>7.3f} s CPU {seconds / nothing:>6.1f} times")
     print(f"limit: {LIMIT} s CPU{', exceeded' * slow}")

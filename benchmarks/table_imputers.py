@@ -84,7 +84,7 @@ def run_method(table: str, method: str, seed: int, rate: float) -> dict[str, Any
 
 
 def judge(runs: list[dict[str, Any]]) -> bool:
-    """Print ratios on the breast table beside the papers'; whether one is too far above."""
+    """Print ratios on the breast table next to the papers'; whether one is too high."""
     rmse: dict[str, list[float]] = {}
     for run in runs:
         if run["table"] == "breast":

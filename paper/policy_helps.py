@@ -16,7 +16,7 @@ Found = dict[tuple[str, str], "pd.Series[float]"]
 
 
 def policy_helps(frames: dict[str, pd.DataFrame]) -> str:
-    """Sentences from paired tests; frames by study, as of `runs_frame`."""
+    """Sentences from paired tests; frames by study, as `runs_frame` returns them."""
     runs = pd.concat([_alike(name, frame) for name, frame in frames.items()])
     simulated = sorted(runs.loc[runs["simulated"].eq(True), "study"].unique())
     found = _found(runs)

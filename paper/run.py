@@ -43,7 +43,7 @@ CAPS: dict[str, dict[str, dict[str, Any]]] = {
         "gpvae+network": {"imputer__max_iter": 20},
     },
 }
-CUTS: dict[str, dict[str, Any]] = {  # study -> what `plan` is told
+CUTS: dict[str, dict[str, Any]] = {  # study -> arguments of `plan`
     "mnist": {"seeds": 2, "steps": 3000, "method_settings": CAPS["mnist"]},
     "ophthalmic-simulated": {
         "seeds": 1,
@@ -57,7 +57,7 @@ CUTS: dict[str, dict[str, Any]] = {  # study -> what `plan` is told
 
 
 def runs_of(study: str) -> list[Run]:
-    """What is run of a study; first seeds first, as they carry the pictures."""
+    """The runs of a study; first seeds first, as they carry the pictures."""
     runs = [
         run
         for run in plan(study, **CUTS[study]).runs

@@ -62,7 +62,7 @@ def records_of(study: str) -> list[Record]:
 
 
 def study_section(study: str, records: list[Record]) -> str:
-    """A study's table, its heading, and what made it."""
+    """A study's table, with its heading and the command that produced it."""
     frame = runs_frame(records)
     run = set(frame["method"])
     methods = [name for name in PLANS[study].methods if name in run]
@@ -113,7 +113,7 @@ def correlation_section(frames: list[pd.DataFrame]) -> str:
 
 
 def still_to_run(study: str, records: list[Record]) -> str:
-    """A line on what `run.py` has still to run, so that no table looks finished too early."""
+    """A line on what is still to be run, so that no table looks finished too early."""
     done = {Run.of(record).identity for record in records}
     left = Counter(run.method for run in runs_of(study) if run.identity not in done)
     if not left:

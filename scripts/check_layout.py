@@ -1,4 +1,4 @@
-"""Hold the tree to its layout: unique module names, private modules used only at home.
+"""Check the layout of the source tree: unique module names, no private imports across packages.
 
 Prints what is wrong and exits 1. Two modules may not share a name (`__init__` and `__main__`
 aside), and a module whose name starts with an underscore may be imported only inside its own
@@ -61,7 +61,7 @@ def foreign_private_imports(paths: list[Path]) -> Iterator[str]:
 def main() -> int:
     paths = sorted(SOURCE.rglob("*.py"))
     problems = [*repeated_names(paths), *foreign_private_imports(paths)]
-    print("\n".join(problems) or f"layout: {len(paths)} modules, no name twice, private stays home")
+    print("\n".join(problems) or f"layout: {len(paths)} modules, names unique, imports in order")
     return bool(problems)
 
 

@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the command line itself; --check only says whether it has drifted.
+"""Write docs/commands.md from the commands' own help; --check only says whether it has drifted.
 
 python scripts/command_reference.py [--check]
 """
@@ -16,9 +16,9 @@ from imputefree.cli._app import app
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 TITLE = """# Commands
 
-Made from the code by `make docs`; `imputefree COMMAND --help` says the same. Results go to stdout,
-notes, progress and errors to stderr. Exit codes: 0 done; 1 it could not be done, one sentence says
-why; 2 wrong usage; 130 interrupted.
+Generated from the code by `make docs`; `imputefree COMMAND --help` says the same. Results go to
+stdout, notes, progress and errors to stderr. Exit codes: 0 success; 1 failure, explained in one
+sentence; 2 wrong usage; 130 interrupted.
 """
 
 

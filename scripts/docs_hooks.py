@@ -13,7 +13,7 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 
 README = Path(__file__).parents[1] / "README.md"
-# Of a block, from the line that begins so to before the line that begins so.
+# Part of a block: from the line with the first beginning up to the line with the second.
 PARTS = {
     "tables": ("results", "The same tables and folds", "On a made-up task"),
     "physionet": ("results", "Series: PhysioNet 2012", "The imputers on complete tables"),

@@ -1,4 +1,4 @@
-"""Gaps made to order: complete data in, a mask out, and a record of what drives which gap.
+"""Simulate gaps: complete data in, a mask out, and a record of what drives which gap.
 
 name            mechanism  what goes missing
 mcar            MCAR       entries, whatever the values
@@ -145,11 +145,11 @@ def make_missing(
     {'age': 0, 'pulse': 6, 'ph': 6}
     >>> make_missing("magic", X)
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no missingness 'magic'. Known are mcar, mar, ...
+    imputefree.errors.ParameterError: there is no mechanism 'magic'. Known are mcar, mar, ...
     """
     if not isinstance(name, str) or name not in MECHANISMS:
         raise ParameterError(
-            f"there is no missingness {name!r}",
+            f"there is no mechanism {name!r}",
             f"Known are {', '.join(MECHANISMS)}",
             "Pass one of these names",
         )
@@ -159,7 +159,7 @@ def make_missing(
     for option in options:
         if option not in known:
             raise ParameterError(
-                f"the missingness {name!r} has no option {option!r}",
+                f"the mechanism {name!r} has no option {option!r}",
                 f"Its options are {', '.join(known)}",
                 "Leave it out, or pass one of these",
             )

@@ -2,8 +2,8 @@
 
     load("mnist", rate=0.9)               from root=, IMPUTEFREE_DATA or the user's cache
     load("table:hepatitis")               a real table with natural gaps
-    load("table:patients.csv", target="outcome")    a table of yours
-    load("series:stays.csv", id="stay", time="hour", target="died")    series of yours
+    load("table:patients.csv", target="outcome")    a table of your own
+    load("series:stays.csv", id="stay", time="hour", target="died")    series of your own
     load("icu", seed=0)                   simulated, needs no file
 
 A new study is a module in this folder with a function (root, **options) -> Study, and a line in
@@ -37,17 +37,18 @@ LOADERS = {
     "table": ("_csv_studies", "study"),
     "series": ("_csv_studies", "series_study"),
 }
-FILES = ("table", "series")  # these names continue after a colon
+FROM_CSV = ("table", "series")  # written with a colon and a name, as in "table:hepatitis"
 
 
 def load(name: str, root: Root = None, **options: Any) -> Study:
-    """A study by its name.
+    """Load a study by name.
 
     Parameters
     ----------
-    name : one of `LOADERS`; tables by "table:NAME" or "table:FILE.csv", series by
+    name : one of `LOADERS`; a table is "table:NAME" or "table:FILE.csv", series are
         "series:FILE.csv"
-    root : the folder with its files, or its parent; then IMPUTEFREE_DATA and the cache are tried
+    root : the folder with its files, or the parent of that folder; IMPUTEFREE_DATA and the cache
+        are tried next
     options : options of the study; see `study` in its module
 
     >>> load("icu", n_series=40, seed=0).X[0].shape[1]
@@ -57,8 +58,8 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
     imputefree.errors.ParameterError: there is no study 'moon'. Studies are 'mnist', ...
     """
     kind, _, rest = str(name).partition(":")
-    if kind not in LOADERS or (kind in FILES) != bool(rest):
-        known = [study for study in LOADERS if study not in FILES]
+    if kind not in LOADERS or (kind in FROM_CSV) != bool(rest):
+        known = [study for study in LOADERS if study not in FROM_CSV]
         raise ParameterError(
             f"there is no study {name!r}",
             f"Studies are {shorten(known, limit=20)} and 'table:NAME', 'table:FILE.csv' or"

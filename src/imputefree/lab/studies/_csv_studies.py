@@ -1,4 +1,4 @@
-"""Tables and series from CSV files: real tables with natural gaps by name, or a file of yours.
+"""Tables and series from CSV files: real tables with natural gaps by name, or your own file.
 
 The named tables are CSV files in a folder `tabular`; identifiers and columns that give the target
 away are left out. Most come from the UCI Machine Learning Repository. They have no public address
@@ -27,7 +27,7 @@ NO_TARGET = "No target was named: y is constant."
 
 
 class Known(NamedTuple):
-    """What is known about a table beforehand."""
+    """A table that is known by name: its target, size, source and peculiarities."""
 
     target: str
     rows: tuple[int, ...]  # per file
@@ -91,9 +91,10 @@ def study(
     ----------
     name : one of `KNOWN`, or the path of a CSV file
     root : the folder with the known tables, or its parent
-    target : the column to predict; known tables have one. A file without a target gets a constant
-    drop : columns to leave out: identifiers, and what would give the target away
-    task : "classification" or "regression"; by default strings and up to 20 integers are classes
+    target : the column to predict; known tables have one. Without a target, y is constant
+    drop : columns to leave out: identifiers, and those that give the target away
+    task : "classification" or "regression"; by default strings and up to 20 different integers are
+        classes
     """
     check_value("task", task, or_the_word(None, choice(*TASKS)))
     if isinstance(drop, str):
@@ -149,7 +150,7 @@ def _known(
             raise InputError(
                 f"{home / file} has {len(frame):,} rows",
                 f"The table {name!r} has {rows:,}",
-                "Replace the file, or read another table as a file of yours, table:FILE.csv",
+                "Replace the file, or load a table of your own as table:FILE.csv",
             )
     target, task = target or about.target, task or (None if target else about.task)
     drop = (*(column for column in about.drop if column != target), *drop)
@@ -175,7 +176,7 @@ def _known(
 def _labelled(
     frame: pd.DataFrame, target: str | None, drop: tuple[str, ...], path: Path
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The frame without dropped columns and rows without a label; and notes about that."""
+    """The frame without dropped columns and unlabelled rows, and notes on what was left out."""
     need_columns(frame, [] if target is None else [target], path, drop)
     frame = frame.drop(columns=list(drop))
     if target is None:
@@ -216,13 +217,13 @@ def series_study(
     target: str | None = None,
     drop: Sequence[str] = (),
 ) -> Study:
-    """Series from a CSV file with a row per step: a list of frames (T_i, d).
+    """Series from a CSV file with one row per step: a list of frames (T_i, d).
 
     Series are in the order in which they first appear in the file.
 
     name : the path of a CSV file
     id : the column that identifies the series
-    time : the column with the time of a step; without it rows keep their order
+    time : the column with the time of a step; without one, rows keep their order
     target : a column with one label per series, the same in all its rows or missing in some of them
     """
     path = Path(name)

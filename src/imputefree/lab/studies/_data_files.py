@@ -25,12 +25,12 @@ from ...errors import DownloadError, InputError, ParameterError, shorten
 
 VARIABLE = "IMPUTEFREE_DATA"
 Root = str | os.PathLike[str] | None
-Layout = Sequence[tuple[str, ...]]  # files that must be there, each under any of its names
+Layout = Sequence[tuple[str, ...]]  # the files that are needed, each with its possible names
 Report = Callable[[int, int | None], None]  # bytes so far, and in total if known
 CHUNK = 1 << 16
 ATTEMPTS = 3  # per call; each continues where the last one broke off
 TIMEOUT = 30.0  # seconds without a byte
-CUT = (http.client.HTTPException, ConnectionError, TimeoutError)  # in the middle of a transfer
+BROKEN_OFF = (http.client.HTTPException, ConnectionError, TimeoutError)  # during a transfer
 
 
 class File(NamedTuple):
@@ -39,7 +39,7 @@ class File(NamedTuple):
     name: str
     url: str
     sha256: str
-    copies: tuple[str, ...] = ()  # checksums of known copies: the same data, packed differently
+    copies: tuple[str, ...] = ()  # checksums of known copies: the same data, compressed differently
 
 
 class Source(NamedTuple):
@@ -63,7 +63,7 @@ _MIMIC = {  # the tables that are read, with the checksums that the demo lists
     "LABEVENTS": "bca32a7242e739c0cbf1690270db83c10e38a27dbfa915eeb14f5a31a1e898fa",
     "PATIENTS": "f65803a46bcb88127574bfd0b70d78d4123783d05bb411e70d4c9629edd7b703",
 }
-_SETS = {  # checksums of the archive at its source, and of the same records packed again
+_SETS = {  # checksums of the archive at its source, and of the same records compressed again
     "a": ("8cb250f179cd0952b4b9ebcf8954b63d70383131670fac1cfee13deaa13ca920",
           "28aff9276b5a864608836f4f2dd3791d3feedcc57178620ecb66bb7e8e439d3d"),
     "b": ("b1637a2a423a8e76f8f087896cfc5fdf28f88519e1f4e874fbda69b2a64dac30",
@@ -123,7 +123,7 @@ def find(
 ) -> Path:
     """The first folder that holds all files of one of the layouts, or an InputError.
 
-    study : its name in an error
+    study : what an error calls it
     folder : the possible names of its folder
     remedy : how to get the files
 
@@ -192,9 +192,9 @@ def get(
     root: Root = None,
     begin: Callable[[File], AbstractContextManager[Report | None]] = lambda file: nullcontext(),
 ) -> Path:
-    """Download all files of a study that are not there yet; returns their folder.
+    """Download the files of a study that are not there yet, and return their folder.
 
-    begin : gives a context manager per file; what that returns is called with the progress
+    begin : called with each file; the context manager it returns yields a `Report`, or None
     """
     if name not in SOURCES:
         raise ParameterError(
@@ -234,12 +234,12 @@ def fetch(file: File, target: Path, report: Report | None = None) -> Path:
         if checksum(part) != file.sha256:
             part.unlink()
             raise DownloadError(
-                f"what {_bare(file.url)} sent is not the known {file.name}",
+                f"the file that {_bare(file.url)} sent is not the known {file.name}",
                 f"Its SHA-256 must be {file.sha256}",
                 f"Try again later, or put the right file at {target}",
             )
         os.replace(part, target)
-    except (urllib.error.URLError, *CUT) as error:
+    except (urllib.error.URLError, *BROKEN_OFF) as error:
         raise _unreachable(file, target, part, error) from None
     except OSError as error:
         raise _unwritable(target.parent, error) from None
@@ -257,9 +257,10 @@ def _transfer(file: File, part: Path, report: Report | None) -> None:
     for attempt in range(ATTEMPTS):
         try:
             return _attempt(file.url, part, report)
-        except (urllib.error.HTTPError, *CUT) as error:
+        except (urllib.error.HTTPError, *BROKEN_OFF) as error:
             if isinstance(error, urllib.error.HTTPError):
-                if error.code == 416 and part.exists():  # no such range: `part` is another file's
+                # 416, no such range: `part` belongs to another file
+                if error.code == 416 and part.exists():
                     part.unlink()
                 elif error.code < 500:
                     raise
@@ -268,7 +269,7 @@ def _transfer(file: File, part: Path, report: Report | None) -> None:
 
 
 def _attempt(url: str, part: Path, report: Report | None) -> None:
-    """Request what is lacking and append it; a server that sends everything restarts `part`."""
+    """Request the rest of the file and append it; if the server sends all of it, start over."""
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"User-Agent": "imputefree"})
     if have:
@@ -296,7 +297,7 @@ def _unreachable(file: File, target: Path, part: Path, error: Exception) -> Down
     host = _bare(file.url).split("/")[2]
     if isinstance(error, urllib.error.HTTPError):
         fact = f"{_bare(file.url)} answers {error.code} ({error.reason})"
-    elif isinstance(error, CUT):
+    elif isinstance(error, BROKEN_OFF):
         arrived = part.stat().st_size if part.exists() else 0
         fact = f"the transfer from {host} broke off after {arrived:,} bytes"
     else:
@@ -312,5 +313,5 @@ def _unwritable(folder: Path, error: OSError) -> DownloadError:
     return DownloadError(
         f"{folder} cannot be written to ({error.strerror or error})",
         "Files are put into root, else IMPUTEFREE_DATA, else the user's cache",
-        "Name a folder that you may write to with root= (on the command line: --root FOLDER)",
+        "Pass a folder that you may write to as root= (on the command line: --root FOLDER)",
     )

@@ -1,4 +1,4 @@
-"""What is missing in a study: how much, where, together with what, and what it tells of the label.
+"""What is missing in a study: how much, where, together with what; and what gaps say of the label.
 
 `describe` computes the figures, `show` prints them; `_describe_picture` draws them. Columns whose
 gaps are in exactly the same rows, such as the 2,048 features of an image, share one line.

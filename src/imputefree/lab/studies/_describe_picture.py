@@ -216,7 +216,8 @@ def _classes(axes: Any, description: Description) -> None:
     long = sum(map(len, names)) > 36
     axes.set_xticks(place, names, rotation=90 if long else 0, fontsize=7 if long else 8)
     axes.set_ylim(0, 1.25 * max(rates.max(), 1e-9))
-    middle, room = (len(names) - 1) / 2, max(len(names), 4) / 2  # two bars are not walls
+    # Room for four, so that two bars do not fill the axes.
+    middle, room = (len(names) - 1) / 2, max(len(names), 4) / 2
     axes.set_xlim(middle - room, middle + room)
     if len(names) <= 10:
         for at, rate in enumerate(rates):

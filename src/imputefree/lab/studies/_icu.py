@@ -64,7 +64,7 @@ ILLNESS = 0.85  # standard deviations that an illness unrelated to shock moves v
 PERSONAL = 0.6  # standard deviation between patients of equal severity; the rest is within them
 
 
-# Mean chance that a row has that blood draw, which gives all its labs at once.
+# Mean chance that a row has the blood draw of a panel, which gives all its labs at once.
 PANELS = {"count": 0.19, "gas": 0.24, "chemistry": 0.2}
 
 
@@ -81,7 +81,7 @@ class Attribute(NamedTuple):
     severity: float  # standard deviations per unit of severity; the sign is the alarming side
     system: str
     charted: float  # mean chance of being written down; below 1 the gaps are MNAR
-    panel: str = ""  # a lab's, of PANELS
+    panel: str = ""  # of PANELS, for a lab
     both_ways: bool = False  # one patient in four reacts in the other direction
 
 
@@ -115,14 +115,14 @@ SYSTEMS = sorted({about.system for about in ATTRIBUTES.values()})
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SimulatedCohort:
-    """What `simulate` returns. SIMULATED: `source` says so, and so do the attrs of all four tables.
+    """A SIMULATED cohort: `source` says so, and so do the attrs of all four tables.
 
     Attributes
     ----------
-    frame : DataFrame, a row per patient and hour: patient, hour, age (years, 5 % missing completely
-        at random), and the 14 `ATTRIBUTES` with gaps (NaN)
+    frame : DataFrame, one row per patient and hour: patient, hour, age (years, 5 % missing
+        completely at random), and the 14 `ATTRIBUTES` with gaps (NaN)
     y : Series of 0 and 1 (shock follows), indexed by patient
-    truth : DataFrame of the 14 attributes without gaps, row for row beside frame
+    truth : DataFrame of the 14 attributes without gaps, aligned with frame row by row
     mechanism : DataFrame of "observed", "MCAR", "MAR" or "MNAR" for each entry of truth
     """
 

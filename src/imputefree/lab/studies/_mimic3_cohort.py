@@ -31,13 +31,13 @@ Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone deci
 Series. A row is a time at which any attribute was charted in the window; columns not charted then
 are gaps. Several values of one attribute at one time (arterial line and cuff) become their mean.
 Values marked as errors (CHARTEVENTS.ERROR = 1), or outside the ranges of ATTRIBUTES, do not count.
-Charted values belong to the ICU stay named beside them, labs to the stay in which the blood was
+Charted values belong to the ICU stay that their row names, labs to the stay in which the blood was
 drawn; times outside the stay do not count.
 
 `times` are hours since the first row, not since the beginning of the window. An onset is itself a
 charted time, often on the hour, so the hours since the beginning of a case's window would often be
-whole, and a control's would not: a clock that tells the label. For the same reason a window does
-not include its end: hourly charting gives two rows whether or not it begins on the hour.
+whole, and a control's would not: a clock that gives the label away. For the same reason a window
+does not include its end: hourly charting gives two rows whether or not it begins on the hour.
 
 Onset of septic shock
 
@@ -88,7 +88,6 @@ PRESSURE_BELOW, PRESSURE_AGE = 65.0, 6 * HOUR  # mmHg, seconds
 CAREVUE_RUNS = 2 * HOUR  # at most, after a row with a rate
 NEVER = 2**60  # the end of a stay without an end
 DEMO = 100  # patients of the open demo
-Step = Callable[[str], None]
 RULES = {
     "seed": whole(0),
     "controls_per_case": number(0, 1e6, open_low=True),
@@ -98,7 +97,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Cohort:
-    """What `build` returns: n series, in the order of subject_id.
+    """The septic-shock cohort: n series, in the order of subject_id.
 
     frames : n frames (T_i, 14), NaN = gap
     times : n arrays (T_i,), hours since the first row
@@ -121,6 +120,8 @@ class Cohort:
 
 
 class _Counts:
+    """Patients and admissions left after each step."""
+
     def __init__(self) -> None:
         self.lines: list[tuple[str, int, int]] = []
 
@@ -137,11 +138,11 @@ def build(
     seed: int = 0,
     controls_per_case: float = 1.0,
     shortest: int = 1,
-    report: Step = lambda step: None,
+    report: Callable[[str], None] = lambda step: None,
 ) -> Cohort:
-    """The cohort of a source.
+    """Build the cohort from a source.
 
-    seed : decides which controls, and their windows
+    seed : decides which controls are drawn, and their windows
     controls_per_case : the paper has 1
     shortest : minimum number of rows per series; the paper's have 3 to 125, but it states no rule
     report : called with the name of each step as it begins
@@ -175,17 +176,18 @@ def build(
     counts.add("8 aged 16 or more, never 785.52", others)
     controls = _controls(source, others, seed, counts, shortest)
     wanted = round(controls_per_case * len(cases))
-    step, shortage = _drawn(wanted, len(controls), controls_per_case)
+    step, shortage = _last_step(wanted, len(controls), controls_per_case)
     controls = counts.add(step, controls.iloc[:wanted])
 
     report("Series")
     chosen = pd.concat([cases, controls.assign(onset=np.nan)]).sort_values("subject_id")
     frames, times = _series(source, chosen)
-    return Cohort(frames, times, _patients(chosen), counts.frame(), (_read(source), *shortage))
+    notes = (_source_note(source), *shortage)
+    return Cohort(frames, times, _patients(chosen), counts.frame(), notes)
 
 
 def _keep_measurements(source: Source, stays: pd.DataFrame) -> None:
-    """One scan of CHARTEVENTS and LABEVENTS: the values of our items in these stays."""
+    """Keep the values of our items in these stays, in one scan of CHARTEVENTS and LABEVENTS."""
     columns = ["icustay_id", "subject_id", "entered", "leaves"]
     source.put("stays", dict.fromkeys(columns, ID), stays[columns].itertuples(index=False))
     kinds = dict(zip(items.ItemRule._fields, [ID, ID, *[NUMBER] * 4], strict=True))
@@ -260,7 +262,7 @@ def _series(source: Source, chosen: pd.DataFrame) -> tuple[list[pd.DataFrame], l
 
 
 def _by_stay(rows: pd.DataFrame, columns: list[str]) -> dict[int, np.ndarray]:
-    """These columns of each stay's rows, (rows of the stay, columns), in the order they come."""
+    """These columns of each stay's rows, (rows of the stay, columns), in their order."""
     rows = rows.sort_values("icustay_id", kind="stable")
     stays, first = np.unique(rows["icustay_id"].to_numpy(np.int64), return_index=True)
     parts = np.split(rows[columns].to_numpy(np.float64), first[1:])
@@ -282,10 +284,10 @@ def _patients(chosen: pd.DataFrame) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def _drawn(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
+def _last_step(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
     """The name of the last step, and a note if there are too few controls.
 
-    >>> _drawn(20, 16, 2.0)
+    >>> _last_step(20, 16, 2.0)
     ('11 all available: controls', ['Too few controls: 16 of 20, 2 per case.'])
     """
     if available < wanted:
@@ -294,7 +296,7 @@ def _drawn(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
     return f"11 {'as many as cases' if each == 1 else f'{each:g} per case'}: controls", []
 
 
-def _read(source: Source) -> str:
+def _source_note(source: Source) -> str:
     patients = int(source.rows(items.PATIENTS)["patients"].iloc[0])
     demo = f", the demo of {DEMO} patients" if patients == DEMO else ""
     return f"Read from {source.name}{demo}."
@@ -330,9 +332,9 @@ def first_onset(
 ) -> int | None:
     """The first second at which all three hold, or None.
 
-    running : (n, 2), start and stop of vasopressors; stop is no longer running
+    running : (n, 2), start and stop of vasopressors; at `stop` it no longer runs
     lactates, pressures : (m, 2) and (k, 2), second and value, sorted by second
-    entered : ICU admission; onset is not before
+    entered : second of ICU admission; no onset is earlier
 
     >>> first_onset(np.array([[7200, 9000]]), np.array([[3600, 2.5]]), np.array([[1800, 60.0]]), 0)
     7200

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 HOUR = 3600
-LACTATE_AGE = 12 * HOUR  # a lactate counts this long; labs are read from so long before admission
+LACTATE_AGE = 12 * HOUR  # a lactate counts this long; labs are read from that long before admission
 # How a value becomes one in our unit: (value - minus) / divide.
 AS_IS = ((0.0, 1.0),)
 FAHRENHEIT = ((32.0, 1.8),)
@@ -32,7 +32,7 @@ SHARE_OR_PERCENT = ((0.0, 1.0), (0.0, 100.0))
 
 
 class Attribute(NamedTuple):
-    """Its unit, the range that is possible in a living patient (both ends included), its items."""
+    """An attribute: unit, range possible in a living patient (both ends included), items."""
 
     unit: str
     low: float
@@ -147,7 +147,7 @@ WHERE s.intime IS NOT NULL
 ORDER BY s.icustay_id
 """
 
-# Labs know the patient, and not always the admission: the stay is the one they were drawn in.
+# A lab row names the patient and not always the admission: its stay is the one it was drawn in.
 MEASUREMENTS = f"""
 SELECT c.icustay_id, r.attribute,
        {_seconds("c.charttime")} AS charted,

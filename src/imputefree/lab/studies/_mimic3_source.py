@@ -49,7 +49,7 @@ KINDS = {"BIGINT": "an integer", "DOUBLE": "a number", "TIMESTAMP": "a time"}
 
 
 class Source(ABC):
-    """Runs SQL; a context manager that leaves nothing behind."""
+    """Something that runs SQL: a context manager that leaves nothing behind."""
 
     name: str  # what is read, without a path or a password
 
@@ -92,7 +92,7 @@ class Source(ABC):
 
 
 def _frames(cursor: Any) -> Iterator[pd.DataFrame]:
-    """What a DB-API cursor has to give, in frames; the last one is empty."""
+    """The rows of a DB-API cursor, in frames; the last one is empty."""
     names = [column[0] for column in cursor.description]
     while batch := cursor.fetchmany(BATCH):
         yield pd.DataFrame(batch, columns=names)
@@ -167,12 +167,12 @@ class Folder(Source):
         shutil.rmtree(self.spill, ignore_errors=True)
 
     def _error(self, error: Exception) -> InputError:
-        """DuckDB's message as a sentence about a file and a line."""
+        """DuckDB's message as an error about a file and a line."""
         if isinstance(error, self.duckdb.OutOfMemoryException):
             return InputError(
                 f"the memory limit is too low ({_first_line(error)})",
                 "DuckDB reads MIMIC-III in 2 GB if it can write the rest to a disk",
-                "Raise memory_limit, or name a disk with more room by temp_directory",
+                "Raise memory_limit, or set temp_directory to a disk with more room",
             )
         text = str(error)
         gzipped = re.search(r"GZIP stream: (.+)", text)
@@ -231,7 +231,7 @@ def _columns(path: Path, table: str) -> str:
         raise InputError(
             f"{path} has no column {', '.join(missing)}",
             f"{table.upper()} must have {', '.join(TABLES[table]).upper()}",
-            "Use the files as PhysioNet gives them, with their header",
+            "Use the files as PhysioNet provides them, with their header",
         )
     types = ((name, TABLES[table].get(name, "VARCHAR")) for name in header)
     return "{" + ", ".join(f"{_quoted(name)}: '{kind}'" for name, kind in types) + "}"
@@ -331,14 +331,14 @@ class Postgres(Source):
             raise InputError(
                 f"the schema {schema!r} has no {names} that this user can read",
                 f"It must have {', '.join(TABLES)}",
-                "Name the schema of your build by schema=, or grant SELECT on its tables",
+                "Pass the schema of your build as schema=, or grant SELECT on its tables",
             )
 
     def _error(self, error: Exception) -> InputError:
         errors = self.psycopg.errors
         if isinstance(error, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction):
             return InputError(
-                f"PostgreSQL forbids it: {_first_line(error)}",
+                f"PostgreSQL refused: {_first_line(error)}",
                 "The user must be allowed to read the tables and to create temporary ones",
                 "Grant SELECT on the schema's tables and TEMPORARY on the database",
             )

@@ -1,9 +1,9 @@
 """MNIST: 70,000 images of handwritten digits, 28 × 28, with pixels hidden on purpose.
 
 Masks are drawn once per image and stay (`masks="fixed"`, as real gaps do), or are redrawn for each
-training epoch (`masks="redrawn"`). Redrawn masks show a network ever new pixels of the same images,
-which makes the task easier: at 90 % missing, a plain network's accuracy rises from about 0.73 to
-about 0.78. So `notes` say which it was, and so should every table of results.
+training epoch (`masks="redrawn"`). Redrawn masks show the network new pixels of the same images in
+every epoch, which makes the task easier: at 90 % missing, a plain network's accuracy rises from
+about 0.73 to about 0.78. So `notes` say which it was, and so should every table of results.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Images(Study):
     def redraw(self, random_state: Any, rows: Any = None) -> np.ndarray:
         """Training images with new masks, (len(rows), 784) float32.
 
-        random_state : int or Generator; one Generator for all epochs, or a number for each
+        random_state : int or Generator; pass one Generator for all epochs, or an int for each
         rows : row numbers, such as `study.split(0).train`; None means all that are not test rows
         """
         if self.masks != "redrawn" or self.pixels is None:
             raise ParameterError(
                 "this study has fixed masks",
                 "Only a study loaded with masks='redrawn' redraws them",
-                "Load it that way, and say so beside the results: it makes the task easier",
+                "Load it that way, and say so next to the results: it makes the task easier",
             )
         tests = np.asarray([] if self.splits.test_rows is None else self.splits.test_rows)
         if rows is None:
@@ -150,7 +150,7 @@ def _hidden(pixels: np.ndarray, mechanism: str, rate: float | None, rng: Any) ->
 
 
 def read(root: Root = None) -> tuple[np.ndarray, np.ndarray, int]:
-    """Images (n, 784) uint8, training rows first, their digits (n,), and the number of the latter.
+    """Images (n, 784) uint8, training rows first; digits (n,); number of training rows.
 
     From mnist.npz, or from the four idx files of MNIST's authors, gzipped or not.
     """
@@ -166,7 +166,7 @@ def read(root: Root = None) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _spellings(name: str) -> tuple[str, ...]:
-    """The archive's name for a file, and the one that some programs unpack it to."""
+    """The names a file may have: the archive's own, and the one that some programs unpack it to."""
     dotted = name.replace("-idx", ".idx")
     return name, f"{name}.gz", dotted, f"{dotted}.gz"
 
@@ -207,7 +207,7 @@ def read_idx(path: Path, dimensions: int) -> np.ndarray:
             f"{path} begins with the number {magic}",
             f"An idx file of {'images' if dimensions == 3 else 'labels'} begins with"
             f" {MAGIC[dimensions]}",
-            "Check that images and labels are not exchanged, or download the file again",
+            "Check that images and labels are not swapped, or download the file again",
         )
     size = int(np.prod(shape, dtype=object))
     if len(content) != head + size:

@@ -63,7 +63,7 @@ RULE = (
     " line per subject, NaN for gaps; y is 0 or 1"
 )
 REPAIR = "Correct or replace the file"
-NEAR = 0.005  # a rate this close to the natural one asks for no more gaps
+NEAR = 0.005  # a rate this close to the natural one adds no gaps
 
 # The simulated cohort
 SOURCE = "simulated by imputefree.lab.studies, not patient data"
@@ -73,7 +73,7 @@ GAPS = 0.17  # share of the 7 entries per subject: two images, five columns of t
 RECORD_GAPS = 0.12  # share of the record's entries; the other gaps are images
 BLUR = 0.5  # standard deviation of an image's error about the severity, whose own is 1
 NUISANCE = 24  # factors of an image that have nothing to do with the disease
-TELLING = 0.15  # share of an image's features that follow the severity
+INFORMATIVE = 0.15  # share of an image's features that follow the severity
 
 
 def study(root: Root = None, rate: float | None = None, mask_seed: int = 0) -> Study:
@@ -84,7 +84,7 @@ def study(root: Root = None, rate: float | None = None, mask_seed: int = 0) -> S
     root : the folder with the four matrices, or its parent
     rate : share of missing entries (7 per subject) to raise the natural one to, such as 0.25 or
         0.35; None or the natural rate (0.17 in the paper) leaves the data as they are
-    mask_seed : which entries go; the paper uses 3 seeds
+    mask_seed : decides which entries are hidden; the paper uses 3 seeds
     """
     names = [tuple(part + ending for ending in ENDINGS) for part in PARTS]
     home = find(
@@ -120,9 +120,9 @@ def simulated_study(
     Parameters
     ----------
     root : not used, there are no files
-    seed : which cohort
+    seed : decides the cohort
     rate : share of missing entries to raise 0.17 to, such as 0.25 or 0.35; None leaves it
-    mask_seed : which entries go for that
+    mask_seed : decides which entries are hidden
     """
     cohort = simulate(seed)
     return _as_study(
@@ -269,14 +269,14 @@ def _image(severity: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     shown = severity + BLUR * rng.normal(size=n)
     factors = rng.normal(size=(n, NUISANCE))
     loads = rng.normal(size=(NUISANCE, VECTOR)) / np.sqrt(NUISANCE)
-    telling = (rng.random(VECTOR) < TELLING) * rng.normal(0, 0.5, VECTOR)
+    effect = (rng.random(VECTOR) < INFORMATIVE) * rng.normal(0, 0.5, VECTOR)
     base = rng.normal(-0.2, 0.5, VECTOR)
-    z = base + factors @ loads + shown[:, None] * telling + 0.7 * rng.normal(size=(n, VECTOR))
+    z = base + factors @ loads + shown[:, None] * effect + 0.7 * rng.normal(size=(n, VECTOR))
     return 0.5 * np.maximum(z, 0)
 
 
 def _with_gaps(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A copy with gaps: the record first, because what is seen of it decides about images."""
+    """A copy with gaps: the record first, because what it shows decides which images are lost."""
     X = truth.copy()
     record = X[:, 2 * VECTOR :]  # a view
     gaps = round(RECORD_GAPS * record.size)

@@ -4,7 +4,7 @@ Real, public data (ODC-By), read from the challenge's files, which this package 
 `set-{a,b,c}.tar.gz` (or folders `set-{a,b,c}`) and `Outcomes-{a,b,c}.txt`.
 
 A stay becomes 48 hourly steps of 37 variables: the mean of an hour's measurements, NaN for an hour
-without any (about 80 % of the grid). Or it stays what it was, with a step whenever something was
+without any (about 80 % of the grid). Or it keeps its own times, with a step whenever something was
 measured. Age, sex, height, type of unit and weight at admission are static. In these files -1 means
 unknown, and no variable can be negative, so negative values are gaps. Lines without the name of a
 variable (2,403 in set-c) are left out. Twelve stays hold no measurement.
@@ -43,7 +43,7 @@ VARIABLES = [
     "SysABP", "Temp", "TroponinI", "TroponinT", "Urine", "WBC", "Weight", "pH",
 ]
 # fmt: on
-NAMES = sorted({*STATICS, *VARIABLES, "RecordID"})  # the latter shows that a stay has a file
+NAMES = sorted({*STATICS, *VARIABLES, "RecordID"})  # RecordID shows that a stay has a file
 
 
 def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") -> Study:
@@ -53,7 +53,7 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
     ----------
     root : the folder with the files, or its parent
     form : "hourly": X (n, 48, 37), NaN for an hour without a measurement; "raw": a list of n frames
-        (T_i, 37), a row whenever something was measured, and times in hours
+        (T_i, 37), one row whenever something was measured, and times in hours
     sets : the thirds to read, 4,000 stays each
     """
     check_value("form", form, choice(*FORMS))
@@ -83,7 +83,7 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
 
 
 def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Measurements (stay, minute, variable, value), statics and outcomes of all stays asked for."""
+    """Measurements (stay, minute, variable, value), statics and outcomes of all stays in `sets`."""
     if not sets or not set(sets) <= set("abc") or len(set(sets)) < len(sets):
         raise ParameterError(
             f"sets is {sets!r}", "It must hold letters of 'abc', each once", "Pass sets='abc'"
@@ -133,7 +133,7 @@ def _hourly(events: pd.DataFrame, stays: pd.Index) -> np.ndarray:
 
 
 def _raw(events: pd.DataFrame, stays: pd.Index) -> tuple[list[pd.DataFrame], list[np.ndarray]]:
-    """Per stay a frame (T_i, 37) with a row for each minute measured, and its hours (T_i,)."""
+    """Frames (T_i, 37), one row for each minute with a measurement; and their hours, (T_i,)."""
     stay = stays.get_indexer(pd.Index(events["stay"]))
     longest = 60 * HOURS + 1
     moment = stay * longest + events["minute"].to_numpy()
@@ -191,7 +191,7 @@ def read_events(home: Path, name: str) -> pd.DataFrame:
         return _parse(files)
     except ValueError:
         pass
-    for file, content in files:  # which one?
+    for file, content in files:  # which one is bad?
         try:
             _parse([(file, content)])
         except ValueError:

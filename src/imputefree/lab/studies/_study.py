@@ -12,14 +12,14 @@ import pandas as pd
 
 from ...data import Panel, Split, Splits
 
-FIXED = 8  # steps: "most of the sequences have length ≤ 8"
+FIXED = 8  # steps; the paper: "most of the sequences have length ≤ 8"
 FORMS = ("variable", "fixed")
 TARGET, ID, TIME, GROUP = "outcome", "id", "time", "group"
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """The data, and what a reader of the results has to know about it.
+    """Incomplete data with a target, and what a reader of its results has to know.
 
     name : the name that `load` takes
     X : a table, (n, d) frame or array; or series, (n, T, d) array or list of n frames (T_i, d)
@@ -31,7 +31,7 @@ class Study:
     times : time of each step, (n, T) or a list of (T_i,), or None
     groups : (n,), equal for rows of the same patient, or None
     splits : how the study is split
-    notes : one sentence each, shown beside results
+    notes : sentences that are shown next to results
     columns : names of the d columns if X is an array, or None
     truth : X without gaps, in the same form, or None; NaN where the value is unknown
 
@@ -112,7 +112,7 @@ class Study:
         return float((~self.observed).mean())
 
     def complete(self) -> Any:
-        """X without gaps, in the same form, or None if it is unknown. Never to learn from."""
+        """X without gaps, in the same form, or None if unknown; for scores, never for training."""
         return self.truth
 
     def split(self, seed: int = 0) -> Split:
@@ -153,7 +153,11 @@ def fixed_length(series: Sequence[Any], steps: int = FIXED) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Long:
-    """frame : the rows; options : the options of `imputefree fit` that describe its columns."""
+    """A study in long form, one row per step.
+
+    frame : the rows
+    options : the options of `imputefree fit` that describe its columns
+    """
 
     frame: pd.DataFrame
     options: list[str]

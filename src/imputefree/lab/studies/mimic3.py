@@ -1,4 +1,4 @@
-"""MIMIC-III: does septic shock follow within 4 hours? The paper's study, from your copy of it.
+"""MIMIC-III: does septic shock follow within 4 hours? The paper's study, on your copy of the data.
 
 Real patients' data under an access agreement: this package contains none, and sends none anywhere.
 The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in and when shock
@@ -61,7 +61,7 @@ def load(
         a shorter series repeats its last row, a longer one ends after 8 rows; no times
     seed : decides which controls are drawn, and their windows
     controls_per_case : the paper has 1; the study's notes say if there are fewer
-    memory_limit : what DuckDB may hold in memory when it reads files
+    memory_limit : how much DuckDB may hold in memory while it reads files
     verbose : show progress on a terminal
 
     >>> load("nowhere")
@@ -89,7 +89,7 @@ def open_source(
     if dsn is not None:
         if root is not None:
             raise ParameterError(
-                "root and dsn are both given",
+                "root and dsn are both set",
                 "MIMIC-III is read from a folder or from a database",
                 "Leave one of them out",
             )

@@ -196,7 +196,7 @@ def test_bad_parameters(files, options):
 def test_sources_and_memory(files):
     with pytest.raises(InputError, match="the memory limit is too low"):
         mimic3.load(files, memory_limit="1KB")
-    with pytest.raises(ParameterError, match="root and dsn are both given"):
+    with pytest.raises(ParameterError, match="root and dsn are both set"):
         mimic3.load(files, dsn="dbname=mimic")
 
 

@@ -61,7 +61,7 @@ def test_a_column_is_missing(few):
     path.write_text(path.read_text().replace("valuenum", "number"))
     assert sentence(few) == (
         f"{path} has no column VALUENUM. CHARTEVENTS must have ICUSTAY_ID, ITEMID, CHARTTIME,"
-        " VALUENUM, ERROR. Use the files as PhysioNet gives them, with their header."
+        " VALUENUM, ERROR. Use the files as PhysioNet provides them, with their header."
     )
 
 
@@ -207,7 +207,7 @@ def test_a_schema_without_the_tables(dsn):
     assert sentence(dsn=dsn, schema="other") == (
         "the schema 'other' has no table of MIMIC-III that this user can read. It must have"
         " patients, icustays, diagnoses_icd, chartevents, labevents, inputevents_cv,"
-        " inputevents_mv. Name the schema of your build by schema=, or grant SELECT on its tables."
+        " inputevents_mv. Pass the schema of your build as schema=, or grant SELECT on its tables."
     )
 
 
@@ -248,7 +248,7 @@ def test_a_user_who_may_not(dsn):
         told = sentence(dsn=dsn.replace("tester", "reader"))
         connection.execute("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC")
     assert told == (
-        "PostgreSQL forbids it: permission denied to create temporary tables in database"
+        "PostgreSQL refused: permission denied to create temporary tables in database"
         ' "postgres".'
         " The user must be allowed to read the tables and to create temporary ones."
         " Grant SELECT on the schema's tables and TEMPORARY on the database."

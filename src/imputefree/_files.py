@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and one error says that a file cannot be written."""
+"""Write files whole or not at all; any failure to write is one kind of error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = type[ImputefreeError]
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new path beside `path` to write to, moved there if the block succeeds.
+    """A temporary path in the same folder, renamed to `path` if the block succeeds.
 
     If it fails, an older file at `path` stays as it was and nothing else is left behind. The new
     file gets the usual permissions (mkstemp's would be private).
@@ -43,9 +43,9 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_errors(
     path: Path | str, kind: Kind = ResultsError, rule: str = RULE, remedy: str = REMEDY
 ) -> Iterator[None]:
-    """Whatever the system refuses in the block becomes one error: `path` cannot be written.
+    """Turn any system error in the block into one error: `path` cannot be written.
 
-    A BrokenPipeError passes: if nobody reads on, nothing has failed.
+    A BrokenPipeError passes through: a reader that stops early is not a failure.
     """
     try:
         yield
@@ -62,7 +62,7 @@ def write_errors(
 def saving(
     path: Path, kind: Kind = ResultsError, rule: str = RULE, remedy: str = REMEDY
 ) -> Iterator[Path]:
-    """`replacing`, with one error for whatever the system refuses.
+    """`replacing`, with the errors of `write_errors`.
 
     >>> with saving(Path("no/such/folder.txt")) as place:
     ...     _ = place.write_text("")
@@ -81,7 +81,7 @@ def write_file(
     rule: str = RULE,
     remedy: str = REMEDY,
 ) -> None:
-    """Write all of a file or nothing; it is on the disk when this returns."""
+    """Write a file whole or not at all; it is on disk when this returns."""
     with saving(path, kind, rule, remedy) as place, place.open("xb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()

@@ -19,7 +19,7 @@ def _visible(wanted: bool) -> bool:
 
 
 def _bar(*columns: str, **options: Any) -> Any:
-    """A progress bar; a column is a class of rich.progress by name, or a text."""
+    """A progress bar; a column is a class of rich.progress by name, or a format string."""
     from rich import progress
     from rich.console import Console
 
@@ -32,7 +32,7 @@ def _bar(*columns: str, **options: Any) -> Any:
 
 @contextmanager
 def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport | None]:
-    """Gives a function to call after each epoch, or None if there is no terminal."""
+    """Yields a function to call after each epoch, or None if there is no terminal."""
     if not _visible(wanted):
         yield None
         return
@@ -49,7 +49,7 @@ def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochRe
 
 @contextmanager
 def step_progress(wanted: bool, steps: int, title: str) -> Iterator[Callable[[str], None]]:
-    """Gives a function to call with the name of each step as it begins."""
+    """Yields a function to call with the name of each step as it begins."""
     if not _visible(wanted):
         yield lambda step: None
         return
@@ -64,7 +64,7 @@ def step_progress(wanted: bool, steps: int, title: str) -> Iterator[Callable[[st
 
 @contextmanager
 def byte_progress(wanted: bool, title: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Gives a function to call with the bytes done and in all, or None without a terminal."""
+    """Yields a function to call with the bytes done and in total, or None without a terminal."""
     if not _visible(wanted):
         yield None
         return
@@ -76,7 +76,7 @@ def byte_progress(wanted: bool, title: str) -> Iterator[Callable[[int, int | Non
 
 @contextmanager
 def grid_progress(wanted: bool, runs: int, done: int) -> Iterator[Callable[[str], None]]:
-    """Gives a function to call with the name of each finished run; `done` runs are done already."""
+    """Yields a function to call with each finished run's name; `done` runs were done before."""
     if not _visible(wanted):
         yield lambda finished: None
         return

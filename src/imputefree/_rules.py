@@ -62,9 +62,7 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
     """Raise a ParameterError if the value of this parameter breaks the rule."""
     holds, wording = rule
     if not holds(value):
-        raise ParameterError(
-            f"{name} is {value!r}", f"It must be {wording}", f"Pass {name}= such a value"
-        )
+        raise ParameterError(f"{name} is {value!r}", f"It must be {wording}", "Pass such a value")
 
 
 def check_name(what: str, name: Any, known: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""Errors and warnings that say the fact, the rule and the remedy.
+"""Errors and warnings that state the fact, the rule and the remedy.
 
 >>> raise InputError(
 ...     fact="column 'lactate' holds +inf in 3 rows (first: row 17)",
@@ -20,9 +20,9 @@ Names = Any  # a list, a tuple or an array
 
 
 class ImputefreeError(ValueError):
-    """Base of everything this package raises on purpose.
+    """Base class of all errors that this package raises on purpose.
 
-    It is a ValueError, so callers that know scikit-learn catch what they expect.
+    It is a ValueError, as scikit-learn's own errors about data and parameters are.
     """
 
     def __init__(self, fact: str, rule: str = "", remedy: str = "") -> None:
@@ -30,7 +30,7 @@ class ImputefreeError(ValueError):
         super().__init__(" ".join(f"{part}." for part in (fact, rule, remedy) if part))
 
     def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
-        # Exceptions cross process borders (joblib) by pickle: keep the three parts.
+        # Exceptions are pickled between processes (joblib): keep the three parts.
         return type(self), (self.fact, self.rule, self.remedy)
 
 
@@ -39,7 +39,7 @@ class InputError(ImputefreeError):
 
 
 class InputTypeError(InputError, TypeError):
-    """An InputError about the kind of object given; scikit-learn expects a TypeError there."""
+    """An InputError about the type of an object, where scikit-learn expects a TypeError."""
 
 
 class ParameterError(ImputefreeError):
@@ -63,7 +63,7 @@ class ClusterError(ImputefreeError):
 
 
 class MissingExtraError(ImputefreeError, ImportError):
-    """A library that only an extra of this package installs."""
+    """A library is not installed; it comes with an extra of this package."""
 
 
 def require_extra(extra: str, *modules: str) -> None:
@@ -94,14 +94,14 @@ class InterruptedWarning(UserWarning):
 def counted(count: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
+    >>> counted(0, "row"), counted(1, "row"), counted(2, "row")
+    ('0 rows', '1 row', '2 rows')
     """
-    return f"{count} {noun}{'s' * (count > 1)}"
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def shorten(names: Names, limit: int = 6, word: Callable[[Any], str] = repr) -> str:
-    """The first names, each as `word` puts it, and how many more there are.
+    """The first names, each formatted by `word`, and how many more there are.
 
     >>> shorten(["hr", "temp", "ph"], limit=2)
     "'hr', 'temp' and 1 more"
@@ -111,7 +111,7 @@ def shorten(names: Names, limit: int = 6, word: Callable[[Any], str] = repr) -> 
 
 
 def listed(*parts: tuple[str, Names]) -> str:
-    """What is missing, what is superfluous, and so on; parts without a name are left out.
+    """Lists of names under headings, such as what is missing; empty lists are left out.
 
     >>> listed(("missing", ["hr"]), ("not in training", []), ("new", ["ph", "temp"]))
     "missing 'hr'; new 'ph', 'temp'"

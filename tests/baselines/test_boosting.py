@@ -99,6 +99,6 @@ def test_an_unknown_library():
     check_error(
         lambda: BoostingClassifier("catboost").fit(X, Y),
         "library is 'catboost'. It must be one of 'hist_gradient_boosting', 'lightgbm', 'xgboost'."
-        " Pass library= such a value.",
+        " Pass such a value.",
         kind=ParameterError,
     )

@@ -7,13 +7,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
 from imputefree import (
     GILClassifier,
     GILRegressor,
     GILSequenceClassifier,
+    GILSequenceRegressor,
     Panel,
 )
 from imputefree.baselines import Filler, ImputeThenPredict, ImputingEncoder
@@ -156,6 +157,24 @@ def test_labels_per_step_and_pickling():
     again = pickle.loads(pickle.dumps(model))
     for one, other in zip(model.predict_proba(X), again.predict_proba(X), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_series_regression_with_groups_leaves_the_global_generator_alone():
+    X, _, y = series()
+    before = np.random.get_state()  # noqa: NPY002
+    model = ImputeThenPredict(MICE, GILSequenceRegressor(**QUICK), indicator=True)
+    model.fit(X, y + 0.25, groups=np.arange(60) // 2)
+    assert np.isfinite(model.predict(X)).all()
+    after = np.random.get_state()  # noqa: NPY002
+    assert (after[1] == before[1]).all()
+    assert after[2:] == before[2:]
+
+
+def test_parameters_of_its_parts_are_cloned_and_set():
+    model = ImputeThenPredict(make_imputer("knn", n_neighbors=3), GILClassifier(max_iter=7))
+    copied = clone(model).set_params(imputer__n_neighbors=9)
+    assert copied.get_params()["estimator__max_iter"] == 7
+    assert (copied.imputer.n_neighbors, model.imputer.n_neighbors) == (9, 3)
 
 
 def test_wrong_labels_are_found_before_anything_is_imputed():

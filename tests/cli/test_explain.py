@@ -164,6 +164,19 @@ def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, told):
     assert err.count("\n") == 1
 
 
+def test_an_unseen_category_is_one_note_and_a_bad_row_is_named_by_its_line(run, tmp_path):
+    path = tmp_path / "strange.csv"
+    TABLE.head(2).assign(**{"[ward]": "moon"}).to_csv(path, index=False)
+    code, _, err = run("classes", path)
+    assert (code, err.count("\n")) == (0, 1)
+    assert "'moon' in column '[ward]' (2 rows)" in err
+    path.write_text("dose,[ward]\n1,north\nmuch,south\n")
+    code, out, err = run("classes", path)
+    assert (code, out) == (1, "")
+    assert "line 3" in err
+    assert "'much'" in err
+
+
 def test_without_matplotlib_nothing_is_begun(run, monkeypatch):
     monkeypatch.setattr(errors, "find_spec", lambda name: None)
     code, out, err = run("classes", "table.csv", "-o", "why.png")

@@ -120,8 +120,8 @@ def test_without_an_estimate(run):
     assert code == 0
     model = GILEstimator.load("m")
     assert model.about_["estimate"] is None
-    assert "not estimated" in model.card_
-    assert "not estimated" in out
+    assert "not scored" in model.card_
+    assert "not scored" in out
 
 
 def test_groups_are_kept_together(run):
@@ -145,7 +145,7 @@ def test_lists_by_comma_and_repeated(run):
     one, other = GILEstimator.load("a").about_, GILEstimator.load("b").about_
     assert one["columns"] == other["columns"]
     assert one["columns"]["code"] == "category"
-    assert one["left_out"] == {"name": "as you asked", "same": "as you asked"}
+    assert one["left_out"] == {"name": "as requested", "same": "as requested"}
 
 
 BAD = [
@@ -275,5 +275,5 @@ def test_resume_without_anything_to_resume_says_so(run):
     words = ("fit", "d.csv", "--target", "died", "--no-estimate", *TINY, "-o", "m")
     code, _, err = run(*words, "--resume")
     assert code == 0
-    assert "Nothing to resume beside m: starting anew." in err
+    assert "Nothing to resume for m: starting from scratch." in err
     assert "Nothing to resume" not in run(*words)[2]

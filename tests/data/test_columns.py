@@ -48,6 +48,7 @@ def check_error(X, *parts, kind=InputError):
         np.array([[1], [None], [3]], dtype=object),
         np.array([[True], [pd.NaT], [3.0]], dtype=object),
         np.ma.masked_array([[1.0], [2.0], [3.0]], mask=[[False], [True], [False]]),
+        np.array([[1.0], [NAN], [3.0]], dtype=np.float16),
         np.ma.masked_array([[1], [2], [3]], mask=[[False], [True], [False]]),
         [[1], [None], [3]],
         [[1.0], [float("nan")], [3]],
@@ -67,6 +68,8 @@ def check_error(X, *parts, kind=InputError):
         pl.DataFrame({"x": [1, None, 3]}),
         pl.DataFrame({"x": [1.0, None, 3.0]}),
         pl.DataFrame({"x": [1.0, NAN, 3.0]}),
+        pl.concat([pl.DataFrame({"x": [1, None]}), pl.DataFrame({"x": [3]})], rechunk=False),
+        pl.DataFrame({"x": [9, 1, None, 3, 9]})[1:4],
         pl.DataFrame({"x": [Decimal(1), None, Decimal(3)]}),
     ],
 )
@@ -100,6 +103,12 @@ def test_polars_numbers_with_and_without_nulls(dtype, values):
     array = only(pl.DataFrame({"x": pl.Series(values, dtype=dtype)}))
     assert array.dtype == np.float64
     np.testing.assert_array_equal(array, np.array(values, dtype=np.float64))
+
+
+@pytest.mark.parametrize("dtype", POLARS_FLOATS)
+def test_polars_floats_may_hold_nulls_beside_nan(dtype):
+    series = pl.Series([0.5, None, NAN, -2.5], dtype=dtype)
+    np.testing.assert_array_equal(only(pl.DataFrame({"x": series})), [0.5, NAN, NAN, -2.5])
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
@@ -170,6 +179,19 @@ def test_an_entirely_missing_column_is_numbers_without_an_entry(X):
 def test_mixed_objects_become_strings_by_their_shortest_form():
     array = only(frame(["a", 1, 1.0, 2.5, True, -0.0, Decimal("2.5"), b"a", None]))
     assert array.tolist() == ["a", "1", "1", "2.5", "1", "0", "2.5", "a", None]
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [([1.0, None, 2.5], ["1", None, "2.5"]), ([True, None, False], ["1", None, "0"])],
+)
+def test_category_levels_that_are_numbers_become_strings(values, levels):
+    assert only(frame(values, "category")).tolist() == levels
+
+
+@pytest.mark.parametrize("cells", [["a", 1, True], ["a", True, 1]])
+def test_true_and_one_are_one_level_in_any_order(cells):
+    assert only(frame(cells)).tolist() == ["a", "1", "1"]
 
 
 def test_names_come_from_the_frame_unless_it_counts_from_zero():

@@ -55,6 +55,14 @@ def test_a_number_is_finite_and_zero_where_missing(array, rich):
     assert new == []
 
 
+def test_an_unscaled_number_stays_itself():
+    plan = Number.learn("pixel", np.array([0.0, 250.0, NAN, -3.5]), rich=False, scaled=False)
+    out, seen, _ = encode(plan, np.array([0.0, 250.0, NAN, 1e4]))
+    assert out[:, 0].tolist() == [0.0, 250.0, 0.0, 1e4]
+    assert seen == [True, True, False, True]
+    assert from_state(to_state(plan)) == plan
+
+
 def test_a_rich_number_of_few_values_has_an_input_per_value():
     plan = Number.learn("x", FEW, rich=True)
     out, _, _ = encode(plan, np.array([0.0, 9.0, 4.5, NAN]))
@@ -108,6 +116,11 @@ def test_only_the_most_frequent_of_many_levels_have_inputs_of_their_own():
 
 def test_a_rare_level_of_two_keeps_its_input():
     assert Category.learn("x", strings(*["no"] * 9, "yes")).inputs == ["x=no", "x=yes"]
+
+
+def test_levels_do_not_depend_on_the_order_of_rows():
+    array = strings(*"cbdbac", None, "a")
+    assert Category.learn("x", array) == Category.learn("x", array[::-1])
 
 
 def test_numbers_become_strings_by_their_shortest_form():

@@ -183,7 +183,7 @@ def test_what_came_with_training_cannot_be_forgotten():
 def test_refusals():
     check_error(lambda: Panel.from_long(ARRAYS, "who"), "come as a list", "from_list")
     check_error(lambda: np.asarray(LONG), "cannot be turned into an array")
-    check_error(lambda: LONG.labels("age"), "is not a column set apart")
+    check_error(lambda: LONG.labels("age"), "is not a label column")
     model = GILSequenceClassifier(static=STATIC, **TINY)
     check_error(lambda: model.fit(ARRAYS, Y), "static is a DataFrame", kind=ParameterError)
     check_error(lambda: GILSequenceClassifier(**TINY).fit(LONG[[]], []), "no series at all")

@@ -163,7 +163,7 @@ class TestStatics:
         check_error(
             lambda: with_statics.transform(panel()),
             "no static columns are given, but training had 'age', 'sex'",
-            "Series must come with the columns of training",
+            "Series must have the columns of training",
             "Pass a Panel with static=",
         )
         check_error(

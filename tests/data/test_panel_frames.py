@@ -195,7 +195,7 @@ def test_variables_without_a_hash_are_refused():
 def test_pairs_hold_no_other_columns():
     X = pairs([(1, 0, "hr", 1.0)], note="x", unit="bpm")
     fact = "columns without a role: 'note', 'unit'"
-    check_error(X, fact, "no values beside", "Drop them", layout=PAIRS)
+    check_error(X, fact, "values only in its value column", "Drop them", layout=PAIRS)
 
 
 @pytest.mark.parametrize("role", ["id", "time", "variable", "value"])

@@ -62,11 +62,11 @@ def test_a_column_that_was_not_set_apart_is_refused():
     for labels in (series_labels, step_labels):
         check_error(
             lambda labels=labels: labels("x", keyed(), "groups"),
-            "groups names 'x', which is not a column set apart",
-            "The columns set apart are: 'died', 'stage'",
+            "groups names 'x', which is not a label column of the panel",
+            "The label columns are: 'died', 'stage'",
             "Pass the labels themselves",
         )
-        check_error(lambda labels=labels: labels("x", plain()), "columns set apart are: none")
+        check_error(lambda labels=labels: labels("x", plain()), "label columns are: none")
 
 
 def test_a_default_index_that_does_not_hold_the_ids_counts_rows():
@@ -209,7 +209,7 @@ def test_labels_by_position_need_series_without_ids_or_sorted_ids(y):
     check_error(
         lambda: series_labels(y, keyed()),
         "y has no ids, and the ids of X are not in sorted order (first: 'c', 'a', 'b')",
-        "Nobody knows whether such labels follow the rows of X or the sorted ids",
+        "Such labels could follow the rows of X or the sorted ids",
         "Pass pd.Series(y, index=ids)",
     )
     check_error(lambda: series_labels(y, keyed(["a", 1, 2])), "not in sorted order")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imputefree.data import Splits, assign_folds
-from imputefree.errors import InputError
+from imputefree.errors import InputError, ParameterError
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -58,6 +58,12 @@ def test_numbers_are_spread_over_the_parts():
     assert abs(y[split.test].mean() - y.mean()) < 0.1
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5, "0", True, None])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(ParameterError, match=f"seed is {seed!r}"):
+        Splits().of(np.arange(10) % 2, seed=seed)
+
+
 STRATA = np.repeat([0, 1, 2], [50, 23, 8])
 
 
@@ -91,6 +97,12 @@ def test_the_same_generator_gives_the_same_folds():
     for chosen in (None, groups):
         assert (deal(groups=chosen, seed=3) == deal(groups=chosen, seed=3)).all()
     assert any((deal(seed=3) != deal(seed=seed)).any() for seed in (4, 5))
+
+
+def test_strata_may_be_strings_and_one_group_is_one_fold():
+    strata = np.array(["b", "b", "a", "a", "c"])
+    assert sorted(deal(2, strata).tolist()) == [-1, 0, 0, 1, 1]
+    assert len(set(deal(2, strata, np.zeros(5, dtype=int)))) == 1
 
 
 @pytest.mark.parametrize("kind", [int, str])

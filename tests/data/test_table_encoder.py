@@ -206,6 +206,26 @@ def test_an_entirely_missing_column_is_never_observed():
 # Categories
 
 
+def test_a_category_without_entries_is_missing_and_any_level_unseen():
+    X = pd.DataFrame({"gone": pd.Categorical([None] * 3), "here": [1.0, 2.0, 3.0]})
+    encoder = fit(X)
+    table = encode(encoder, X)
+    assert of(encoder, table.values, "gone is missing").all()
+    later, message = warned_once(lambda: encode(encoder, X.assign(gone="now")))
+    assert "'gone': 'now'" in message
+    assert same(later, table)
+
+
+@pytest.mark.parametrize("later", [bool, "boolean", "category", object, int])
+@pytest.mark.parametrize("dtype", [bool, "category"])
+def test_boolean_categories_are_matched_across_dtypes(dtype, later):
+    flags = pd.Series([True, False, False])
+    encoder = fit(flags.astype(dtype).to_frame("ill"), categorical_features=["ill"])
+    table = encode(encoder, flags.astype(later).to_frame("ill"))
+    assert table.observed.all()
+    assert table.values.argmax(1).tolist() == [1, 0, 0]
+
+
 def test_an_unseen_category_counts_as_missing_with_one_warning():
     encoder = fit()
     unseen = TRAIN.assign(sex=["x", "x", "y", "f", "m", "f"])
@@ -307,3 +327,11 @@ def test_state_comes_back_through_json_bit_for_bit(X, options):
     assert again.owner == encoder.owner
     assert again.state() == encoder.state()
     assert same(encode(again, X), encode(encoder, X))
+
+
+def test_a_restored_encoder_still_matches_names_and_warns():
+    encoder = TableEncoder.from_state(fit().state())
+    assert same(encode(encoder, TRAIN[["dose", "sex", "age"]]), encode(fit(), TRAIN))
+    check_error(lambda: encode(encoder, TRAIN[["dose"]]), "missing now 'age', 'sex'")
+    _, message = warned_once(lambda: encode(encoder, TRAIN.assign(sex="x")))
+    assert "'sex': 'x'" in message

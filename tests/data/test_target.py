@@ -68,6 +68,13 @@ def test_strings_of_every_kind_are_the_same_classes(y):
     assert classes(y).tolist() == ["a", "b"]
 
 
+@pytest.mark.parametrize("kind", [list, np.array, pl.Series, pd.Series, pd.Series.convert_dtypes])
+def test_booleans_are_classes_and_numbers(kind):
+    y = kind(pd.Series([True, False]))
+    assert classes(y).tolist() == [False, True]
+    assert numbers(y).tolist() == [1.0, 0.0]
+
+
 def test_no_target_is_refused_in_the_name_of_the_estimator():
     check_error(
         lambda: read_target(None, 2, "GILRegressor"), "GILRegressor", "y is None", "Call fit(X, y)"
@@ -85,6 +92,10 @@ def test_only_one_dimension_is_a_target(y):
     check_error(
         lambda: read_target(y, 2, "E"), f"y has shape {y.shape}", "one-dimensional", "Fit one"
     )
+
+
+def test_ragged_targets_are_refused():
+    check_error(lambda: target([[1], [2, 3]]), "y cannot be read", "one value per row", "Check")
 
 
 def test_target_and_table_have_as_many_rows():
@@ -166,6 +177,10 @@ def test_a_regression_target_holds_numbers(y, odd):
 def test_targets_whose_square_overflows_are_refused(huge):
     y = np.array([1, huge], dtype=object)
     check_error(lambda: numbers(y), "y holds values up to", "below 1e+150", "Divide y")
+
+
+def test_the_largest_target_is_allowed():
+    assert numbers([-LARGEST_TARGET, LARGEST_TARGET]).tolist() == [-LARGEST_TARGET, LARGEST_TARGET]
 
 
 def test_weights_are_one_number_per_row():

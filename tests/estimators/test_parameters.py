@@ -91,7 +91,7 @@ def test_a_bad_value_is_named_with_the_valid_ones(name, value):
         else:
             GILClassifier(**(SMALL | {name: value})).fit(X, y)
     assert str(caught.value) == (
-        f"{name} is {value!r}. It must be {RULES[name][1]}. Pass {name}= such a value."
+        f"{name} is {value!r}. It must be {RULES[name][1]}. Pass such a value."
     )
 
 

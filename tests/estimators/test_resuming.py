@@ -157,7 +157,7 @@ def test_a_checkpoint_of_another_fit_is_refused(eager, tmp_path):
     path = tmp_path / "fit"
     model = killed_checkpoint(eager, path)
     X, y = table()
-    with pytest.raises(ModelFileError, match=r"is of another fit \(it differs in data\)"):
+    with pytest.raises(ModelFileError, match=r"belongs to another fit \(it differs in data\)"):
         model.fit(X[::-1], y, checkpoint=path)
     model.set_params(dropout=0.4)
     with pytest.raises(ModelFileError, match=r"it differs in parameters\)"):
@@ -197,7 +197,7 @@ def test_a_policy_that_cannot_be_kept_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_written_to_costs_no_model(eager, tmp_path):
     model = GILClassifier(n_members=1, max_iter=3, random_state=0)
-    with pytest.warns(UserWarning, match="cannot be written .* training goes on"):
+    with pytest.warns(UserWarning, match="cannot be written .* training continues"):
         model.fit(*table(), checkpoint=tmp_path / "nowhere" / "fit")
     assert same(model, GILClassifier(n_members=1, max_iter=3, random_state=0).fit(*table()))
 

@@ -301,5 +301,13 @@ def test_training_that_diverges_is_an_error_and_not_nan():
         )
 
 
+@pytest.mark.parametrize("dtype", [float, "category"])
+@pytest.mark.parametrize("policy", ["none", "observed", "ddpg"])
+def test_a_table_without_entries_is_refused(dtype, policy):
+    X = pd.DataFrame({"a": pd.Series([None] * 20, dtype=dtype)})
+    with pytest.raises(InputError, match="no column holds a single entry"):
+        small(policy=policy).fit(X, np.arange(20) % 2)
+
+
 def test_extreme_dropout_stays_finite():
     assert np.isfinite(small(dropout=0.999).fit(FRAME, Y).predict_proba(FRAME)).all()

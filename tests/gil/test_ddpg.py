@@ -72,6 +72,17 @@ class TestReplay:
             if slot == 0:
                 assert torch.equal(stored, action)
 
+    def test_half_precision_hardly_changes_what_the_critic_says(self):
+        task = task_of()
+        state, critic = state_of(task, 8, seed=1), started(task).critic
+        action = torch.rand_like(state.values)
+        replay = Replay(task, 8, 10**6)
+        replay.push(state, action, torch.zeros(1, 8), state_of(task, 8, seed=2))
+        stored, rounded, _ = replay._read(torch.zeros(1, 8, dtype=int), torch.arange(8)[None])
+        assert not torch.equal(action, rounded)
+        q = critic(state.joined, action)
+        assert (q - critic(stored, rounded)).abs().max() < 3e-3 * q.abs().max()
+
     def test_values_beyond_half_precision_stay_finite(self):
         task = task_of()
         state = state_of(task, 8)

@@ -47,6 +47,15 @@ def test_labels_per_step_count_only_at_valid_steps():
     assert torch.equal(data.weights(batch), batch.steps.float() * batch.valid)
 
 
+def test_data_move_between_devices_whole():
+    moved = series(per_step=True, weight=torch.arange(7.0)).to(torch.device("meta"))
+    tensors = [value for value in vars(moved).values() if isinstance(value, torch.Tensor)]
+    assert len(tensors) >= 5  # values, observed, targets, weights, lengths
+    assert {tensor.device.type for tensor in tensors} == {"meta"}
+    assert moved.per_step
+    assert moved.n_rows == 3
+
+
 def epoch(batches):
     return torch.stack([next(batches) for _ in range(batches.steps)], 1)  # (K, steps, B)
 
@@ -59,6 +68,16 @@ def test_an_epoch_shows_every_row(rows, size):
         assert set(seen.tolist()) == set(range(rows))
         assert len(seen) < rows + batches.steps  # fewer repeats than steps
     assert batches.size <= size
+
+
+def test_the_same_seed_gives_the_same_batches():
+    left, right, other = (
+        Batches([torch.arange(50)], 8, torch.Generator().manual_seed(seed)) for seed in (3, 3, 4)
+    )
+    for _ in range(3):
+        rows = epoch(left)
+        assert torch.equal(rows, epoch(right))
+        assert not torch.equal(rows, epoch(other))
 
 
 def test_members_draw_from_their_own_rows_in_their_own_order():

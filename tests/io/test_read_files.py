@@ -112,7 +112,7 @@ def test_a_column_cannot_be_needed_and_dropped():
     need_columns(frame, ["y"], Path("a.csv"), ["x"])
     check_error(
         lambda: need_columns(frame, ["y"], Path("a.csv"), ["y"]),
-        "column 'y' is needed and to be dropped",
+        "column 'y' is both used and dropped",
         kind=ParameterError,
     )
 

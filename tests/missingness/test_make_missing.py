@@ -126,13 +126,13 @@ def refused(*parts, name="mcar", X=None, rate=0.3, kind=ParameterError, **option
 
 def test_bad_names_and_options():
     refused(
-        "there is no missingness 'magic'. Known are mcar, mar, mnar_self, mnar_quantile,"
+        "there is no mechanism 'magic'. Known are mcar, mar, mnar_self, mnar_quantile,"
         " mnar_hidden, blocks, mnist_mar, series_rates, bursts. Pass one of these names.",
         name="magic",
     )
-    refused("there is no missingness None", name=None)
+    refused("there is no mechanism None", name=None)
     refused(
-        "the missingness 'mcar' has no option 'seen'. Its options are columns, keep_one."
+        "the mechanism 'mcar' has no option 'seen'. Its options are columns, keep_one."
         " Leave it out, or pass one of these.",
         seen=[0],
     )
@@ -140,7 +140,7 @@ def test_bad_names_and_options():
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, np.nan, "0.3", True, [0.3]])
 def test_bad_rates(rate):
-    refused(f"rate is {rate!r}. It must be a number in [0, 1]. Pass rate= such", rate=rate)
+    refused(f"rate is {rate!r}. It must be a number in [0, 1]. Pass such", rate=rate)
 
 
 def test_rates_that_cannot_be_reached():

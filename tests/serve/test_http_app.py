@@ -87,6 +87,25 @@ def test_levels_and_classes_are_matched_as_in_files():
     assert served.post("/explain?of=1", json={"group": 1}).json()["of"] == 1
 
 
+@pytest.mark.parametrize("kind", ["table", "series"])
+def test_the_schema_agrees_with_what_commands_say_about_columns(kind):
+    from imputefree.serve._limits import Limits
+    from imputefree.serve._model_schema import Schema
+    from imputefree.workflow._loaded_model import inputs_of
+    from tests.workflow import made
+
+    if kind == "table":
+        model = made.classifier(made.table().assign(two=[1.0, 5.0] * 30, none=np.nan))
+    else:
+        model = made.sequence_classifier(made.long_table())
+    schema = Schema.of(model, Limits())
+    columns = schema.columns + (schema.series.static if schema.series else [])
+    for column, about in zip(columns, inputs_of(model), strict=True):
+        assert (column.name, column.kind) == (about.name, about.kind)
+        shown = column.levels or [end for end in (column.low, column.high) if end is not None]
+        assert shown == list(about.known)
+
+
 def test_an_array_has_numbered_columns():
     predictions = ask("array", {"rows": [{"0": 1.0, "2": -1.0}, {"1": 0.5}]})["predictions"]
     X = np.array([[1.0, np.nan, -1.0], [np.nan, 0.5, np.nan]])

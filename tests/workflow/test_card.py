@@ -83,7 +83,7 @@ def test_everything_is_in_it():
         ),
         *("`name`: texts that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
         *("do not cover which rows were learned from", "percentile bootstrap", "of the class yes"),
-        "difference to gradient boosting (LightGBM) | +0.020 [-0.010, +0.050]",
+        "difference from gradient boosting (LightGBM) | +0.020 [-0.010, +0.050]",
     ):
         assert part in card
     assert "WARNING" not in card

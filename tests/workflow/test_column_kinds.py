@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._column_kinds import take_for
+from imputefree.workflow._column_kinds import infer_column
 from tests.refusals import check_error
 
 
 def taken(values, **options):
-    return take_for(pd.Series(values, name="c"), **options)
+    return infer_column(pd.Series(values, name="c"), **options)
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_kept(values, kind):
 
 def test_a_row_number_counts_all_rows_of_the_file():
     every = pd.Series(range(1, 31), name="c")
-    assert "numbers the rows" in take_for(every[5:], whole=every).left_out
-    assert "numbers the rows" in take_for(every[::2], whole=every).left_out
-    assert take_for(every[1:], whole=every.mask(every == 1, 7)).kind == "number"
-    assert "numbers the rows" in take_for((every + 4).rename("Unnamed: 0")).left_out
+    assert "numbers the rows" in infer_column(every[5:], whole=every).left_out
+    assert "numbers the rows" in infer_column(every[::2], whole=every).left_out
+    assert infer_column(every[1:], whole=every.mask(every == 1, 7)).kind == "number"
+    assert "numbers the rows" in infer_column((every + 4).rename("Unnamed: 0")).left_out
 
 
 def test_the_user_decides():
@@ -78,7 +78,7 @@ def test_notes():
     assert "--drop" in taken(ids).note
     assert "--drop" not in taken(ids + 0.5).note
     assert "'?'" in taken(["a", "b", "?"] * 5).note
-    assert "64 commonest" in taken([f"t{i % 70}" for i in range(700)]).note
+    assert "64 most frequent" in taken([f"t{i % 70}" for i in range(700)]).note
 
 
 def test_series_are_looked_at_as_series():

@@ -197,7 +197,7 @@ def test_a_series_that_comes_back_is_reported_by_line(tmp_path, of_series, piece
     back = frame.iloc[[0]].assign(hour=99.0)
     mixed = pd.concat([frame, back, frame.iloc[-1:].assign(who="last")], ignore_index=True)
     path = write(mixed, tmp_path / "a.csv")
-    with pytest.raises(InputError, match=f"line {len(frame) + 2}: the series 'p000' comes back"):
+    with pytest.raises(InputError, match=f"line {len(frame) + 2}: the series 'p000' reappears"):
         streamed(of_series, path)
     found, _, _ = streamed(of_series, path, in_memory=True)
     np.testing.assert_allclose(found["p_1"], of_series.predict_proba(mixed)[:, 1], atol=1e-6)

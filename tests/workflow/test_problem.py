@@ -124,7 +124,7 @@ def test_dropped_and_forced(ask):
     assert {one.name: one.kind for one in problem.used} == dict.fromkeys(
         ["b", "who", "code"], "category"
     )
-    assert next(one for one in problem.columns if one.name == "a").left_out == "as you asked"
+    assert next(one for one in problem.columns if one.name == "a").left_out == "as requested"
     assert isinstance(problem.frame["code"].dtype, pd.CategoricalDtype)
 
 

@@ -1,4 +1,4 @@
-"""The base of all baselines for tables: reading, validation rows, predictions.
+"""The base class of all baselines for tables: reading, validation rows, predictions.
 
 A baseline is a scikit-learn estimator that takes the same tables as `GILClassifier`; `held_out`
 rows are for validation (settings, early stopping), never for training. To add one, derive from
@@ -17,13 +17,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._estimator_tools import private_generator, remember_columns
 from .._rules import check_rules
-from ..data import Columns, assign_folds, read_classes, read_columns, read_numbers, read_target
+from ..data import (
+    Columns,
+    Examples,
+    assign_folds,
+    read_classes,
+    read_columns,
+    read_numbers,
+    read_target,
+)
 from ..errors import InputError
-from ..estimators import RULES, Examples
+from ..estimators import RULES
 from ._baseline_encoders import LinearEncoder, PlainEncoder
 
 FOLDS = 5
-SMALLEST = 1e-7  # lower bound of probabilities, or one sure error would decide everything
+SMALLEST = 1e-7  # lower bound of probabilities, or one confident error would dominate the loss
 
 
 class Model(Protocol):
@@ -96,7 +104,7 @@ class Mean:
 
 
 class Baseline(BaseEstimator):
-    """Base of the baselines for tables.
+    """Base class of the baselines for tables.
 
     If there is nothing to learn or to validate on (one class, constant inputs, fewer than four
     rows), it predicts class shares, or the mean.
@@ -123,7 +131,7 @@ class Baseline(BaseEstimator):
         Parameters
         ----------
         X : (n, columns) DataFrame (pandas or polars), array or list of rows; NaN, None and pd.NA
-            are missing; strings and categories are welcome
+            are missing; strings and categories are allowed
         y : (n,) targets without gaps
         held_out : (n,) True for validation rows, which are never trained on. Default: five folds
             drawn from all rows

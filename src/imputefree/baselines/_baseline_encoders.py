@@ -9,7 +9,7 @@ import numpy as np
 from ..data import Category, Columns, TableEncoder
 
 LARGEST = 1e38  # XGBoost computes in float32; to trees only the order of values matters
-FARTHEST = 5.0  # standard deviations: a single wild value must not bend a straight line
+FARTHEST = 5.0  # standard deviations: a single outlier must not tilt the line
 
 
 class PlainEncoder(TableEncoder):

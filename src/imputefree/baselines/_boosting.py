@@ -31,7 +31,7 @@ PATIENCE = 50  # trees without a lower validation loss
 
 @dataclass(frozen=True)
 class Setting:
-    """How bold trees are.
+    """Hyperparameters of the trees.
 
     rate : learning rate
     leaves : maximum number of leaves of a tree
@@ -233,7 +233,7 @@ def _two_columns(second: np.ndarray) -> np.ndarray:
 
 
 class Boosting(Baseline):
-    """Base of the classifier and the regressor."""
+    """Base class of the classifier and the regressor."""
 
     def __init__(
         self, library: str = "lightgbm", *, max_iter: int = 1000, random_state: Any = None

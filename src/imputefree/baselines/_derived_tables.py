@@ -34,7 +34,7 @@ from ._summaries import summarise, summarise_mask
 
 
 class DerivedTable(BaseEstimator):
-    """Base: fits and asks an estimator for tables; subclasses say what it sees."""
+    """Base class: an estimator for tables behind a transformation that subclasses define."""
 
     estimator: Any
     _default: type
@@ -60,7 +60,7 @@ class DerivedTable(BaseEstimator):
 
 
 class DerivedClassifier(ClassifierMixin, DerivedTable):
-    """Adds what classifiers have."""
+    """Adds classes and their probabilities."""
 
     @property
     def classes_(self) -> np.ndarray:
@@ -74,7 +74,7 @@ class DerivedClassifier(ClassifierMixin, DerivedTable):
 
 
 class MaskOnly(DerivedTable):
-    """Base of the two: reads tables and shows their mask."""
+    """Base class of the two: the estimator sees the mask of a table."""
 
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
@@ -131,7 +131,7 @@ def _mask(columns: Columns) -> pd.DataFrame:
 
 
 class Summary(DerivedTable):
-    """Base of the two: reads series and shows one row of summaries for each."""
+    """Base class of the two: the estimator sees one row of summaries per series."""
 
     def __init__(self, estimator: Any = None, *, mask: bool = False) -> None:
         self.estimator = estimator
@@ -143,7 +143,7 @@ class Summary(DerivedTable):
         Parameters
         ----------
         X, y, held_out : series, one label each, and which to validate on; as for
-            `GILSequenceClassifier.fit`; long frames come in a `Panel`
+            `GILSequenceClassifier.fit`; pass long frames as a `Panel`
         """
         owner = type(self).__name__
         panel = training_panel(X, Layout(), {"y": y, "held_out": held_out})
@@ -183,7 +183,7 @@ class SummaryClassifier(DerivedClassifier, Summary):
     ----------
     estimator : a classifier for tables whose fit takes `held_out`, default
         `BoostingClassifier("lightgbm")`
-    mask : show it only when things were measured, no value
+    mask : use only when values were measured, not the values themselves
 
     Fitted: classes_, estimator_, settings_ (of the estimator), layout_.
 
@@ -213,7 +213,7 @@ def _arranged(panel: Panel, steps: PlainEncoder, statics: PlainEncoder | None) -
         raise InputError(
             f"the static column {name!r} is "
             + ("missing" if statics is not None else "new: training had none"),
-            "Series must come with the columns of training",
+            "Series must have the columns of training",
             "Pass static columns, with NaN for unknown values, if training had them",
         )
     if statics is not None and panel.statics is not None:

@@ -1,7 +1,7 @@
-"""Impute, then predict: any imputer before the very network that GIL trains.
+"""Impute, then predict: any imputer in front of the same network that GIL trains.
 
 The encoding (scales, categories, which columns have gaps) is learned from the rows with their
-gaps, as without an imputer. So imputing changes what stands in a gap, and nothing else.
+gaps, as without an imputer. So imputing changes the values in gaps, and nothing else.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Filler:
             raise ParameterError(
                 f"{type(self.imputer).__name__} turned {numbers.shape[1]} columns into"
                 f" {filled.shape[1]}",
-                "An imputer must keep all columns, also those without an entry in training",
+                "An imputer must keep all columns, including those without an entry in training",
                 "With scikit-learn's imputers, pass keep_empty_features=True",
             )
         ends = np.cumsum([block.shape[1] for block in blocks])[:-1]
@@ -138,8 +138,8 @@ def fills_series(imputer: Any) -> bool:
 class ImputingEncoder:
     """A network's encoder with an imputer before it.
 
-    Values of gaps come from the imputer. With `indicator`, everything beside values (indicators,
-    times since the last observation) still shows the gaps; without, nothing does.
+    Values of gaps come from the imputer. With `indicator`, all other inputs (indicators,
+    times since the last observation) still show the gaps; without it, nothing does.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ class ImputingEncoder:
         gappy = self.encoder.transform(data)
         full = self.encoder.transform(self.filled(data))
         if self.indicator:
-            beside = slice(self.encoder.n_entries, None)
-            full.values[:, beside] = gappy.values[:, beside]
+            others = slice(self.encoder.n_entries, None)
+            full.values[:, others] = gappy.values[:, others]
         return full
 
     def filled(self, data: Columns | Panel) -> Columns | Panel:
@@ -199,8 +199,8 @@ class ImputeThenPredict(BaseEstimator):
     """One of GIL's estimators with an imputer in it: its networks see values where gaps were.
 
     Everything else stays as in the estimator: network, encoding (learned from the rows with their
-    gaps), budget, folds, validation rows. So a comparison with that estimator differs in what
-    stands in a gap, and in nothing else. Its policy must be "none": nothing is missing any more.
+    gaps), budget, folds, validation rows. So a comparison with that estimator differs in the
+    values in gaps, and in nothing else. Its policy must be "none": nothing is missing any more.
 
     The imputer learns from the rows that scales are learned from: those that are not held out, or
     all rows if `held_out` is not given. It never sees a label. Categories are 0/1 columns to it.

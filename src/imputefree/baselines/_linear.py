@@ -37,7 +37,7 @@ class LinearModel:
 
 
 class LinearBaseline(Baseline):
-    """Base of the classifier and the regressor: validation decides how much to shrink."""
+    """Base class of the classifier and the regressor: validation decides how much to shrink."""
 
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state

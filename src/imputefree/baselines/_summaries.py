@@ -1,4 +1,4 @@
-"""A series as one row: each column in a few numbers, or only when it was measured."""
+"""Summarise series, one row each: a few numbers per column, or only when it was measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Columns, Panel, first_steps
+from ..data import Panel, first_steps
 
 LARGEST = np.finfo(np.float64).max
 KINDS = ["mean of", "min of", "max of", "std of", "count of", "first of", "last of", "change of"]
@@ -77,9 +77,9 @@ def summarise_mask(panel: Panel) -> pd.DataFrame:
         shares[f"share of {name}"] = count / panel.lengths
         firsts[f"first of {name}"] = _finite(np.where(count > 0, first, duration + 1))
         lasts[f"last of {name}"] = _finite(np.where(count > 0, last, -1.0))
-    beside = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
+    extent = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
     known = _statics(panel, lambda values: (~pd.isna(values)).astype(np.float64))
-    return pd.DataFrame(shares | firsts | lasts | beside | known)
+    return pd.DataFrame(shares | firsts | lasts | extent | known)
 
 
 def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,10 +114,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 def _statics(panel: Panel, show: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
     """Static columns, one row per series, by names that no summary has."""
-    statics: Columns | None = panel.statics
-    if statics is None:
+    if panel.statics is None:
         return {}
-    return {
-        f"{name} (static)": show(array)
-        for name, array in zip(statics.names, statics.arrays, strict=True)
-    }
+    columns = zip(panel.statics.names, panel.statics.arrays, strict=True)
+    return {f"{name} (static)": show(array) for name, array in columns}

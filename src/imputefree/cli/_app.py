@@ -1,9 +1,9 @@
 """The command line, also as `python -m imputefree`.
 
 Commands import what takes long to load (PyTorch, pandas, the lab) only when they run, so that help
-and a wrong path are answered at once.
+and errors about paths appear immediately.
 
-Exit codes: 0 done; 1 it could not be done, one sentence on stderr says why; 2 wrong usage;
+Exit codes: 0 success; 1 failure, explained in one sentence on stderr; 2 wrong usage;
 130 interrupted.
 """
 

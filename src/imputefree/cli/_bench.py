@@ -51,8 +51,8 @@ file_option = partial(option, section="What is written")
     "--methods",
     multiple=True,
     metavar="NAMES",
-    help="By commas or repeated, such as gil,lightgbm,em+network; default: all of the study. A"
-    " wrong name lists the known ones.",
+    help="Separated by commas or repeated, such as gil,lightgbm,em+network; default: all of the"
+    " study. An unknown name lists the known ones.",
 )
 @option("--rates", multiple=True, metavar="NUMBERS", help="Shares to hide, such as 0.5,0.9.")
 @option("--seeds", type=POSITIVE, help="Number of masks; or of splits, if nothing is hidden.")
@@ -61,17 +61,17 @@ file_option = partial(option, section="What is written")
 @option(
     "--search",
     is_flag=True,
-    help="Choose learning rates and the like from the paper's grids on validation rows: 84 fits"
-    " per run, 1,008 for gil.",
+    help="Choose learning rates and other settings from the paper's grids on validation rows: 84"
+    " fits per run, 1,008 for gil.",
 )
-@option("--quick", is_flag=True, help="Little of everything, for a first look.")
+@option("--quick", is_flag=True, help="A little of everything, for a first look.")
 @place_option("--jobs", type=POSITIVE, help="Runs at a time, one thread each; default: all cores.")
 @place_option("--dask", metavar="ADDRESS", help="Use a Dask scheduler's workers: tcp://HOST:PORT.")
 @place_option(
     "--root",
     type=FILE,
-    help="Folder with the study's files, or the one above it; else IMPUTEFREE_DATA. With --dask:"
-    " on the workers.",
+    help="Folder with the study's files, or the one above it; default: IMPUTEFREE_DATA. With"
+    " --dask: on the workers.",
 )
 @file_option(
     "--output",
@@ -81,7 +81,7 @@ file_option = partial(option, section="What is written")
     " that it holds are not repeated.",
 )
 @file_option("--retry-failed", is_flag=True, help="Repeat runs that failed before.")
-@file_option("--pictures/--no-pictures", default=True, help="Keep what the report draws.")
+@file_option("--pictures/--no-pictures", default=True, help="Save what the report draws.")
 @click.pass_obj
 def bench_command(
     words: list[str] | None,
@@ -96,10 +96,10 @@ def bench_command(
     pictures: bool,
     **choices: Any,
 ) -> None:
-    """Run methods on a study and print their table, the paper's figures beside ours.
+    """Run methods on a study and print their scores next to the paper's.
 
-    Every run is written to the results file as soon as it is done. Whatever ends a bench (Ctrl-C,
-    a crash, a full disk), the same command continues where it ended.
+    Every run is written to the results file as soon as it is done. However a bench ends (Ctrl-C,
+    a crash, a full disk), the same command continues where it stopped.
     """
     from ..lab.runs import plan, run_grid
 
@@ -186,7 +186,7 @@ def _workers(jobs: int | None, dask: str | None) -> Iterator[dict[str, Any]]:
         return
     if jobs is not None:
         raise ParameterError(
-            "--jobs and --dask are given",
+            "--jobs and --dask were given",
             "--jobs is for this machine; on a cluster every worker is used",
             "Leave one of them out",
         )
@@ -208,7 +208,7 @@ def _rates(values: tuple[str, ...]) -> list[float] | None:
         raise ParameterError(
             f"--rates is {','.join(words)!r}",
             "It must be numbers between 0 and 1, separated by commas",
-            "Write them such as 0.5,0.9",
+            "Write, for example, 0.5,0.9",
         )
     return rates
 
@@ -233,21 +233,21 @@ def show_tables(
         what_was_cut,
     )
 
-    to, error = console(), "imputation_error"
+    out, error = console(), "imputation_error"
     runs = runs_frame(records)
     for study in runs["study"].unique():
         rows = runs[runs["study"] == study]
         cut = what_was_cut([record for record in records if record["study"] == study])
         shown = _metrics(rows, study, metrics)
         rows = rows.assign(**{name: np.nan for name in shown if name not in rows})  # all failed
-        there = set(rows["method"])
-        order = None if methods is None else [name for name in methods if name in there]
-        to.print(results_table(rows, study, shown, methods=order, cut=cut).rich())
+        present = set(rows["method"])
+        order = None if methods is None else [name for name in methods if name in present]
+        out.print(results_table(rows, study, shown, methods=order, cut=cut).rich())
         score = next((name for name in SCORES if has_figures(rows, name)), None)
         if score is not None and has_figures(rows, error):
             imputed = rows[rows[error].notna()]
             if imputed.groupby("setting").size().max() >= FEWEST_POINTS:
-                to.print(correlation_table(imputed, error=error, score=score, cut=cut).rich())
+                out.print(correlation_table(imputed, error=error, score=score, cut=cut).rich())
 
 
 def _metrics(runs: pd.DataFrame, study: str, wanted: Sequence[str] | None) -> list[str]:

@@ -66,7 +66,7 @@ def list_command() -> None:
     table.add_row("table:NAME", f"real tables: {', '.join(KNOWN)}", "tabular/NAME.csv")
     table.add_row("FILE.csv", "any table; or series, with --id and --time", "your own")
     console().print(table)
-    click.echo(f"Files are put into, and looked for in, {home_of('mnist').parent}")
+    click.echo(f"Files are downloaded to, and looked up in, {home_of('mnist').parent}")
 
 
 @data_group.command("describe", cls=Command)
@@ -100,7 +100,7 @@ def describe_command(
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
     if not path.name:
         raise ParameterError(
-            f"--output is {str(path)!r}", "It must be a file", "Name one such as missing.png"
+            f"--output is {str(path)!r}", "It must be a file", "Name a file, such as missing.png"
         )
     path = path if path.suffix else path.with_suffix(".png")
     with step_progress(True, 1, name) as report:
@@ -166,7 +166,7 @@ def _study(
     elif target or drop:
         raise ParameterError(
             f"--target and --drop were given for {name!r}",
-            "They are for tables and CSV files; other studies know theirs",
+            "They are for tables and CSV files; other studies have a fixed target",
             "Leave them out",
         )
     return load(name, root, **choices)
@@ -179,7 +179,7 @@ def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not (key and equals):
             raise ParameterError(
-                f"--option is {pair!r}", "It must be KEY=VALUE, such as rate=0.9", "Write it so"
+                f"--option is {pair!r}", "It must be KEY=VALUE, such as rate=0.9", "Write KEY=VALUE"
             )
         try:
             options[key] = float(value) if "." in value or "e" in value else int(value)

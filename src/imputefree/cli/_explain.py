@@ -28,12 +28,13 @@ Selection = tuple[list[str], list[Any], "pd.DataFrame"]  # notes, names of rows 
 @model_argument
 @data_argument
 @option("--rows", help="Rows of a table, counted from 0, such as 0,5,7 or 0-9; or all.")
-@option("--id", multiple=True, help="Series to explain; by commas or repeated.")
+@option("--id", multiple=True, help="Series to explain, separated by commas or repeated.")
 @option("--of", help="The class; default: the second of two, or the predicted one.")
 @option(
     "--steps/--no-steps",
     default=None,
-    help="For series: remove values one by one too, not only whole columns; default: for one.",
+    help="For series: also remove values one by one, not only whole columns; default: if there is"
+    " one series.",
 )
 @option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
 @output_option("A picture: .png, .pdf or .svg.")
@@ -77,7 +78,7 @@ def explain_command(
     if isinstance(explanation, SeriesExplanation):
         names = explanation.ids.tolist()
     kind = "id" if series else "row"
-    written = []  # files first: a reader of stdout that goes away loses none
+    written = []  # files first: they are complete even if stdout is closed early
     if csv is not None:
         lines = explanation.to_lines(values, at_steps, names, kind)
         with saving(csv) as place:
@@ -99,12 +100,12 @@ def explain_command(
 def _show(explanation: Any, values: np.ndarray, names: list[Any], kind: str, named: bool) -> None:
     from ..inspection import show_all, show_row
 
-    to = console()
+    out = console()
     if len(names) == 1 or (named and len(names) <= ONE_BY_ONE):
         for i, name in enumerate(names):
-            show_row(explanation, i, f"{kind} {name}", values, to)
+            show_row(explanation, i, f"{kind} {name}", values, out)
     else:
-        show_all(explanation, to)
+        show_all(explanation, out)
 
 
 def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
@@ -137,8 +138,8 @@ def _select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...])
         if max(numbers) >= len(frame):
             raise ParameterError(
                 f"--rows names {max(numbers)}, but the rows are 0 to {len(frame) - 1}",
-                "Rows are counted from 0, without the line of column names",
-                "Name rows that are there",
+                "Rows are counted from 0, without the header",
+                "Name existing rows",
             )
         return notes, numbers, frame.iloc[numbers]
     limit = FIRST_ROWS if rows is None else float("inf")
@@ -196,14 +197,14 @@ def _row_numbers(text: str) -> list[int]:
             raise ParameterError(
                 f"--rows is {text!r}",
                 f"It lists row numbers, counted from 0, or spans of up to {MAX_SPAN:,} of them",
-                "Write it such as 0,5,7 or 0-9",
+                "Write, for example, 0,5,7 or 0-9",
             )
         numbers += range(int(first), int(last) + 1)
     return list(dict.fromkeys(numbers))
 
 
 def _check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) -> None:
-    """Refuse what could not be written in the end, before anything is computed."""
+    """Refuse outputs that cannot be written, before anything is computed."""
     for path in filter(None, (picture, csv)):
         if path.resolve() in [read.resolve() for read in inputs]:
             raise ParameterError(
@@ -218,6 +219,6 @@ def _check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) -
             raise ParameterError(
                 f"--output is {str(picture)!r}",
                 f"A picture's file ends in {', '.join(PICTURES)}",
-                "Name one such as why.png",
+                "Name a file, such as why.png",
             )
         require_extra("bench", "matplotlib")

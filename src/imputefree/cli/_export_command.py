@@ -13,7 +13,7 @@ from ._options import Command, model_argument, output_option
 
 @click.command("export", cls=Command)
 @model_argument
-@output_option("ONNX file; default: beside the model.")
+@output_option("ONNX file; default: next to the model.")
 def export_command(model: Path, output: Path | None) -> None:
     """Write a model as ONNX: NaN goes straight in, and onnxruntime is all it needs.
 

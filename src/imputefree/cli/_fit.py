@@ -52,18 +52,18 @@ class ShareOrFile(click.ParamType):
     "data", type=ExistingPath(), help="A CSV, CSV.gz or Parquet file; empty cells are gaps."
 )
 @option("--target", required=True, metavar="COLUMN", help="Column to predict.")
-@output_option("Model file; its card is written beside it.", required=True)
+@output_option("Model file; its card is written next to it.", required=True)
 @option(
     "--task",
     type=click.Choice(["classification", "regression"]),
     help="By default strings, and whole numbers with up to 20 different values, are classes.",
 )
-@option("--drop", multiple=True, metavar="COLUMNS", help="Leave out; by commas or repeated.")
+@option("--drop", multiple=True, metavar="COLUMNS", help="Leave out; separate by commas or repeat.")
 @option("--category", multiple=True, metavar="COLUMNS", help="Columns of numbers that are codes.")
 @option("--resume", is_flag=True, help="Continue an interrupted fit.")
 @option("--fresh", is_flag=True, help="Remove what an interrupted fit left, and start again.")
 @series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
-@series_option("--time", metavar="COLUMN", help="Number or date; else rows are in order.")
+@series_option("--time", metavar="COLUMN", help="Column of numbers or dates; default: row order.")
 @series_option("--static", multiple=True, metavar="COLUMNS", help="Constant within a series.")
 @estimate_option(
     "--folds",
@@ -73,7 +73,7 @@ class ShareOrFile(click.ParamType):
 @estimate_option("--test", type=ShareOrFile(), help="Hold out a share, or score on another file.")
 @estimate_option("--group", metavar="COLUMN", help="Rows with the same value are never split.")
 @estimate_option(
-    "--estimate/--no-estimate", default=True, help="Estimate scores, beside simpler models."
+    "--estimate/--no-estimate", default=True, help="Estimate scores, next to simpler models."
 )
 @model_option(
     "--policy",
@@ -96,9 +96,9 @@ def fit_command(
 ) -> None:
     """Train a model on a table or on series with gaps, and say whether it is worth having.
 
-    Shows how each column is read. Estimates how good the model is, beside mask only (which sees
+    Shows how each column is read. Estimates how good the model is, next to mask only (which sees
     where gaps are, but no value), mean + indicator and gradient boosting on the same rows. Then
-    trains on all rows. Writes MODEL, and a model card with the ending .md.
+    trains on all rows. Writes MODEL, and a model card that ends in .md.
 
     An interrupted fit continues with --resume, to exactly the same model.
     """
@@ -144,7 +144,7 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
     threads = torch.get_num_threads()
     with open_partial(request, identity(problem, other), resume, fresh, threads) as partial:
         if resume and partial.begun:
-            click.echo(f"Nothing to resume beside {request.output}: starting anew.", err=True)
+            click.echo(f"Nothing to resume for {request.output}: starting from scratch.", err=True)
         # As many as the fit began with: the last bits of sums depend on it.
         if partial.state["threads"] != threads:
             torch.set_num_threads(partial.state["threads"])
@@ -204,7 +204,7 @@ def show_result(about: dict[str, Any]) -> None:
 
     estimate = about["estimate"]
     if estimate is None:
-        click.echo("How good the model is was not estimated.")
+        click.echo("The model was not scored (--no-estimate).")
         return
     metrics = list(estimate["scores"]["imputefree"])
     title = f"{about['target']}, by {estimate['how'].replace('`', '')}"
@@ -219,17 +219,17 @@ def show_result(about: dict[str, Any]) -> None:
     if best:
         differences = estimate["differences"][best]
         figures = [f"{METRICS[name]} {figure_text(differences[name], True)}" for name in metrics]
-        click.echo(f"Difference to {TITLES[best]}, the best reference: {', '.join(figures)}")
+        click.echo(f"Difference from {TITLES[best]}, the best reference: {', '.join(figures)}")
     interval = estimate["interval"]
     click.echo(
-        f"Below figures and in brackets: {percent(interval['level'], 0)} intervals by"
+        f"Below scores and in brackets: {percent(interval['level'], 0)} intervals by"
         f" {interval['resamples']} bootstrap resamples of the {estimate['tested']:,} scored"
         f" {interval['over']}."
     )
     if about["made"]["cut_short"]:
         click.echo(
-            f"Training was limited to {about['made']['cut_short']} epochs, as asked: with more of"
-            " them this model may be better."
+            f"Training was limited to {about['made']['cut_short']} epochs, as requested: with"
+            " more of them this model may be better."
         )
     for name, reason in estimate["failed"].items():
         click.echo(f"{TITLES[name]} failed: {reason}")

@@ -43,7 +43,7 @@ class Command(click.Command):
 
 
 class ExistingPath(click.ParamType):
-    """A path, refused at once if nothing is there: before anything slow is imported."""
+    """A path that must exist, which is checked before anything slow is imported."""
 
     name = "path"
 
@@ -63,7 +63,7 @@ def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
 
 
 def output_option(help: str, **settings: Any) -> Callable[[Any], Any]:
-    """-o FILE."""
+    """The option -o FILE."""
     return option("--output", "-o", metavar="FILE", type=FILE, help=help, **settings)
 
 
@@ -75,7 +75,7 @@ on_error_option = option(
     "--on-error",
     type=click.Choice(["stop", "skip"]),
     default="stop",
-    help="A row that cannot be read: stop and name it, or skip it and count.",
+    help="At a row that cannot be read, stop and name it, or skip and count it.",
 )
 in_memory_option = option(
     "--in-memory", is_flag=True, help="Read the whole file at once; series may come in any order."
@@ -83,7 +83,7 @@ in_memory_option = option(
 root_option = option(
     "--root",
     type=FILE,
-    help="Folder with the study's files, or the one above it; else IMPUTEFREE_DATA.",
+    help="Folder with the study's files, or the one above it; default: IMPUTEFREE_DATA.",
 )
 
 
@@ -97,8 +97,8 @@ def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
     if values and not words:
         raise ParameterError(
             f"{name} is {','.join(values)!r}",
-            "It must hold at least one word, with commas between several",
-            "Leave it out for all there are",
+            "It must hold at least one word, or several separated by commas",
+            "Leave it out to use all",
         )
     return words or None
 

@@ -82,7 +82,7 @@ def predict_command(
     for note in [*chunks.unseen.notes, *bad.notes]:
         click.echo(note, err=True)
     if output != STDOUT:
-        click.echo(f"{counted(written, 'prediction') if written else '0 predictions'}: {output}")
+        click.echo(f"{counted(written, 'prediction')}: {output}")
 
 
 @click.command("evaluate", cls=Command)
@@ -143,7 +143,7 @@ def _show(result: Evaluation, model: Path, data: Path) -> None:
 
 
 def _short(number: float | None) -> str:
-    """Four digits, or all before the point.
+    """Four significant digits, or a whole number from 1,000 on.
 
     >>> _short(0.123456), _short(27021.7), _short(None)
     ('0.1235', '27,022', '')

@@ -16,12 +16,12 @@ PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
 
 @click.command("serve", cls=Command)
 @model_argument
-@option("--host", default="127.0.0.1", help="Address; 0.0.0.0 is reached by other machines.")
-@option("--port", type=PORT, default=8000, help="Port; 0 takes a free one.")
+@option("--host", default="127.0.0.1", help="Address; 0.0.0.0 lets other machines connect.")
+@option("--port", type=PORT, default=8000, help="Port; 0 picks a free one.")
 @option("--token-file", type=FILE, help=f"Token that requests must carry; default: {TOKEN}.")
 @option("--open", is_flag=True, help="Let other machines in without a token.")
 @option("--max-rows", type=click.IntRange(1), default=10_000, help="Rows (steps) per request.")
-@option("--max-bytes", type=click.IntRange(100), default=4_000_000, help="Size of a request.")
+@option("--max-bytes", type=click.IntRange(100), default=4_000_000, help="Bytes per request.")
 @option("--timeout", type=SECONDS, default=10.0, help="Maximum number of seconds per answer.")
 def serve_command(
     model: Path,
@@ -53,8 +53,8 @@ def serve_command(
         bound.close()
         raise ParameterError(
             f"--host is {host!r} and there is no token",
-            "Everybody who reaches the address could then use the model",
-            f"Pass --token-file or set {TOKEN}, or pass --open to let everybody in",
+            "Anyone who can reach the address could then use the model",
+            f"Pass --token-file or set {TOKEN}, or pass --open to let anyone in",
         )
     names = {"localhost", "127.0.0.1", "[::1]", host.lower()} if local and token is None else None
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)

@@ -1,4 +1,4 @@
-"""The one door: any table or series becomes a `Table` of scaled values and an observed mask."""
+"""Read data: any table or series becomes a `Table` of scaled values and an observed mask."""
 
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
@@ -19,7 +19,7 @@ from ._panel_labels import series_labels, step_labels
 from ._panel_rows import Layout, first_steps
 from ._splits import MOST_CLASSES, Split, Splits, assign_folds, tenths
 from ._table_encoder import Table, TableEncoder
-from ._target import as_array, read_classes, read_numbers, read_target, read_weights
+from ._target import Examples, as_array, read_classes, read_numbers, read_target, read_weights
 
 __all__ = [
     "FEW_VALUES_SIZE",
@@ -31,6 +31,7 @@ __all__ = [
     "SOFT_LIMIT",
     "Category",
     "Columns",
+    "Examples",
     "Layout",
     "Levels",
     "Number",

@@ -1,4 +1,4 @@
-"""The front door for tables: NumPy, pandas, polars or lists become plain columns.
+"""Read tables: NumPy, pandas, polars or lists become plain columns.
 
 A column is either a float64 array with NaN where missing, or an object array of strings with None
 where missing. Nothing behind this module sees a frame, a nullable dtype or `pd.NA`.
@@ -24,7 +24,7 @@ STRING_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
 
 @dataclass(frozen=True)
 class Columns:
-    """A table taken apart into columns.
+    """A table split into columns.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Columns:
         return np.column_stack([pd.notna(array) for array in self.arrays])
 
     def completed(self, names: list[str]) -> Columns:
-        """With an all-missing column for each of the names that it lacks."""
+        """The same table with an all-missing column for each name that it lacks."""
         lacking = [name for name in names if name not in set(self.names)]
         gaps = [np.full(self.n_rows, np.nan) for _ in lacking]
         declared = [*self.declared, *(False for _ in lacking)]
@@ -72,7 +72,7 @@ class Columns:
 
 
 def read_columns(X: Any, place: Place = None) -> Columns:
-    """Take any table apart into columns, or raise an InputError that names what is wrong.
+    """Split any table into columns, or raise an InputError that names what is wrong.
 
     X : a frame, an array or a list of rows; `Columns` that were read before are returned as is
     place : describes a row in errors, if rows have better names than their numbers, for example
@@ -158,7 +158,7 @@ def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
 def as_values(X: Any, name: str = "X") -> np.ndarray:
     """An array of any shape from an array-like, keeping objects as objects."""
     try:
-        if isinstance(X, np.ma.MaskedArray):  # asarray would show what lies under the mask
+        if isinstance(X, np.ma.MaskedArray):  # asarray would expose masked values
             masked, X = np.ma.getmaskarray(X), X.data.astype(object)
             X[masked] = None
         array = np.asarray(X)

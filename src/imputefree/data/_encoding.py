@@ -113,7 +113,7 @@ class Number:
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
-        """From the training rows of the column; shape (n,)."""
+        """Learn from the training rows of the column; shape (n,)."""
         gaps = bool(np.isnan(array).any())
         levels, knots, scores = (np.empty(0) for _ in range(3))
         distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
@@ -201,7 +201,7 @@ class Category:
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray) -> Category:
-        """From the training rows of the column; shape (n,)."""
+        """Learn from the training rows of the column; shape (n,)."""
         strings = as_strings(array)
         # Most frequent first, ties by appearance; dtype object takes any string, str only UTF-8.
         counts = pd.Series(strings, dtype=object).value_counts()

@@ -71,7 +71,7 @@ class Panel:
         step of their series, timedeltas are hours, numbers stay what they are
     steps : columns with one row per step, series after series
     statics : columns with one row per series, or None
-    apart : columns that are not values, (S,) object each
+    apart : columns of labels, weights or groups, (S,) object each
     keyed : whether the ids came with the data rather than by position
     source : (S,) int64, the row of the input each step came from
     by_row : whether a row of the input is a step; not so for (variable, value) pairs
@@ -394,7 +394,7 @@ def read_panel(
 
 
 def _check_options(kind: str, layout: Layout, static: Any) -> None:
-    """No option is given that this kind of input would ignore."""
+    """Refuse options that this kind of input would ignore."""
     options = [role for role, _ in layout.roles]
     options += ["axes"] * (layout.axes != "ntd") + ["lengths"] * layout.lengths
     for option in options + ["times"] * layout.times:
@@ -413,7 +413,7 @@ def _check_options(kind: str, layout: Layout, static: Any) -> None:
 
 
 def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
-    """Sort rows into steps, series after series, and let their times count."""
+    """Sort rows into steps, series after series, and turn their times into numbers."""
     keys = (rows.series,) if rows.stamps is None else (rows.stamps, rows.series)
     # Rows of arrays and lists are in order by position: a time that goes back is an error there.
     order = np.lexsort(keys) if rows.keyed else np.arange(len(rows.series))
@@ -482,26 +482,26 @@ def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputEr
     )
 
 
-# ---- fit and predict: what columns mean is said once and remembered
-def training_panel(X: Any, layout: Layout, beside: Mapping[str, Any]) -> Panel:
+# ---- fit and predict: what columns mean is stated in fit and remembered
+def training_panel(X: Any, layout: Layout, extras: Mapping[str, Any]) -> Panel:
     """Series to learn from; `panel.layout` is what a model has to remember.
 
     Parameters
     ----------
     X : a Panel, or series in any form that `read_panel` takes
     layout : which columns or axes mean what; a Panel brings its own
-    beside : labels, weights and the like by role; strings among them name columns of X
+    extras : labels, weights, groups and held-out flags by role; a string names a column of X
     """
     if isinstance(X, Panel):
         refuse_no_series(len(X))
         return X
-    return read_panel(X, replace(layout, apart=_named_columns(X, beside)))
+    return read_panel(X, replace(layout, apart=_named_columns(X, extras)))
 
 
 def prediction_panel(
     X: Any,
     layout: Mapping[str, Any],
-    beside: Mapping[str, Any] | None = None,
+    extras: Mapping[str, Any] | None = None,
     steps: Sequence[str] | None = None,
     statics: Sequence[str] = (),
 ) -> Panel:
@@ -509,7 +509,7 @@ def prediction_panel(
 
     Parameters
     ----------
-    X, beside : as for `training_panel`
+    X, extras : as for `training_panel`
     layout : `panel.layout.to_dict()` of training
     steps : names of the columns of training, where they had names
     statics : names of its static columns
@@ -519,10 +519,10 @@ def prediction_panel(
         refuse_no_series(len(X))
         panel = X
     else:
-        panel = read_panel(X, _remembered(X, trained, _named_columns(X, beside or {}), statics))
+        panel = read_panel(X, _remembered(X, trained, _named_columns(X, extras or {}), statics))
     _refuse_forgotten(panel, trained)
     if panel.layout.variable and steps is not None:
-        # A variable that nobody measured has no pairs.
+        # A variable that was never measured has no pairs.
         panel = replace(panel, steps=panel.steps.completed(list(steps)))
     return panel
 
@@ -539,13 +539,13 @@ def _remembered(X: Any, trained: Layout, labels: tuple[str, ...], statics: Seque
         layout = replace(layout, id=None, time=None)
     if not trained.static and statics and set(statics) <= set(columns):
         layout = replace(layout, static=tuple(statics))  # a table in training, columns here
-    # Labels may still stand in the frame; they are not looked at.
+    # Labels may still be in the frame; they are ignored.
     rest = (name for name in trained.apart if name in columns)
     return replace(layout, apart=tuple(dict.fromkeys([*labels, *rest])))
 
 
 def _refuse_forgotten(panel: Panel, trained: Layout) -> None:
-    """Lengths and times belong to the data, so they cannot be remembered; nor be forgotten."""
+    """Refuse series without lengths or times if training had them: they come with the data."""
     if trained.lengths and panel.kind == ARRAY and not panel.layout.lengths:
         raise InputError(
             "the array comes without lengths, but in training it had them",
@@ -560,9 +560,9 @@ def _refuse_forgotten(panel: Panel, trained: Layout) -> None:
         )
 
 
-def _named_columns(X: Any, beside: Mapping[str, Any]) -> tuple[str, ...]:
-    """Which columns of a frame hold labels, weights and the like."""
-    named = {role: name for role, name in beside.items() if isinstance(name, str)}
+def _named_columns(X: Any, extras: Mapping[str, Any]) -> tuple[str, ...]:
+    """Columns of a frame that hold labels, weights, groups or held-out flags."""
+    named = {role: name for role, name in extras.items() if isinstance(name, str)}
     for role, name in named.items():
         if name not in names_of(X):
             raise InputError(

@@ -128,7 +128,7 @@ def read_list(X: Sequence[Any]) -> Rows:
 
 
 def _kind(member: Any) -> str:
-    """Members of one kind can be put one below the other."""
+    """What a member is; only members of one kind can be stacked."""
     if isinstance(member, pd.DataFrame):
         return "a pandas DataFrame"
     polars = is_polars(member) and type(member).__name__ == "DataFrame"
@@ -199,7 +199,7 @@ def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
             if not isinstance(cell, pd.Series):
                 raise InputTypeError(
                     f"column {name!r} of series {i} holds a value of type {type(cell).__name__}",
-                    "In a nested frame all cells are pd.Series, besides static columns",
+                    "In a nested frame all cells are pd.Series, except in static columns",
                     f"Name the column in static=, or drop it: X.drop(columns=[{name!r}])",
                 )
         index = [cell.index for cell in cells]

@@ -110,7 +110,7 @@ class PanelEncoder:
 
     def transform(self, panel: Panel) -> Table:
         """Encode series with the same columns -> Table of (steps of all series, D)."""
-        rule = "Series must come with the columns of training"
+        rule = "Series must have the columns of training"
         if self.statics is None and panel.statics is not None:
             raise InputError(
                 f"static columns are given ({panel.statics.names[0]!r}, …), but training had none",

@@ -49,7 +49,7 @@ def label_column(X: Any, name: str, place: Callable[[int], str]) -> np.ndarray:
                 f"column {name!r} holds a value of type {type(values[row]).__name__}"
                 f" (first: {place(row)})",
                 "A label, group or weight is one single value per row",
-                "Take the part you need out of it into a separate column",
+                "Extract the part you need into a separate column",
             )
     return values
 
@@ -87,7 +87,7 @@ def frame_kind(X: Any, layout: Layout) -> str:
     if kind == PAIRS and extra:
         raise InputError(
             f"columns without a role: {shorten(extra)}",
-            "A frame of (variable, value) pairs holds no values beside its value column",
+            "A frame of (variable, value) pairs holds values only in its value column",
             "Drop them, or name columns that are constant within each id in static",
         )
     return kind
@@ -177,7 +177,7 @@ def _number_ids(values: Any, label: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_id(series: np.ndarray, ids: np.ndarray) -> Callable[[int], str]:
-    """Words for a row of a frame while its time is not known yet."""
+    """Describe a row of a frame whose time is not known yet."""
     return lambda row: f"row {row}, id {ids[series[row]]!r}"
 
 
@@ -334,7 +334,7 @@ def read_static_table(static: Any, ids: np.ndarray, keyed: bool, layout: Layout)
 
 
 def _just_counts(index: pd.Index, ids: np.ndarray) -> bool:
-    """A nameless 0, 1, 2, … numbers rows; that it holds some ids too would be chance."""
+    """Whether an index is an unnamed 0, 1, 2, … that numbers rows and is not the ids."""
     counts = isinstance(index, pd.RangeIndex) and index.name is None and index.start == 0
     return counts and sorted(map(str, index)) != sorted(map(str, ids))
 

@@ -1,6 +1,6 @@
 """Labels of series or of steps: by id, by (id, time), by column, or by a position that is certain.
 
-Labels by position are taken only where there is only one order. A long frame whose ids are not
+Labels by position are accepted only where there is only one order. A long frame whose ids are not
 sorted has no such order, and guessing would silently train on shuffled labels.
 """
 
@@ -127,8 +127,8 @@ def _apart(column: str, panel: Panel, name: str) -> np.ndarray:
     if column in panel.apart:
         return panel.apart[column]
     raise InputError(
-        f"{name} names {column!r}, which is not a column set apart",
-        f"The columns set apart are: {shorten(list(panel.apart)) or 'none'}",
+        f"{name} names {column!r}, which is not a label column of the panel",
+        f"The label columns are: {shorten(list(panel.apart)) or 'none'}",
         "Pass the labels themselves, or name the column in labels= of the Panel",
     )
 
@@ -236,7 +236,7 @@ def _check_order(panel: Panel, name: str, remedy: str) -> None:
         first = shorten(panel.ids.tolist(), 3)
         raise InputError(
             f"{name} has no ids, and the ids of X are not in sorted order (first: {first})",
-            "Nobody knows whether such labels follow the rows of X or the sorted ids",
+            "Such labels could follow the rows of X or the sorted ids",
             f"Pass {remedy}, or name a column of X",
         )
 

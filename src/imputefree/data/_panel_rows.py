@@ -27,7 +27,7 @@ class Layout:
     variable, value : columns of a long frame of (variable, value) pairs
     axes : "ntd" for arrays (series, time, columns), "ndt" for (series, columns, time)
     apart : columns that are labels, groups or weights, not values
-    lengths, times : whether an array came with lengths, and whether times were passed beside the
+    lengths, times : whether an array came with lengths, and whether times were passed with the
         series; such data must come with them again
     """
 
@@ -138,7 +138,7 @@ def stack(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def refuse_no_series(n: int) -> None:
-    """There must be something to learn from."""
+    """Refuse input without any series."""
     if n == 0:
         raise InputError(
             "X holds no series at all",
@@ -148,7 +148,7 @@ def refuse_no_series(n: int) -> None:
 
 
 def refuse_empty_series(lengths: np.ndarray) -> None:
-    """No series has length 0."""
+    """Refuse series of length 0."""
     if not lengths.all():
         raise InputError(
             f"series {int(np.argmin(lengths))} is empty (it has 0 steps)",
@@ -158,7 +158,7 @@ def refuse_empty_series(lengths: np.ndarray) -> None:
 
 
 def refuse_no_values(values: list[Any], names: list[str]) -> None:
-    """Some column of a frame must have no other role."""
+    """Refuse a frame whose columns all have another role."""
     if not values:
         raise InputError(
             f"X has no column of values (columns: {shorten(names)})",
@@ -263,13 +263,14 @@ def holds_times(index: pd.Index) -> bool:
 def hours(stretch: np.ndarray) -> np.ndarray:
     """timedelta64 as float hours.
 
-    Whole hours and the rest apart, so that the same stretch gives the same float in any unit.
+    Whole hours and the rest are converted separately, so that a duration is the same float in
+    any unit.
     """
     return (stretch // HOUR).astype(np.float64) + (stretch % HOUR) / HOUR
 
 
 def stamp_text(stamp: Any) -> str:
-    """A time stamp in words."""
+    """A time stamp as a string."""
     if isinstance(stamp, np.datetime64):
         return str(pd.Timestamp(stamp))
     return str(pd.Timedelta(stamp)) if isinstance(stamp, np.timedelta64) else repr(float(stamp))

@@ -1,4 +1,4 @@
-"""Which rows to learn from, which to choose by, and which to score: the only splitters."""
+"""Split rows into training, validation and test parts, and into folds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assign_folds(
 
     Rows of one class are dealt out like cards, so each fold holds its share of every class. The
     only row of a class is never held out, so that it is learned. Groups stay whole and go, largest
-    first, to the fold that has the fewest rows of the group's commonest class.
+    first, to the fold that has the fewest rows of the group's most common class.
 
     Shapes: strata (n,), groups (n,) -> (n,).
 
@@ -35,7 +35,7 @@ def assign_folds(
     if groups is not None:
         return _assign_groups(n_folds, rng, strata, groups)
     folds = np.full(len(strata), -1)
-    dealt = 0  # goes on from class to class, so that no fold collects all the remainders
+    dealt = 0  # carried over from class to class, so that no fold collects all the remainders
     for stratum in np.unique(strata):
         rows = rng.permutation(np.flatnonzero(strata == stratum))
         if len(rows) > 1:

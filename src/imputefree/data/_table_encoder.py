@@ -39,7 +39,7 @@ class Table:
 
 
 class TableEncoder:
-    """Learns how to scale and encode a table, and does it.
+    """Learns how to scale and encode tables, and encodes them.
 
     Parameters
     ----------

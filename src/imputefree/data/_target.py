@@ -1,8 +1,9 @@
-"""Checked targets and sample weights."""
+"""What belongs to the rows: targets, weights, groups and held-out rows, checked and of one size."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError, InputTypeError
 from ._columns import is_polars
+from ._panel_rows import first_steps
 
 LARGEST_TARGET = 1e150  # its square still fits a float64
 
@@ -155,3 +157,156 @@ def _is_number(value: Any) -> bool:
         return not isinstance(value, complex) and not np.isnan(float(value))
     except (TypeError, ValueError):
         return False
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows of a table (or series) with everything that belongs to each.
+
+    inputs are `Columns` or a `Panel` of n rows; target is (n,) or, with `per_step`, one label per
+    step; weight (n,); groups (n,) strings or None; held_out (n,) bool or None.
+    """
+
+    inputs: Any
+    target: np.ndarray
+    weight: np.ndarray
+    groups: np.ndarray | None = None
+    held_out: np.ndarray | None = None
+    per_step: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        inputs: Any,
+        target: np.ndarray,
+        sample_weight: Any,
+        groups: Any = None,
+        held_out: Any = None,
+        per_step: bool = False,
+    ) -> Examples:
+        """Check weights, groups and held_out, and leave out rows of weight 0."""
+        n_rows = inputs.n_rows
+        weight = read_weights(sample_weight, n_rows)
+        weight = weight / weight.max()  # only proportions count: no sum of them overflows
+        groups, held_out = _read_groups(groups, n_rows), _read_held_out(held_out, n_rows)
+        if groups is not None and held_out is not None:
+            both = np.intersect1d(groups[held_out], groups[~held_out])
+            if len(both):
+                more = f" and {len(both) - 1} more" * (len(both) > 1)
+                raise InputError(
+                    f"held_out splits group {str(both[0])!r}{more}",
+                    "Rows of one group are never split between training and validation",
+                    "Hold out whole groups, or leave held_out or groups out",
+                )
+        examples = cls(inputs, target, weight, groups, held_out, per_step)
+        return examples._rows(np.flatnonzero(weight))
+
+    def _rows(self, kept: np.ndarray) -> Examples:
+        """These rows only."""
+        if len(kept) == self.inputs.n_rows:
+            return self
+        held_out = None if self.held_out is None else self.held_out[kept]
+        if held_out is not None and (held_out.all() or not held_out.any()):
+            raise InputError(
+                f"of the {len(kept)} rows that count, held_out marks {held_out.sum()}",
+                "Some rows must be learned from, and some be held out",
+                "Give such rows a weight above 0",
+            )
+        return Examples(
+            self.inputs.rows(kept),
+            self._target(kept),
+            self.weight[kept],
+            None if self.groups is None else self.groups[kept],
+            held_out,
+            self.per_step,
+        )
+
+    def _target(self, kept: np.ndarray) -> np.ndarray:
+        """The labels of these rows; with `per_step`, those of their steps."""
+        return self.target[self.inputs.places(kept) if self.per_step else kept]
+
+    def training_inputs(self) -> Any:
+        """The inputs without held-out rows, from which scales must not be learned."""
+        if self.held_out is None:
+            return self.inputs
+        return self.inputs.rows(np.flatnonzero(~self.held_out))
+
+    def training_target(self) -> np.ndarray:
+        """The labels without those of held-out rows."""
+        if self.held_out is None:
+            return self.target
+        return self._target(np.flatnonzero(~self.held_out))
+
+    def with_weighted_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
+        """Without series whose steps all weigh 0 (one factor per step); and the factors left."""
+        kept = np.flatnonzero(np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0)
+        if not len(kept):
+            raise InputError(
+                "class_weight gives every step the weight zero",
+                "At least one step must have a weight above zero",
+            )
+        return self._rows(kept), factor[self.inputs.places(kept)]
+
+    def reweighted(self, factor: np.ndarray) -> Examples:
+        """With weights multiplied (one factor per row), without the rows that then weigh 0."""
+        weight = self.weight * factor
+        if not weight.any():
+            raise InputError(
+                "class_weight gives every row the weight zero",
+                "At least one row must have a weight above zero",
+            )
+        return replace(self, weight=weight)._rows(np.flatnonzero(weight))
+
+    def label_weights(self, factor: np.ndarray) -> np.ndarray | None:
+        """The weight of each label, 1 on average; None where all are the same.
+
+        Steps of a series share its weight, times `factor` (one per step): a series counts by its
+        number of steps.
+        """
+        weight = self.weight
+        if self.per_step:
+            weight = np.repeat(weight, self.inputs.lengths) * factor
+            # The loss divides by rows, so a step counts 1 / (mean length) of a row.
+            return weight / weight.mean() * (self.inputs.n_rows / len(weight))
+        share = weight / weight.mean()
+        return share if np.ptp(share) else None
+
+
+def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
+    if groups is None:
+        return None
+    array = as_array(groups, "groups")
+    if array.shape != (n_rows,):
+        raise InputError(
+            f"groups has shape {array.shape}",
+            f"It must be one label per row: ({n_rows},)",
+            "Pass the column that says which rows belong together",
+        )
+    gaps = np.flatnonzero(pd.isna(array))
+    if len(gaps):
+        raise InputError(
+            f"groups is missing in {len(gaps)} rows (first: row {gaps[0]})",
+            "Every row belongs to a group",
+            "Give rows without one a group of their own, such as their row number",
+        )
+    return array.astype(str)
+
+
+def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:
+    if held_out is None:
+        return None
+    array = as_array(held_out, "held_out")
+    if array.shape != (n_rows,) or pd.isna(array).any() or not np.isin(array, (True, False)).all():
+        raise InputError(
+            f"held_out has shape {array.shape} and values such as {array.flat[:3].tolist()}",
+            f"It must be True or False for each row: ({n_rows},)",
+            "Write held_out=np.isin(np.arange(n), rows_to_validate_on)",
+        )
+    array = array.astype(bool)
+    if array.all() or not array.any():
+        raise InputError(
+            f"held_out marks {array.sum()} of {n_rows} rows",
+            "Some rows must be learned from, and some be held out",
+            "Leave held_out out to have folds drawn",
+        )
+    return array

@@ -1,14 +1,12 @@
 """scikit-learn compatible estimators for tables and for series with gaps."""
 
 from ._base import GILEstimator, average_members, predict_members, predicts_steps, read_inputs
-from ._examples import Examples
 from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
 
 __all__ = [
     "RULES",
-    "Examples",
     "GILClassifier",
     "GILEstimator",
     "GILRegressor",

@@ -22,7 +22,7 @@ from torch import Tensor
 from .. import __version__, gil
 from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._progress import training_progress
-from ..data import Table, assign_folds
+from ..data import Examples, Table, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -38,14 +38,13 @@ from ..gil import (
     predict_raw,
 )
 from ..io import load_model_file, pack_parameter, save_model_file
-from ._examples import Examples
 from ._parameters import Parameters
 
 
 class GILEstimator(Parameters):
-    """Base of the four estimators.
+    """Base class of the four estimators.
 
-    Subclasses read what comes in (`TableEstimator`, `SequenceEstimator`) and know the target
+    Subclasses read inputs (`TableEstimator`, `SequenceEstimator`) and handle the target
     (`ClassTarget`, `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
     n_iter_, n_features_in_, feature_names_in_.
     """
@@ -60,8 +59,8 @@ class GILEstimator(Parameters):
 
     # ---- fit: examples in, trained networks out
     def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
-        """Train from the start (or go on, with warm_start) until validation says stop."""
-        self._start(examples, going_on=self.warm_start and hasattr(self, "predictor_"))
+        """Train from scratch (or continue, with warm_start) until early stopping."""
+        self._start(examples, continuing=self.warm_start and hasattr(self, "predictor_"))
         data, strata, examples = self._training_data(examples)
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out)
         trainer = self._new_trainer()
@@ -75,7 +74,7 @@ class GILEstimator(Parameters):
         return self
 
     def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
-        """One epoch over these rows, without a validation part; starts or goes on."""
+        """One epoch over these rows, without a validation part; starts or continues."""
         self._start(examples, hasattr(self, "predictor_"), classes)
         data, _, _ = self._training_data(examples)
         trainer = getattr(self, "_trainer", None) or self._new_trainer()
@@ -96,7 +95,7 @@ class GILEstimator(Parameters):
             with all_or_nothing(self):
                 yield
         except BaseException:
-            with torch.no_grad():  # training that went on has changed them in place
+            with torch.no_grad():  # continued training has changed them in place
                 for weight, before in zip(fitted, weights, strict=True):
                     weight.copy_(before)
             if fitted:
@@ -105,10 +104,10 @@ class GILEstimator(Parameters):
                 self.policy_ = policy
             raise
 
-    def _start(self, examples: Examples, going_on: bool, classes: Any = None) -> None:
-        """Learn the encoding and build the networks, unless training goes on."""
+    def _start(self, examples: Examples, continuing: bool, classes: Any = None) -> None:
+        """Learn the encoding and build the networks, unless training continues."""
         self._rng = private_generator(self.random_state)
-        if going_on:  # encoding checks that the columns are the same
+        if continuing:  # encoding checks that the columns are the same
             _check_same_network(self.predictor_.shape, self._network_shape())
             return
         # Classes are known beforehand; a scale is learned from the training rows alone.
@@ -223,11 +222,11 @@ class GILEstimator(Parameters):
         )
 
     def _new_trainer(self) -> Trainer:
-        """A trainer for the networks; a policy that has learned for them goes on."""
-        going_on = hasattr(self, "policy_") and vars(self).get("_fitted_policy") == self.policy
+        """A trainer for the networks; a policy that has learned for them continues."""
+        continuing = hasattr(self, "policy_") and vars(self).get("_fitted_policy") == self.policy
         return Trainer(
             self.predictor_,
-            self.policy_ if going_on else make_policy(self.policy),
+            self.policy_ if continuing else make_policy(self.policy),
             make_reward(self.reward),
             self._loss(),
             self._settings(),
@@ -264,7 +263,7 @@ class GILEstimator(Parameters):
         if not isinstance(self.random_state, int):
             raise ParameterError(
                 f"random_state is {self.random_state!r} and a checkpoint is given",
-                "A fit that goes on later must draw the same numbers again",
+                "A resumed fit must draw the same random numbers again",
                 "Pass a whole number, such as random_state=0",
             )
         if type(trainer.policy).state is Policy.state:
@@ -288,7 +287,7 @@ class GILEstimator(Parameters):
         }
         return Checkpoint(Path(path), identity)
 
-    # ---- predict: what came in, encoded and shown to the networks
+    # ---- predict: inputs are encoded and go through the networks
     def _read(self, X: Any) -> Any:
         """X as columns or a panel, read as in training."""
         raise NotImplementedError
@@ -328,7 +327,7 @@ class GILEstimator(Parameters):
     def features(self, X: Any) -> Any:
         """ζ, what the trained encoding layer makes of each row; -> (n, K·E) float64.
 
-        The E features of the K members stand side by side. For series they are those after the
+        The E features of the K members are side by side. For series they are those after the
         last step; with `per_step` those of every step, arranged as by `predict`.
 
         X : as for `predict`
@@ -441,8 +440,8 @@ def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
     if different:
         raise ParameterError(
             "; ".join(f"{name} is {wanted[name]!r}, was {fitted[name]!r}" for name in different),
-            "Training goes on with the networks it had: their shape cannot change",
-            "Set the parameters back, or fit anew with warm_start=False",
+            "Training continues with the same networks, so their shape cannot change",
+            "Set the parameters back, or fit from scratch with warm_start=False",
         )
 
 

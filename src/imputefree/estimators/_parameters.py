@@ -1,7 +1,7 @@
 """Constructor parameters: names, defaults, and what they may be.
 
 They are dataclass fields, so that Python writes each estimator's signature (which scikit-learn
-reads) and every default stands in one place. The docstrings of `GILClassifier` and
+reads) and every default is in one place. The docstrings of `GILClassifier` and
 `GILSequenceClassifier` explain them.
 """
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..data import (
+    Examples,
     Layout,
     Panel,
     PanelEncoder,
@@ -28,14 +29,13 @@ from ..data import (
 from ..errors import ParameterError
 from ..gil import SequencePredictor
 from ._base import GILEstimator
-from ._examples import Examples
 from ._parameters import SequenceParameters, check_parameters
 from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequenceEstimator(SequenceParameters, GILEstimator):
-    """What both estimators for series share: how series come in, and how answers go out."""
+    """What both estimators for series share: reading series and arranging predictions."""
 
     encoder_class = PanelEncoder
     network_class = SequencePredictor
@@ -55,9 +55,9 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         Parameters
         ----------
         X : `Panel`, DataFrame, list of (steps, columns) arrays or frames, or 3D array
-            NaN, None and pd.NA are missing. The class docstring tells which parameters describe
+            NaN, None and pd.NA are missing. The class docstring says which parameters describe
             a frame or an array. Padded arrays, times of lists and arrays, and tables of static
-            values come in a `Panel`.
+            values are passed in a `Panel`.
         y : one label per series
             A dict or pandas Series by id, the name of a column of the frame, or an array in the
             order of the series (with ids only if they were sorted, so that there is only one
@@ -91,12 +91,12 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         first: bool = True,
     ) -> Examples:
         check_parameters(self)
-        beside = {"y": y, "sample_weight": sample_weight, "groups": groups, "held_out": held_out}
+        extras = {"y": y, "sample_weight": sample_weight, "groups": groups, "held_out": held_out}
         if first:
-            panel = training_panel(X, self._layout(), beside)
+            panel = training_panel(X, self._layout(), extras)
             self.layout_ = panel.layout.to_dict()
         else:
-            panel = self._read(X, beside)
+            panel = self._read(X, extras)
         target = self._labels(y, panel, bool(self.per_step))
         sample_weight = _weights(sample_weight, panel)
         if groups is not None:
@@ -124,10 +124,10 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
             y = step_labels(y, panel) if per_step else series_labels(y, panel)
         return read_target(y, count, type(self).__name__)
 
-    def _read(self, X: Any, beside: Mapping[str, Any] | None = None) -> Panel:
+    def _read(self, X: Any, extras: Mapping[str, Any] | None = None) -> Panel:
         steps, statics = self.encoder_.steps, self.encoder_.statics
         names = steps.names if steps.named else None
-        return prediction_panel(X, self.layout_, beside, names, statics.names if statics else ())
+        return prediction_panel(X, self.layout_, extras, names, statics.names if statics else ())
 
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(
@@ -185,7 +185,7 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     Series go, step by step, into an ensemble of recurrent networks. A missing entry is filled with
     a placeholder and, for columns that have gaps in training, marked by an indicator; the time
     since each column was last observed is an input too. The hidden state after the last step gives
-    the prediction. Padding is never taken for missing values. While the networks train, a *policy*
+    the prediction. Padding is never read as missing values. While the networks train, a *policy*
     decides the importance a in [0, 1] of every entry x of every step, and the cell's input weight
     learns from
 
@@ -202,8 +202,8 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     time : str or None, default=None
         For long frames: the column of time stamps, numbers or dates; None takes rows in order.
     static : str, list of str or None, default=None
-        For frames: columns that do not change within a series. A table of static values comes in
-        a `Panel`.
+        For frames: columns that do not change within a series. Pass a table of static values
+        in a `Panel`.
     variable, value : str or None, default=None
         For frames of (variable, value) pairs: the column that says what was measured, and the
         column of values.

@@ -7,17 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..data import Columns, TableEncoder, read_columns, read_target
+from ..data import Columns, Examples, TableEncoder, read_columns, read_target
 from ..gil import Predictor
 from ._base import GILEstimator
-from ._examples import Examples
 from ._parameters import TableParameters, check_parameters
 from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TableEstimator(TableParameters, GILEstimator):
-    """What both estimators for tables share: how a table comes in."""
+    """What both estimators for tables share: reading tables."""
 
     encoder_class = TableEncoder
     network_class = Predictor
@@ -114,7 +113,7 @@ class GILClassifier(ClassTarget, TableEstimator):
         seen in training counts as missing, with a warning.
     numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="auto"
         "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
-        scale, such as pixels; a placeholder is in their units then. "rich" adds its normal score
+        scale, such as pixels; the placeholder is then in their units. "rich" adds its normal score
         (a number with more than ten distinct values) or one input per value. "auto" is rich up to
         100 columns.
     encoder : callable or None, default=None

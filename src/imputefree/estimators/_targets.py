@@ -36,7 +36,7 @@ class ClassTarget(ClassifierMixin):
             raise InputError(
                 f"y holds the class {unknown[0]!r}, which earlier training did not have",
                 f"The classes were fixed as {known}",
-                "Name all classes in the first partial_fit, or fit anew with warm_start=False",
+                "Name all classes in the first partial_fit, or fit again with warm_start=False",
             )
         codes = np.searchsorted(self.classes_, target).astype(np.int64)
         return codes, codes
@@ -83,8 +83,8 @@ class NumberTarget(RegressorMixin):
         if np.abs(scaled).max() > FARTHEST:
             raise InputError(
                 f"y reaches {np.abs(scaled).max():.1e} standard deviations of the first targets",
-                f"Training that goes on keeps the first scale; {FARTHEST:.0e} is the limit",
-                "Fit anew, with targets of one kind",
+                f"Continued training keeps the first scale; {FARTHEST:.0e} is the limit",
+                "Fit from scratch, with targets on one scale",
             )
         return scaled.astype(np.float32), np.zeros(len(numbers), dtype=int)
 

@@ -66,7 +66,7 @@ class Checkpoint:
         different = sorted(n for n in names if identity.get(n) != self.identity.get(n))
         if different:
             raise ModelFileError(
-                f"the checkpoint {self.path} is of another fit (it differs in"
+                f"the checkpoint {self.path} belongs to another fit (it differs in"
                 f" {', '.join(different)})",
                 "Training resumes only with the same data, parameters, versions and threads",
                 "Choose another path, or delete the file to train from the start",
@@ -83,7 +83,7 @@ class Checkpoint:
                 torch.save({"identity": self.identity, "state": make_state()}, place)
         except (OSError, RuntimeError) as error:  # torch raises the latter for a full disk
             warnings.warn(
-                f"The checkpoint {self.path} cannot be written ({error}); training goes on"
+                f"The checkpoint {self.path} cannot be written ({error}); training continues"
                 " without a new one.",
                 stacklevel=2,
             )
@@ -126,8 +126,8 @@ def training_state(
 ) -> dict[str, Any]:
     """Everything that training needs to resume after an epoch.
 
-    By then Algorithm 1 has already looked at the next batch. That step cannot be saved (a graph
-    hangs on it), but its rows and the state of the generators can: on resuming it looks again.
+    By then Algorithm 1 has already looked at the next batch. That step cannot be saved (it holds
+    a graph), but its rows and the state of the generators can: on resuming it looks again.
     """
     return {
         "epoch": epoch,

@@ -124,7 +124,7 @@ class Predictor(nn.Module):
 
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
-    n_beside = 0  # number of inputs that the inference layers get beside the features
+    n_extra = 0  # number of inputs that the inference layers get besides the features
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Predictor(nn.Module):
         self.n_features, self.dropout, self.linear_path = hidden[0], dropout, linear_path
         self.activation = ACTIVATIONS[activation]
         self.encoder = self._make_encoder(generator)
-        sizes = [hidden[0] + self.n_beside, *hidden[1:], outputs]
+        sizes = [hidden[0] + self.n_extra, *hidden[1:], outputs]
         self.layers = nn.ModuleList(
             MemberLinear(members, n_in, n_out, generator) for n_in, n_out in pairwise(sizes)
         )

@@ -18,7 +18,7 @@ from torch import Tensor
 
 
 class LossReward:
-    """r = −E(ŷ, y), with ŷ from the updated weights: the paper's GIL; base of all rewards."""
+    """r = −E(ŷ, y), with ŷ from the updated weights: the paper's GIL; base class of rewards."""
 
     balanced = False  # whether batches must hold equally many rows of each class
 

@@ -1,7 +1,7 @@
 """The networks for series: a recurrent encoder and summaries, then the same layers as for tables.
 
 A recurrent layer would have to learn to carry a minimum or a mean through time. `summary` gives
-such statistics of the observed entries to the output layers, beside the last hidden state.
+such statistics of the observed entries to the output layers, besides the last hidden state.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SequencePredictor(Predictor):
         **options: Any,
     ) -> None:
         self._cell_name = cell  # needed by _make_encoder, called in super().__init__
-        self.n_beside = STATISTICS * summarised
+        self.n_extra = STATISTICS * summarised
         super().__init__(members, inputs, outputs, hidden, **options)
         self.shape |= {"cell": cell, "summarised": summarised, "per_step": per_step}
         self.summarised, self.per_step = summarised, per_step
@@ -88,12 +88,12 @@ class SequencePredictor(Predictor):
             raise ValueError("series need lengths")
         values = self._filled(values, observed)
         features = self.encoder(values.unflatten(1, (lengths.shape[1], -1)), tap).flatten(1, 2)
-        beside = self._beside(values, observed, lengths, self.per_step)
+        extra = self._extra(values, observed, lengths, self.per_step)
         at = self.labelled(features, lengths)
-        at = at if beside is None else torch.cat([at, beside], -1)
+        at = at if extra is None else torch.cat([at, extra], -1)
         return features, self.infer(at, None, generator)
 
-    def _beside(
+    def _extra(
         self, values: Tensor, observed: Tensor | None, lengths: Tensor, running: bool
     ) -> Tensor | None:
         """Summaries of the first inputs, per series or up to each step."""
@@ -126,8 +126,8 @@ class SequencePredictor(Predictor):
             return raw
         assert batch.lengths is not None
         values = self._filled(batch.values, batch.observed)
-        beside = self._beside(values, batch.observed, batch.lengths, running=True)
-        return self.infer(features if beside is None else torch.cat([features, beside], -1))
+        extra = self._extra(values, batch.observed, batch.lengths, running=True)
+        return self.infer(features if extra is None else torch.cat([features, extra], -1))
 
 
 def summary(values: Tensor, observed: Tensor, running: bool = False) -> Tensor:

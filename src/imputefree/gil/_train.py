@@ -103,7 +103,7 @@ class Trainer:
         Each member ends with the weights that did best on its held-out rows, and training ends
         when no member has improved for `patience` epochs. Ctrl-C ends it too, keeping the best
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
-        From a checkpoint it goes on as if it had never stopped.
+        From a checkpoint it continues as if it had never stopped.
         """
         settings = self.settings
         self.interrupted = False

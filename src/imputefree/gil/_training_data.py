@@ -40,7 +40,7 @@ class Batch:
 class TrainingData:
     """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
 
-    The first `entries` inputs hold entries of the table, the rest are indicators and the like
+    The first `entries` inputs hold entries of the table, the rest are indicators and times
     (None: all are entries). `columns` maps the first inputs to the `n_columns` columns of the
     table, and `blank` is what these inputs hold where their column is missing; both are needed
     only to hide entries.
@@ -162,7 +162,7 @@ class Batches:
         return self
 
     def __next__(self) -> Tensor:
-        """Row indices of the next step, (K, B); each epoch is shuffled anew."""
+        """Row indices of the next step, (K, B); every epoch is shuffled."""
         if self._at == len(self._plan):
             plans = [self._member_plan(decks) for decks in self._decks]
             self._plan, self._at = torch.stack(plans, 1), 0  # (steps, K, B)

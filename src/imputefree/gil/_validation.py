@@ -28,10 +28,10 @@ def chunks(
     start = 0
     while start < rows.shape[1]:
         steps = 1
-        if data.lengths is not None:  # the longest of as many series as fit if all were like this
+        if data.lengths is not None:  # of the longest of the next series, as many as may fit
             first = int(data.lengths[rows[:, start]].max())
-            likely = rows[:, start : start + max(budget // first, 1)]
-            steps = int(data.lengths[likely].max())
+            candidates = rows[:, start : start + max(budget // first, 1)]
+            steps = int(data.lengths[candidates].max())
         chunk = slice(start, min(start + max(budget // steps, 1), rows.shape[1]))
         yield chunk, data.batch(rows[:, chunk], predictor.wants_observed)
         start = chunk.stop
@@ -186,7 +186,7 @@ class EarlyStopping:
 
     @torch.no_grad()
     def update(self, losses: Tensor, epoch: int) -> bool:
-        """Record the losses (K,) after an epoch; returns whether to go on."""
+        """Record the losses (K,) after an epoch; returns whether to continue."""
         better = (losses < self.best_loss - self.tol) & self.searching
         self.best_loss = torch.where(better, losses, self.best_loss)
         self.best_epoch[better] = epoch

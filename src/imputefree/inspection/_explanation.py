@@ -1,4 +1,4 @@
-"""What an explanation holds, and the same as JSON, as lines of a file and as means by column."""
+"""Explanations, also as JSON, as lines of a file and as means by column."""
 
 from __future__ import annotations
 

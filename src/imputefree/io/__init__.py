@@ -1,4 +1,8 @@
-"""Files: CSV and Parquet in and out, and model files."""
+"""Files: CSV and Parquet in and out, and model files.
+
+To add a format, write a module like `_parquet_rows.py`: a `Reader`, and functions to open and to
+read a file. `_read_files.py` chooses by the ending of the name, and `_write_tables.py` for output.
+"""
 
 from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._model_file import load_model_file, pack_parameter, save_model_file

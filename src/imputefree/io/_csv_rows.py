@@ -28,7 +28,7 @@ LONGEST = 64 * 2**20  # bytes of one row
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
-# As strings: pandas' categories would be numbers where all of a piece look so, 01 being 1.
+# Left to itself, pandas would read 01 as 1 in a piece where all cells look like numbers.
 TYPES = {"category": "str", "text": "str"}
 PACKED: dict[str, Any] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 PACKED |= {".zst": "zstd", ".tar": "tar"}
@@ -145,7 +145,7 @@ class CsvRows:
         """Pieces of the columns in `kinds`, in the order of the file.
 
         Numbers are numbers where all of a piece are, with words for gaps as gaps; else strings.
-        Other cells are as they stand in the file; empty cells are gaps.
+        Other cells are as in the file; empty cells are gaps.
         """
         for text, spans, line in chain([self._first], self._blocks):
             wrong: dict[int, str] = {}
@@ -226,7 +226,7 @@ class CsvRows:
 
 @contextmanager
 def open_csv(path: Path) -> Iterator[CsvRows]:
-    """The file, closed in the end; an InputError if it cannot be read."""
+    """The file, closed after the block; an InputError if it cannot be read."""
     with open_file(path) as raw:
         yield CsvRows(path, raw)
 
@@ -242,7 +242,7 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         for line, problem in sorted(rows.wrong.items()):
             raise InputError(
                 f"{path}, line {line}: {problem}",
-                "Every line has a field for every column, be it empty",
+                "Every line has a field for every column, even if it is empty",
                 "Correct the line",
             )
     if not count:
@@ -274,7 +274,7 @@ def _unpacked(path: Path, raw: IO[bytes]) -> Any:
         return get_handle(raw, "rb", compression=method, is_text=False).handle
     except ImportError as error:
         raise unreadable(
-            path, f"is packed as {path.suffix}, which cannot be read ({error})"
+            path, f"is compressed as {path.suffix}, which cannot be read ({error})"
         ) from None
     except CORRUPTED as error:
         raise _corrupted(path, error) from None

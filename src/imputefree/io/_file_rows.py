@@ -1,4 +1,4 @@
-"""Rows of a file as CSV and Parquet readers hand them over, and rows that cannot be read."""
+"""What all formats share: the `Reader` interface, rows as read, and rows that cannot be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RawRows:
 
 
 class Reader(Protocol):
-    """An open file."""
+    """An open file of any format."""
 
     names: list[str]  # of its columns
     twins: set[str]  # names that more than one column has
@@ -40,7 +40,7 @@ class Reader(Protocol):
     size: int | None  # bytes
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
-        """Its rows in order, once; kinds: columns to "number", "category" or "text"."""
+        """Its rows in order, once; kinds: the wanted columns, as "number", "category" or "text"."""
         ...
 
 
@@ -76,7 +76,7 @@ class BadRows:
             line = min(wrong)
             raise InputError(
                 f"{self.path}, {self.word} {line}: {wrong[line]}",
-                "Every row must be as the model was trained",
+                "Every row must be like those of training",
                 f"Correct it, or leave such {self.word}s out with --on-error skip",
             )
         self.count += len(wrong)

@@ -66,10 +66,12 @@ def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
 
 def _in_order(file: bytes) -> bytes:
     """The same safetensors file with its header sorted: the library's order differs from run to
-    run, and equal models shall be equal files."""
+    run, and equal models must be equal files."""
     at = 8 + int.from_bytes(file[:8], "little")
     header = json.dumps(json.loads(file[8:at]), sort_keys=True, separators=(",", ":")).encode()
-    header += b" " * (-len(header) % 8)  # the weights begin at a multiple of 8 bytes
+    # Weights start at a multiple of 64 bytes, so that a loaded model is aligned, and predicts, the
+    # same to the last bit whatever the length of its card.
+    header += b" " * (-(len(header) + 8) % 64)
     return len(header).to_bytes(8, "little") + header + file[at:]
 
 

@@ -59,7 +59,7 @@ class ParquetRows:
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[ParquetRows]:
-    """The file, closed in the end; an InputError if it cannot be read."""
+    """The file, closed after the block; an InputError if it cannot be read."""
     with open_file(path) as raw:
         yield ParquetRows(path, raw)
 
@@ -67,7 +67,7 @@ def open_parquet(path: Path) -> Iterator[ParquetRows]:
 def read_parquet(path: Path, content: IO[bytes]) -> pd.DataFrame:
     """All of a Parquet file.
 
-    An index that has a name is a column like others; one without only numbers the rows.
+    A named index is a column like others; an unnamed one only numbers the rows.
     """
     reader = ParquetRows(path, content)
     if reader.twins:

@@ -1,4 +1,4 @@
-"""Files of users: read whole as a frame, opened to be read in pieces; their names and labels."""
+"""Read users' files, whole or piece by piece, in the format that the ending of the name says."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TableFile(NamedTuple):
 
 
 def read_frame(path: Path) -> TableFile:
-    """All rows of a CSV, packed CSV or Parquet file, which is opened once.
+    """All rows of a CSV, compressed CSV or Parquet file, which is opened once.
 
     Only empty cells are gaps, and words such as "NA" in columns that otherwise hold numbers.
     """
@@ -58,7 +58,7 @@ def read_csv(path: Path) -> pd.DataFrame:
 
 
 def open_rows(path: Path) -> AbstractContextManager[Reader]:
-    """A CSV, packed CSV or Parquet file to be read piece by piece."""
+    """A CSV, compressed CSV or Parquet file to be read piece by piece."""
     return open_parquet(path) if path.suffix.lower() in PARQUET else open_csv(path)
 
 
@@ -72,7 +72,7 @@ def header(path: Path) -> list[str]:
 
 
 def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Words for "missing" in columns that otherwise hold numbers become gaps; and notes of it.
+    """Words for "missing" in columns that otherwise hold numbers become gaps, with notes.
 
     In a column of strings such a word may be a category and stays one.
 
@@ -100,7 +100,7 @@ def need_columns(
     drop: Sequence[str] = (),
     option: str = "",
 ) -> None:
-    """All of these columns must exist, and those to drop, which must be others.
+    """Raise an error unless these columns exist, and those to drop, and no column is in both.
 
     columns : names of the file's columns, or a frame
     option : the option that names the columns, for the error, which suggests a near miss
@@ -113,8 +113,8 @@ def need_columns(
     both = [name for name in names if name in drop]
     if both:
         raise ParameterError(
-            f"column {shorten(both)} is needed and to be dropped",
-            "What is dropped cannot be used",
+            f"column {shorten(both)} is both used and dropped",
+            "A dropped column cannot be used",
             "Leave it out of drop",
         )
     known = [str(column) for column in columns]

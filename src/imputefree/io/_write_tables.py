@@ -25,9 +25,9 @@ Write = Callable[[pd.DataFrame], None]
 
 @contextmanager
 def table_output(output: str, never: tuple[Path, ...] = ()) -> Iterator[Write]:
-    """Gives a function that takes frames of the same columns, to be written one after the other.
+    """Yields a function that takes frames of the same columns, to be written one after the other.
 
-    A file appears when all is written; any failure before leaves what was there. On stdout ("-"),
+    A file appears when all is written; after a failure, an older file stays. On stdout ("-"),
     a device or a pipe, rows appear as they come.
 
     never : files that must not be overwritten
@@ -90,12 +90,12 @@ def check_format(output: str | Path, never: tuple[Path, ...] = ()) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether a path is a file's, not that of a device or a pipe."""
+    """Whether a path is, or could become, a regular file, not a device or a pipe."""
     return path.is_file() or not path.exists()
 
 
 def _ending(path: Path) -> str:
-    """The ending by which a file's format is chosen; for packed ones with what is packed.
+    """The ending by which a file's format is chosen; for compressed ones the last two.
 
     >>> _ending(Path("a.CSV.gz")), _ending(Path("of.may.csv")), _ending(Path("a"))
     ('.csv.gz', '.csv', '')
@@ -105,7 +105,7 @@ def _ending(path: Path) -> str:
 
 
 def _open_text(place: Path, packed: bool, stack: ExitStack) -> IO[str]:
-    """A text file; a packed one is the same bytes whenever it is written."""
+    """A text file; a compressed one does not depend on the time of writing."""
     if not packed:
         return stack.enter_context(open(place, "w", encoding="utf-8", newline=""))
     raw = stack.enter_context(place.open("wb"))

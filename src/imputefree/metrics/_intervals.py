@@ -38,7 +38,7 @@ def intervals(
     ours: str = "imputefree",
     seed: int = 0,
 ) -> tuple[dict[str, Scores], dict[str, Scores]]:
-    """Scores of every method, and the differences of ours to each other one, on the same draws.
+    """Scores of every method, and of ours minus each other one, on the same draws.
 
     truth : (n,) as for `scores`
     predictions : by method, as for `scores`

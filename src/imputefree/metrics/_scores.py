@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 BINS = 15  # of the calibration error, as in Guo et al. 2017
-SMALLEST = 1e-7  # lower bound of probabilities, or one sure error would decide everything
+SMALLEST = 1e-7  # lower bound of probabilities, or one confident error would dominate the loss
 
 HIGHER_IS_BETTER = frozenset({"accuracy", "auc", "average_precision", "r2"})
 

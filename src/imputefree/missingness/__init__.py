@@ -1,4 +1,4 @@
-"""Gaps made to order: complete data in, a mask out, and a record of what drives which gap.
+"""Simulate gaps: complete data in, a mask out, and a record of what drives which gap.
 
 name            mechanism  what goes missing
 mcar            MCAR       entries, whatever the values
@@ -145,13 +145,13 @@ def make_missing(
     {'age': 0, 'pulse': 6, 'ph': 6}
     >>> make_missing("magic", X)
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no missingness 'magic'. Known are mcar, mar, ...
+    imputefree.errors.ParameterError: there is no mechanism 'magic'. Known are mcar, mar, ...
     """
-    check_name("missingness", name, MECHANISMS)
+    check_name("mechanism", name, MECHANISMS)
     run = MECHANISMS[name]
     kinds = signature(run).parameters.values()
     known = [option.name for option in kinds if option.kind is Parameter.KEYWORD_ONLY]
-    check_options(f"the missingness {name!r}", options, known)
+    check_options(f"the mechanism {name!r}", options, known)
     if rate is not None:
         check_value("rate", rate, number(0, 1))
     grid = read_grid(X, lengths=lengths, images=run is mnist_mar)

@@ -241,7 +241,7 @@ def _check_shape(shape: Any, grid: Grid) -> tuple[int, int]:
         raise ParameterError(
             f"shape is {shape!r} for images of {n_pixels} pixels",
             "It must be (height, width), whole numbers whose product is the number of pixels",
-            "Pass shape= such a pair, or X as (n, height, width)",
+            "Pass such a pair as shape, or X as (n, height, width)",
         )
     return int(shape[0]), int(shape[1])
 

@@ -246,13 +246,13 @@ def driver_columns(
             raise ParameterError(
                 f"{name} holds {grid.label(j)}, which has gaps",
                 "Gaps at random depend on values that are always seen",
-                f"Pass {name}= complete columns",
+                f"Choose complete columns for {name}",
             )
     if not any(grid.varies(j) for j in positions):
         raise ParameterError(
             f"{name} holds only constant columns",
             "These gaps depend on values that differ between rows",
-            f"Pass {name}= a column that varies",
+            f"Choose a column that varies for {name}",
         )
     return positions
 

@@ -229,5 +229,5 @@ def _misfit(expected: str, fact: str) -> InputError:
     return InputError(
         f"the gaps were made for {expected}, but {fact}",
         "Gaps fit data of the shape they were made for",
-        "Pass that data, or make gaps for this one",
+        "Pass that data, or make gaps for this data",
     )

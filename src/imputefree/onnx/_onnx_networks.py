@@ -58,7 +58,7 @@ def _series(g: Graph, model: Any) -> Graph:
     clock = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([0]))
     valid = g("Less", clock, g("Unsqueeze", clipped, ONE))  # (n, T)
     within = g("Unsqueeze", valid, TWO)
-    # Padding must not matter, be it NaN or infinity.
+    # Padding must not matter, whether NaN or infinity.
     x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
     refused.append(not_increasing(g, times, valid))
     table = encode_columns(g, encoder.steps, g("Flatten", x, axis=2), model.placeholder_)
@@ -116,7 +116,7 @@ def _series_raw(
         summaries = _summary(g, rows, seen, steps, net.per_step)
         if net.per_step:
             members = [] if net.gate is None else [net.members]
-            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_beside]))
+            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_extra]))
     time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
     features = _hidden_states(g, net, time_first, g("Cast", lengths, to=INT32), shared)
     if net.per_step:
@@ -169,18 +169,18 @@ def _activated(g: Graph, net: Predictor, x: str) -> str:
     return g(ACTIVATIONS[name], x)
 
 
-def _dense(g: Graph, layer: Any, x: str, beside: str | None = None, width: int = 0) -> str:
+def _dense(g: Graph, layer: Any, x: str, extra: str | None = None, width: int = 0) -> str:
     """K linear layers; (n, D) or (K, n, D) -> (K, n, E).
 
-    With `beside`, x holds the first `width` inputs and `beside` the others. They get their own
+    With `extra`, x holds the first `width` inputs and `extra` the others. They get their own
     product, so that what all members share is not repeated for each.
     """
     matrix = _weight(layer.weight).transpose(0, 2, 1)  # (K, D, E)
-    if beside is None:
+    if extra is None:
         product = g("MatMul", x, matrix)
     else:
         first, rest = matrix[:, :width], matrix[:, width:]
-        product = g("Add", g("MatMul", x, first), g("MatMul", beside, rest))
+        product = g("Add", g("MatMul", x, first), g("MatMul", extra, rest))
     return g("Add", product, _weight(layer.bias))
 
 

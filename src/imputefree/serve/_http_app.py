@@ -1,4 +1,4 @@
-"""The application: who may ask, which path answers what, and what every answer carries."""
+"""The HTTP application: authorisation, routes, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class Guard:
                 raise RequestError(
                     400,
                     "Host",
-                    "the request was sent to another host name than this server's",
+                    "the request was sent to a host name that is not this server's",
                     "Without a token the server answers only to the names of this machine",
                     "Use the address that `imputefree serve` printed, or serve with a token",
                 )

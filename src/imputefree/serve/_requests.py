@@ -161,7 +161,7 @@ class RequestReader:
         return Panel.from_list(frames, times=times, static=static)
 
     def _names(self, *place: str | int) -> list[str]:
-        """The fields that are allowed beside the one at this place."""
+        """The fields that are allowed at this place."""
         series, columns = self.schema.series, [column.name for column in self.schema.columns]
         if series is None:
             return columns
@@ -280,7 +280,7 @@ def _time_type(time: Time) -> Any:
             raise InputError(
                 f"is {shown(value)}",
                 "A time is a number in the unit of training, or a date such as 2024-05-31T14:00",
-                "Send a number without quotes, or write the date so",
+                "Send a number without quotes, or write the date like this",
             ) from None
 
     described = {

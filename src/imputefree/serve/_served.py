@@ -19,7 +19,7 @@ MOST_STEPS = 300_000  # removed values times steps: about two seconds; beyond, w
 
 
 class Answer(BaseModel):
-    """Base of what is sent; nothing but its fields is."""
+    """Base class of answers; only declared fields are sent."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -90,7 +90,7 @@ def write_card(about: dict[str, Any]) -> str:
         " any of which may be missing. Nothing is imputed: gaps go into the network as gaps.",
     ]
     if estimate is None:
-        parts.append("**WARNING** How good this model is was not estimated (`--no-estimate`).")
+        parts.append("**WARNING** This model was not scored (`--no-estimate`).")
     else:
         parts += [f"**WARNING** {sentence}" for sentence in estimate["warnings"]]
         parts.append(_scores(estimate, data["target"]))
@@ -112,8 +112,8 @@ def _scores(estimate: Estimate, target: dict[str, Any]) -> str:
     best = best_reference(estimate)
     if best:
         differences = estimate["differences"][best]
-        texts = (figure_text(differences[metric], True) for metric in metrics)
-        rows.append([f"difference to {TITLES[best]}", *texts])
+        figures = (figure_text(differences[metric], True) for metric in metrics)
+        rows.append([f"difference from {TITLES[best]}", *figures])
     interval = estimate["interval"]
     lines = ["## How good it is", "", f"By {estimate['how']}; {estimate['tested']:,} scored.", ""]
     lines += [_row(cells) for cells in rows]
@@ -189,8 +189,8 @@ def _limits(about: dict[str, Any]) -> list[str]:
     limits = []
     if about["made"]["cut_short"]:
         limits.append(
-            f"Training was limited to {about['made']['cut_short']} epochs, as asked: with more of"
-            " them the model may be better."
+            f"Training was limited to {about['made']['cut_short']} epochs, as requested: with more"
+            " of them the model may be better."
         )
     if units < FEW:
         limits.append(f"There are only {units} {word}: all scores are rough.")
@@ -220,8 +220,8 @@ def _limits(about: dict[str, Any]) -> list[str]:
             )
     return [
         *limits,
-        "They hold where values are missing for the same reasons as here. With other gaps (another"
-        " hospital, another form) the model extrapolates: score it there first, with `imputefree"
+        "The model is for values that are missing for the same reasons as here. With other gaps"
+        " (another hospital, another form) it extrapolates: score it there first, with `imputefree"
         " evaluate`.",
         "A category that training never saw counts as missing. A number far outside the range of"
         " training gets a prediction all the same.",
@@ -261,21 +261,24 @@ def warnings_of(estimate: Estimate, telling: str | None = None) -> list[str]:
             sentences.append(sentence)
     for name, certain, comparison in _ahead(estimate):
         if certain:
-            title = TITLES[name][0].upper() + TITLES[name][1:]
             sentences.append(
-                f"{title} is better than this model on these data ({comparison}): prefer it."
+                f"{_title(name)} is better than this model on these data ({comparison}): prefer it."
             )
     return sentences
 
 
 def remarks_of(estimate: Estimate) -> list[str]:
-    """Sentences that are good to know: references ahead by no more than chance explains."""
+    """Sentences worth knowing: references ahead by no more than chance explains."""
     return [
-        f"{TITLES[name][0].upper()}{TITLES[name][1:]} did as well or better ({comparison}); the"
-        " difference is within what chance explains."
+        f"{_title(name)} did as well or better ({comparison}); the difference is within what chance"
+        " explains."
         for name, certain, comparison in _ahead(estimate)
         if not certain
     ]
+
+
+def _title(name: str) -> str:
+    return TITLES[name][0].upper() + TITLES[name][1:]
 
 
 def _ahead(estimate: Estimate) -> list[tuple[str, bool, str]]:

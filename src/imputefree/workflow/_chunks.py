@@ -1,4 +1,4 @@
-"""A file read piece by piece as a model wants it: columns by their kinds, bad rows by line."""
+"""Read a file piece by piece for a model: columns by their kinds, bad rows by line."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Chunk:
     """Rows of a file.
 
     inputs : (n, columns) what the model reads; for series with id and time
-    beside : (n, columns) other requested columns, as they stand in the file
+    extra : (n, columns) other requested columns, as in the file
     lines : (n,) the line of each row
     series : (n,) the number of each row's series, if all rows of these series are here
     """
 
     inputs: pd.DataFrame
-    beside: pd.DataFrame
+    extra: pd.DataFrame
     lines: np.ndarray
     series: np.ndarray | None = None
 
@@ -53,7 +53,7 @@ class Chunk:
         """Only these rows; their series are no longer known."""
         return Chunk(
             self.inputs[rows].reset_index(drop=True),
-            self.beside[rows].reset_index(drop=True),
+            self.extra[rows].reset_index(drop=True),
             self.lines[rows],
         )
 
@@ -64,7 +64,7 @@ class Chunk:
             return parts[0]
         return Chunk(
             pd.concat([part.inputs for part in parts], ignore_index=True),
-            pd.concat([part.beside for part in parts], ignore_index=True),
+            pd.concat([part.extra for part in parts], ignore_index=True),
             np.concatenate([part.lines for part in parts]),
         )
 
@@ -77,7 +77,7 @@ class Unseen:
         self._rows: Counter[str] = Counter()
 
     def add(self, column: str, cells: pd.Series) -> None:
-        """cells : those of unknown level."""
+        """Count these cells of unknown level."""
         self._rows[column] += len(cells)
         levels = self._levels.setdefault(column, Counter())
         for cell, count in cells.astype(str).value_counts().items():
@@ -110,9 +110,9 @@ class Chunks:
     Parameters
     ----------
     reader : the open file
-    bad : collects bad rows, and decides whether to go on
-    beside : other columns that are wanted, as they stand in the file
-    progress : called with the bytes read so far and in all
+    bad : collects bad rows, and decides whether to continue
+    extra : other columns that are wanted, as in the file
+    progress : called with the bytes read so far and in total
     """
 
     def __init__(
@@ -120,16 +120,16 @@ class Chunks:
         model: Any,
         reader: Reader,
         bad: BadRows,
-        beside: Sequence[str] = (),
+        extra: Sequence[str] = (),
         progress: Callable[[int, int | None], None] | None = None,
     ) -> None:
         self.model, self.reader, self.bad, self.progress = model, reader, bad, progress
         self.unseen, self.count = Unseen(), 0
-        self.beside = list(dict.fromkeys(beside))
+        self.extra = list(dict.fromkeys(extra))
         with _naming(bad.path):
             inputs = file_inputs(model, reader.names)
-        need_columns(reader.names, self.beside, bad.path)
-        twins = [name for name in [*inputs, *self.beside] if name in reader.twins]
+        need_columns(reader.names, self.extra, bad.path)
+        twins = [name for name in [*inputs, *self.extra] if name in reader.twins]
         if twins:
             raise twin_error(bad.path, twins)
         self.kinds = {name: column.kind for name, column in inputs.items()}
@@ -139,7 +139,7 @@ class Chunks:
 
     def __iter__(self) -> Iterator[Chunk]:
         raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self.kinds.items()}
-        raw_kinds |= dict.fromkeys(self.beside, "text")
+        raw_kinds |= dict.fromkeys(self.extra, "text")
         for raw in self.reader.rows(raw_kinds):
             chunk = self._interpreted(raw)
             self.count += len(chunk.lines)
@@ -180,7 +180,7 @@ class Chunks:
         inputs = pd.DataFrame(columns)
         if self._unnamed:  # columns are taken in their order
             inputs = inputs.set_axis(range(inputs.shape[1]), axis=1)
-        chunk = Chunk(inputs, raw.frame[self.beside], raw.lines)
+        chunk = Chunk(inputs, raw.frame[self.extra], raw.lines)
         return chunk if good.all() else chunk.rows(good)
 
     def _values(self, cells: pd.Series, kind: str) -> tuple[np.ndarray, np.ndarray, str]:
@@ -269,9 +269,9 @@ def whole_series(
         if again.any():
             row = starts[again.argmax()]
             raise InputError(
-                f"{bad.path}, {bad.word} {chunk.lines[row]}: the series {str(ids[row])!r} comes"
-                " back after rows of others",
-                "Rows of one series must stand together where a file is read piece by piece",
+                f"{bad.path}, {bad.word} {chunk.lines[row]}: the series {str(ids[row])!r}"
+                " reappears after rows of other series",
+                "Rows of one series must be adjacent when a file is read piece by piece",
                 f"Sort the file by {id!r}, or read all of it at once with --in-memory",
             )
         seen.add(begun)

@@ -1,4 +1,4 @@
-"""What each column of a user's file is taken for, and why some are left out."""
+"""How each column of a user's file is read, and why some are left out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Column:
     static: bool = False
 
 
-def take_for(
+def infer_column(
     values: pd.Series,
     *,
     forced: bool = False,
@@ -50,7 +50,7 @@ def take_for(
     static: bool = False,
     whole: pd.Series | None = None,
 ) -> Column:
-    """What a column is taken for.
+    """How a column is read: its kind, or why it is left out.
 
     values : (rows,)
     forced : whether the user says that it is a category
@@ -58,9 +58,9 @@ def take_for(
     static : whether the user says that it is constant within them
     whole : the column in all rows of the file, if `values` are only some of them
 
-    >>> take_for(pd.Series(["b", "a", None, "a"], name="ward"))
+    >>> infer_column(pd.Series(["b", "a", None, "a"], name="ward"))
     Column(name='ward', kind='category', missing=0.25, note='2 levels', left_out='', static=False)
-    >>> take_for(pd.Series(["2024-01-02", "2024-03-04"], name="day")).left_out
+    >>> infer_column(pd.Series(["2024-01-02", "2024-03-04"], name="day")).left_out
     'dates; to keep it, convert it to a number, such as days since some day'
     """
     name = str(values.name)
@@ -111,7 +111,7 @@ def _category(column: Column, array: np.ndarray, n_distinct: int, n: int, forced
         return replace(column, kind="", left_out=f"strings, {almost}all different, like names")
     note = f"{n_distinct:,} levels"
     if n_distinct > MAX_LEVELS:
-        note += f"; the {MAX_LEVELS} commonest count, the others as one"
+        note += f"; the {MAX_LEVELS} most frequent are kept, the others merged"
     words = sorted({str(string) for string in pd.unique(array)} & GAP_WORDS)
     if words:
         note += f"; {shorten(words)} is one of them: if it means a gap, leave such cells empty"

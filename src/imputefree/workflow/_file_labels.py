@@ -88,7 +88,7 @@ def read_groups(
 
 
 def as_strings(values: pd.Series) -> np.ndarray:
-    """Names as strings, the same in files where a column is whole numbers and where it had gaps.
+    """Names as strings; whole numbers are the same in files with and without gaps.
 
     >>> as_strings(pd.Series([7.0, 8.0])).tolist()
     ['7', '8']
@@ -102,7 +102,7 @@ def as_strings(values: pd.Series) -> np.ndarray:
 def refuse_shared(
     learned: np.ndarray, tested: np.ndarray, column: str, path: Path, data: Path
 ) -> None:
-    """A test file must not share ids or groups with the training file; both (n,) strings."""
+    """Refuse a test file that shares ids or groups with the training file; both (n,) strings."""
     shared = np.intersect1d(learned, tested)
     if len(shared):
         raise InputError(

@@ -19,9 +19,9 @@ EXAMPLE = pd.Timestamp("2024-12-31 13:45")
 
 
 class Clock:
-    """Reads the times of a file as training read them, however the file is cut.
+    """Reads the times of a file as training read them, even if the file is read in pieces.
 
-    known : as training had them, {"kind": "numbers", "dates" or "spans", "format": str or None};
+    known : what training found, {"kind": "numbers", "dates" or "spans", "format": str or None};
         without it, the first time of the file decides both
 
     >>> clock = Clock({"kind": "dates", "format": "%d/%m/%Y"})
@@ -82,7 +82,7 @@ class Clock:
         return _without_zone(dates), dates.isna().to_numpy()
 
     def _settle(self, values: pd.Series) -> None:
-        """The first time of the file shows of what kind its times are."""
+        """Decide by the first time of the file which kind its times are."""
         kind, first = _kind(values)
         trained = self.known.get("kind")
         if kind and trained and kind != trained:
@@ -104,7 +104,7 @@ def _plain_cells(values: pd.Series) -> pd.Series:
 
 
 def _kind(values: pd.Series) -> tuple[str | None, Any]:
-    """The kind of the first time, and itself; None if no cell is a time."""
+    """The kind of the first time, and that time; None if no cell is a time."""
     cells = values.dropna()
     if not len(cells):
         return None, None
@@ -144,7 +144,7 @@ def _swapped(form: str | None) -> str | None:
 
 
 def _dates(values: pd.Series, form: str | None) -> pd.Series:
-    """Strings as dates in UTC, which is also meant by no zone; NaT for other cells."""
+    """Strings as dates in UTC, which is assumed without a zone; NaT for other cells."""
     cells = values.astype(object)
     if pd.api.types.infer_dtype(cells, skipna=True) in {"date", "datetime"}:
         return pd.to_datetime(cells, errors="coerce", utc=True)  # dates of a Parquet file

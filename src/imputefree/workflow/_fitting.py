@@ -55,7 +55,7 @@ from ._request import Request, card_path
 FOLDS = 5
 MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
-Report = Callable[[str], None]  # called with the name of what begins
+Report = Callable[[str], None]  # called with the name of each step as it begins
 NETWORKS = {
     ("table", "classification"): GILClassifier,
     ("table", "regression"): GILRegressor,
@@ -72,7 +72,7 @@ class Fold(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The splits of the estimate, in words too; no folds without an estimate."""
+    """The splits of the estimate, and how they were made in words; no folds without an estimate."""
 
     folds: list[Fold]
     how: str = ""
@@ -89,7 +89,7 @@ def methods() -> list[str]:
 
 
 def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
-    """What tells this fit from others beside its options: files by their digests, methods."""
+    """What identifies this fit besides its options: files by their digests, methods."""
     test = other.digest if other is not None else None
     return {"data": problem.digest, "test": test, "methods": methods()}
 
@@ -99,8 +99,8 @@ def make(name: str, problem: Problem, request: Request) -> Any:
     classes, seed = problem.task == "classification", request.seed
     if name in (OURS, MEAN):
         budget = {"max_iter": request.epochs, "n_members": request.members}
-        given: Any = {option: value for option, value in budget.items() if value is not None}
-        network: Any = NETWORKS[problem.kind, problem.task](random_state=seed, **given)
+        settings: Any = {option: value for option, value in budget.items() if value is not None}
+        network: Any = NETWORKS[problem.kind, problem.task](random_state=seed, **settings)
         if name == MEAN:
             return ImputeThenPredict(estimator=network, indicator=True)
         network.set_params(policy=request.policy)
@@ -167,7 +167,7 @@ def _quiet() -> Iterator[None]:
 
 def plan(problem: Problem, other: Problem | None, request: Request) -> Plan:
     """Split the problem for the estimate; other : another file to score on."""
-    make(OURS, problem, request)  # wrong options show before anything is computed
+    make(OURS, problem, request)  # refuses wrong options before anything is computed
     if not request.estimate:
         return Plan([])
     if other is not None:
@@ -275,6 +275,20 @@ def estimate(
     tested : the problem that the folds' test units belong to: the same, or another file
     ours : gives our model if it is trained already, on all that the one fold learns from
     """
+
+    def predicted(name: str, fold: Fold, piece: str) -> dict[str, np.ndarray]:
+        try:
+            if ours is not None and name == OURS:
+                model = ours()
+            else:
+                model = make(name, problem, request)
+                model = learn(model, problem, fold.train, partial.checkpoint(piece))
+            return {"prediction": predict(model, tested, fold.test)}
+        except Exception as error:  # whatever goes wrong in other people's code
+            if name == OURS:
+                raise
+            return {"failed": np.array(str(error) or type(error).__name__)}
+
     parts: dict[str, list[np.ndarray]] = {}
     failed: dict[str, str] = {}
     folds = planned.folds
@@ -284,18 +298,7 @@ def estimate(
             result = partial.read(piece)
             if result is None:
                 report(f"{name}, part {number + 1} of {len(folds)}")
-                try:
-                    if ours is not None and name == OURS:
-                        model = ours()
-                    else:
-                        checkpoint = partial.checkpoint(piece)
-                        model = make(name, problem, request)
-                        model = learn(model, problem, fold.train, checkpoint)
-                    result = {"prediction": predict(model, tested, fold.test)}
-                except Exception as error:  # whatever goes wrong in other people's code
-                    if name == OURS:
-                        raise
-                    result = {"failed": np.array(str(error) or type(error).__name__)}
+                result = predicted(name, fold, piece)
                 partial.keep(piece, **result)
             if "failed" in result:
                 failed[name] = str(result["failed"])

@@ -81,10 +81,14 @@ def roles_of(model: Any) -> dict[str, str]:
     return {role: layout[role] for role in ("id", "time", "variable", "value") if layout[role]}
 
 
+def about(model: Any) -> dict[str, Any]:
+    """What a model made by `imputefree fit` knows about itself; {} if it was saved from Python."""
+    return getattr(model, "about_", None) or {}
+
+
 def clock_of(model: Any) -> dict[str, Any] | None:
     """How times were written in training (see `Clock`); None for models saved from Python."""
-    about = getattr(model, "about_", None) or {}
-    return (about.get("series") or {}).get("clock")
+    return (about(model).get("series") or {}).get("clock")
 
 
 def file_inputs(model: Any, names: list[str]) -> dict[str, Input]:
@@ -137,7 +141,7 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Input]:
 
 
 def described(plan: Number | Category) -> Input:
-    """What a column of training was."""
+    """The name, kind and known values of a column, from its encoding."""
     if isinstance(plan, Category):
         return Input(plan.name, "category", [*plan.levels, *plan.rare_levels])
     values, exact = plan.knots or plan.levels, True
@@ -154,7 +158,7 @@ def described(plan: Number | Category) -> Input:
 
 
 def rounded(value: float) -> float:
-    """To four digits, for people.
+    """Rounded to four significant digits, for display.
 
     >>> rounded(0.0123456), rounded(12345.678)
     (0.01235, 12350.0)

@@ -1,4 +1,4 @@
-"""Unfinished work of `fit`, kept beside the model file so that a killed fit can be resumed.
+"""Unfinished work of `fit`, kept next to the model file so that a killed fit can be resumed.
 
 A folder MODEL.partial holds what was asked for, one file per finished piece (the predictions of a
 method in a fold, the final model) and checkpoints of trainings under way. Each file is written in
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._files import saving
+from .._files import write_file
 from ..errors import InputError, ModelFileError
 from ._request import Request
 
@@ -124,7 +124,7 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     if not resume:
         raise InputError(
             f"{folder} holds the unfinished work of an earlier fit",
-            "It is neither lost nor mixed with other work",
+            "It is never overwritten or mixed with other work",
             "Continue it with --resume, or remove it and start again with --fresh",
         )
     state = _read_state(path)
@@ -133,13 +133,13 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
         raise InputError(
             f"{folder} holds the work of another fit: {', '.join(different)} differ",
             "Only the same fit of the same data can be resumed",
-            "Pass the same options as then, or --fresh to start again",
+            "Pass the same options as before, or --fresh to start again",
         )
     return Partial(folder, state, begun=False)
 
 
 def _asked(request: Request, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What tells this fit from others."""
+    """What identifies this fit."""
     versions = {"imputefree": __version__}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
@@ -206,7 +206,7 @@ def _lock(folder: Path) -> int:
     except OSError as error:
         raise ModelFileError(
             f"{folder} cannot be written ({error.strerror})",
-            "Unfinished work is kept beside the model, in an existing, writable folder",
+            "Unfinished work is kept next to the model, in an existing, writable folder",
             "Name another file with -o",
         ) from None
 
@@ -260,7 +260,4 @@ def write_durably(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; it is on the disk when this returns."""
     rule = "Model, card and unfinished work go into an existing, writable folder with room for them"
     remedy = "Make room there; the same command with --resume then continues"
-    with saving(path, ModelFileError, rule, remedy) as place, place.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    write_file(path, content, ModelFileError, rule, remedy)

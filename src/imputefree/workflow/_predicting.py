@@ -17,7 +17,7 @@ from ..estimators import predicts_steps
 from ..io import BadRows
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks, whole_series
-from ._loaded_model import is_of_series, roles_of, static_names
+from ._loaded_model import about, is_of_series, roles_of, static_names
 
 PREDICTION = "prediction"
 MUCH = 0.15  # a note is due if the share of missing values differs by more
@@ -44,13 +44,8 @@ def predict_chunks(
         yield chunk, call(chunk.inputs if is_of_series(model) else chunk.columns)
 
 
-def by_step(model: Any) -> bool:
-    """Whether a model of series predicts every row of a file."""
-    return predicts_steps(model)
-
-
 def class_labels(model: Any) -> np.ndarray:
-    """The classes; whole numbers, which pandas reads as 0.0 beside gaps, without a point.
+    """The classes; whole numbers, which pandas reads as 0.0 in a column with gaps, as integers.
 
     >>> from types import SimpleNamespace
     >>> class_labels(SimpleNamespace(classes_=np.array([0.0, 1.0])))
@@ -77,10 +72,10 @@ def output_names(model: Any) -> list[str]:
 def output_frame(model: Any, chunk: Chunk, values: np.ndarray, keep: list[str]) -> pd.DataFrame:
     """Columns to keep, then the predictions; for series the id first.
 
-    keep : columns of `chunk.beside`; for a series the first known value
+    keep : columns of `chunk.extra`; for a series the first known value
     """
-    kept = chunk.beside[keep]
-    if chunk.series is not None and not by_step(model):
+    kept = chunk.extra[keep]
+    if chunk.series is not None and not predicts_steps(model):
         kept = kept.groupby(chunk.series, sort=True).first()
     columns: dict[str, Any] = {name: kept[name].to_numpy() for name in keep}
     names = output_names(model)
@@ -96,7 +91,7 @@ def columns_to_keep(model: Any, wanted: list[str]) -> list[str]:
     """The wanted columns, after the id of series, and the time if every step is predicted."""
     roles = roles_of(model)
     keys = [roles[role] for role in ("id", "time") if role in roles]
-    keys = keys if is_of_series(model) and by_step(model) else keys[:1]
+    keys = keys if is_of_series(model) and predicts_steps(model) else keys[:1]
     keep = list(dict.fromkeys([*keys, *wanted]))
     both = [name for name in keep if name in output_names(model)]
     if both:
@@ -137,7 +132,7 @@ class Evaluation:
 
 def target_of(model: Any, name: str | None) -> str:
     """The column with the answers: the named one, or the target of training."""
-    target = name or _about(model).get("target")
+    target = name or about(model).get("target")
     if not target:
         raise ParameterError(
             "the model does not say which column it predicts",
@@ -187,11 +182,11 @@ def evaluate(
 
 
 class _Answers:
-    """Reads the answers, in the model's classes."""
+    """Reads the answers in a file: as the model's classes, or as numbers."""
 
     def __init__(self, model: Any, target: str, bad: BadRows) -> None:
         self.target, self.bad = target, bad
-        self.per_series = is_of_series(model) and not by_step(model)
+        self.per_series = is_of_series(model) and not predicts_steps(model)
         self.unit = "series" if self.per_series else "step" if is_of_series(model) else "row"
         self.levels: Levels | None = None
         if is_classifier(model):
@@ -203,7 +198,7 @@ class _Answers:
 
     def read(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, int]:
         """Numbers of classes, or numbers; which are known; and how many are gaps."""
-        cells = chunk.beside[self.target].reset_index(drop=True)
+        cells = chunk.extra[self.target].reset_index(drop=True)
         if self.levels is None:
             numbers, wrong = parse_numbers(cells)
             rule = "which is not a number"
@@ -252,14 +247,9 @@ def _inputs(model: Any, chunk: Chunk) -> Iterator[tuple[str, pd.Series]]:
             yield str(name), column
 
 
-def _about(model: Any) -> dict[str, Any]:
-    """What a model made by `imputefree fit` knows about itself."""
-    return getattr(model, "about_", None) or {}
-
-
 def _notes(model: Any, file: str, count: int, unit: str, missing: dict[str, float]) -> list[str]:
     """Whether the file looks like that of training, and columns with far more or fewer gaps."""
-    data = _about(model).get("data") or {}
+    data = about(model).get("data") or {}
     notes = []
     if data.get("file") == file and count == data.get("series" if unit == "series" else "rows"):
         notes.append(
@@ -270,8 +260,8 @@ def _notes(model: Any, file: str, count: int, unit: str, missing: dict[str, floa
     change = {name: abs(missing[name] - before[name]) for name in missing if name in before}
     far = sorted((name for name in change if change[name] > MUCH), key=lambda name: -change[name])
     if far and count >= FEWEST:
-        texts = shorten(
+        shares = shorten(
             far, word=lambda name: f"{name!r} {before[name]:.0%} then, {missing[name]:.0%} now"
         )
-        notes.append(f"Shares of missing values differ from training: {texts}.")
+        notes.append(f"Shares of missing values differ from training: {shares}.")
     return notes

@@ -14,7 +14,7 @@ import pandas as pd
 from ..data import Layout, read_columns, read_panel
 from ..errors import InputError
 from ..io import TASKS, need_columns, read_frame
-from ._column_kinds import Column, take_for
+from ._column_kinds import Column, infer_column
 from ._file_labels import (
     as_strings,
     check_target,
@@ -33,7 +33,7 @@ COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What there is to learn. A unit is a row of a table, or a series.
+    """What is to be learned. A unit is a row of a table, or a series.
 
     frame : inputs, and for series the columns id and time too; rows in the order of the file
     unit : (rows,) the number of each row's unit
@@ -125,9 +125,9 @@ def read_problem(request: Request) -> Problem:
     check_target(y, request)
     apart = {request.target, request.id, request.time, request.group}
     columns = [
-        Column(name, "", float(frame[name].isna().mean()), left_out="as you asked")
+        Column(name, "", float(frame[name].isna().mean()), left_out="as requested")
         if name in request.drop
-        else take_for(
+        else infer_column(
             frame[name],
             forced=name in request.category,
             series=unit if request.id else None,
@@ -221,7 +221,7 @@ def _with_times(
 ) -> pd.DataFrame:
     """Times that are written as strings become dates; `attrs` keep how they were written.
 
-    like : the problem of training, whose times are of the same kind and written alike
+    like : the problem of training, whose times are of the same kind and format
     """
     time = request.time
     if not time:
@@ -238,7 +238,7 @@ def _with_times(
             raise InputError(
                 f"the time {time!r} of {path} is {frame[time].iloc[rows[0]]!r} in row"
                 f" {rows[0] + 1}",
-                "Times are numbers, such as hours, or dates that are all written alike",
+                "Times are numbers, such as hours, or dates in one format",
                 "Correct these cells, or drop their rows; write dates such as 2024-12-31 13:45",
             )
         frame = frame.assign(**{time: times})
@@ -254,10 +254,10 @@ def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.
 
 
 def _check_inputs(problem: Problem, path: Path) -> None:
-    """Refuse before hours are spent what an estimator would refuse."""
+    """Refuse early what an estimator would refuse after hours."""
     if not problem.used:
         raise InputError(
-            f"{path} has no column to learn from beside the target",
+            f"{path} has no column to learn from besides the target",
             "There must be at least one that is not constant, a name or a date",
             "Check what was left out, and the file's separator: it must be a comma",
         )

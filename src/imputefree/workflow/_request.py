@@ -19,8 +19,8 @@ class Request:
 
     data, output : the file to learn from, and the model file
     target : the column to predict
-    id, time, static : for series: columns that identify them, tell the time, and do not change
-    task : "classification", "regression", or None: judged by the target
+    id, time, static : for series: columns of ids, of times, and of values that do not change
+    task : "classification", "regression", or None: inferred from the target
     drop, category : columns to leave out, and numbers that are categories
     group : rows that share this column's value stay together in folds
     test : a share to hold out, or a file to score on, or None: folds
@@ -74,7 +74,7 @@ class Request:
         return self.max_iter or (QUICK_EPOCHS if self.quick else None)
 
     def options(self) -> dict[str, Any]:
-        """What was asked beyond the data, by option; defaults are left out."""
+        """What was requested besides the data, by option; defaults are left out."""
         options: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -108,7 +108,7 @@ def card_path(output: Path) -> Path:
 
 
 def check_output(request: Request) -> None:
-    """Refuse what could not be written in the end, before anything is computed."""
+    """Refuse outputs that cannot be written, before anything is computed."""
     output, card = request.output, card_path(request.output)
     inputs = [request.data, *([request.test] if isinstance(request.test, Path) else [])]
     if any(path.resolve() in (output.resolve(), card.resolve()) for path in inputs):
@@ -120,18 +120,18 @@ def check_output(request: Request) -> None:
     if output.is_dir() or not output.name or card == output:
         raise ModelFileError(
             f"{output} is {'a folder' if output.is_dir() else 'the name of a card'}",
-            "A model is one file, with a card beside it that ends in .md",
+            "A model is one file, with a card next to it that ends in .md",
             "Name a file, such as -o model.imputefree",
         )
     if not output.parent.is_dir():
         raise ModelFileError(
             f"the folder {output.parent} does not exist",
             "A model is saved into an existing, writable folder",
-            "Make the folder, or choose another path",
+            "Create the folder, or choose another path",
         )
     if card.exists() and not card.read_text(errors="replace").startswith(CARD_TITLE):
         raise InputError(
             f"{card} exists and is not a model card",
-            "The card is written beside the model, but never over another text",
+            "The card is written next to the model, but never over another file",
             "Name another file with -o",
         )

@@ -116,6 +116,29 @@ def test_a_seed_decides_everything_and_global_generators_are_left_alone(name):
     assert np.isfinite(make(name, random_state=state).fit_transform(shaped(name, TRAIN))).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("mice", {"n_draws": 1}),
+        *((name, {}) for name in ("missforest", "gain", "miwae", "gpvae_rows", *SERIES)),
+    ],
+)
+def test_another_seed_fills_in_another_way(name, options):
+    if name == "carry_forward":
+        pytest.skip("uses no random numbers")
+    x = shaped(name, TRAIN)
+    left, right = (make(name, random_state=seed, **options).fit_transform(x) for seed in (0, 1))
+    assert not np.array_equal(left, right)
+
+
+@pytest.mark.parametrize("name", ["gain", "miwae"])
+@pytest.mark.parametrize("n", [2, 50])
+def test_networks_fill_a_single_column_near_its_mean(name, n):
+    x = np.random.default_rng(0).normal(50.0, 1.0, size=(n + 1, 1))
+    x[0] = np.nan
+    assert abs(make(name).fit_transform(x)[0, 0] - np.nanmean(x)) < 1
+
+
 @every
 def test_rows_are_filled_independently(name):
     """Alone as together, and whatever the values of other rows (or series)."""
@@ -189,6 +212,7 @@ def test_a_failed_fit_changes_nothing(name):
     x = shaped(name, TEST)
     imputer = pickle.loads(pickle.dumps(fitted(name)))
     before = imputer.transform(x)
+    assert np.array_equal(before, fitted(name).transform(x))
     imputer.set_params(random_state="wrong")
     with pytest.raises(ParameterError, match="random_state is 'wrong'"):
         imputer.fit(100 * x + 1000)

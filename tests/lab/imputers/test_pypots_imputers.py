@@ -14,7 +14,7 @@ import torch
 from imputefree.errors import ImputefreeError
 from imputefree.lab.imputers import GPVAEImputer, SAITSImputer, make_imputer
 from imputefree.lab.imputers._pypots_models import Scale, last_seen, make_network, two_ways
-from tests.lab.imputers.made import hide, low_rank, relative_error, smooth
+from tests.lab.imputers.made import hide, low_rank, relative_error, scaled_rmse, smooth
 from tests.refusals import check_error
 
 QUICK = {"random_state": 0, "max_iter": 2, "hidden_size": 8}
@@ -194,3 +194,12 @@ def test_gpvae_rows_pads_a_width_that_is_not_a_multiple():
     imputer = make("gpvae_rows", n_steps=2).fit(x)
     assert imputer.imputer_.n_features_in_ == 3
     assert np.isfinite(imputer.transform(x)).all()
+
+
+@pytest.mark.slow
+def test_gpvae_rows_beats_the_mean():
+    x = low_rank(0, 200, 8)
+    gappy, missing = hide(x, 0.3, 0)
+    options = {"n_steps": 1, "hidden_size": 32, "max_iter": 15, "learning_rate_init": 0.02}
+    error = scaled_rmse(make("gpvae_rows", **options).fit_transform(gappy), x, missing)
+    assert error < 0.8 * scaled_rmse(make_imputer("mean").fit_transform(gappy), x, missing)

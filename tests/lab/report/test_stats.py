@@ -74,6 +74,15 @@ def test_summary_is_mean_and_sd_over_runs():
         assert (line["runs"], line["failed"]) == (6, 0)
 
 
+def test_summary_counts_failed_runs_and_needs_two_for_a_deviation():
+    found = summary(runs_of(a=[0.5], b=[0.5, nan, 0.7], c=[nan, nan]), "accuracy")
+    assert found["method"].tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(found["mean"], [0.5, 0.6, nan])
+    np.testing.assert_allclose(found["sd"], [nan, np.sqrt(0.02), nan])
+    assert found["runs"].tolist() == [1, 2, 0]
+    assert found["failed"].tolist() == [0, 1, 2]
+
+
 def test_compare_is_the_formula_on_paired_runs():
     runs, ratio = made_up(), 0.25
     found = compare(runs, "accuracy", "gil-h", test_to_train=ratio)

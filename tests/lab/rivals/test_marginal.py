@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from math import exp, log, pi
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from imputefree.errors import InputError, ParameterError
+from imputefree.errors import InputError, InputTypeError, ParameterError
 from imputefree.lab.rivals._marginal import ClasswiseMixture, ObservedNaiveBayes
 from tests.refusals import check_error
 
@@ -119,6 +120,15 @@ class TestMixture:
         expected -= 0.5 * np.log(2 * pi * one.variances_[0])
         np.testing.assert_allclose(one.log_likelihood(z[None], np.ones((1, 1), bool)), expected)
 
+    def test_the_seed_decides(self):
+        X = with_gaps(NUMBERS)
+        first, again, other = (
+            fresh(SMALL).set_params(random_state=seed).fit(X, Y).predict_proba(X)
+            for seed in (0, 0, 1)
+        )
+        np.testing.assert_array_equal(first, again)
+        assert (first != other).any()
+
 
 @pytest.mark.parametrize("model", BOTH)
 class TestBoth:
@@ -161,6 +171,16 @@ class TestBoth:
             *("feature names should match", "'b', 'a'", "'a', 'b'"),
         )
         check_error(lambda: model.predict(np.zeros((2, 3))), "X has 3 features", "expecting 4")
+
+    def test_strings_are_refused(self, model):
+        frame = pd.DataFrame({"dose": [1.0, None, 2.0], "ward": ["a", None, "b"]})
+        words = ("column 'ward' holds text", "numbers", "GILClassifier")
+        check_error(lambda: fresh(model).fit(frame, [0, 1, 0]), *words, kind=InputTypeError)
+
+    def test_a_pickled_model_predicts_the_same(self, model):
+        model = fresh(model).fit(with_gaps(NUMBERS), Y)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict_proba(NUMBERS), model.predict_proba(NUMBERS))
 
     def test_nothing_to_learn_from(self, model):
         check_error(

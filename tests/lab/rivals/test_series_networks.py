@@ -105,6 +105,12 @@ def test_held_out_series_choose_the_epoch_and_are_not_trained_on():
     assert model.validation_error_ == pytest.approx(truth, rel=1e-5)
 
 
+@every
+def test_series_of_one_step(cls):
+    x, y = made(n=30, steps=1)
+    assert np.isfinite(make(cls, max_iter=1).fit(x, y).predict_proba(x)).all()
+
+
 def test_too_few_series_to_hold_any_out():
     x = np.array([[[1.0], [np.nan]], [[2.0], [3.0]]])
     model = make(GRUDClassifier, max_iter=1).fit(x, ["a", "b"])

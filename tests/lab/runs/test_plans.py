@@ -98,6 +98,9 @@ def test_requests():
     assert by["gil"]["hidden_layer_sizes"] == [8]
     assert by["gil"]["steps"] == by["brits"]["steps"] == 10
     assert by["lightgbm"] == {}
+    settings = {"gil": {"learning_rate_init": 0.5}}
+    made = plan("mnist", methods=["gil", "gil-h"], seeds=1, rates=[0.5], method_settings=settings)
+    assert [run.setting["learning_rate_init"] for run in made.runs] == [0.5, 1e-3]
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_an_infinite_label_and_a_dropped_target(tmp_path):
     check_error(lambda: load(f"table:{path}", target="y"), "'y'", "holds an infinite number")
     check_error(
         lambda: load(f"table:{path}", target="y", drop=["y"]),
-        "column 'y' is needed and to be dropped",
+        "column 'y' is both used and dropped",
         kind=ParameterError,
     )
 
@@ -250,6 +250,6 @@ def test_files_that_are_no_series(stays, text, part):
 def test_what_is_needed_cannot_be_dropped(stays):
     check_error(
         lambda: load(f"series:{stays}", id="stay", drop=["stay"]),
-        "column 'stay' is needed and to be dropped",
+        "column 'stay' is both used and dropped",
         kind=ParameterError,
     )

@@ -75,6 +75,23 @@ def test_the_cohort_as_a_study():
     assert study.y[split.test].mean() == 0.5
 
 
+def test_a_cohort_is_a_long_table_with_one_label_per_patient(cohort):
+    frame = cohort.frame
+    assert frame.columns.tolist() == ["patient", "hour", "age", *NAMES]
+    assert cohort.truth.columns.tolist() == cohort.mechanism.columns.tolist() == NAMES
+    assert frame.index.equals(cohort.truth.index)
+    assert frame.index.equals(cohort.mechanism.index)
+    assert cohort.y.index.tolist() == frame.patient.unique().tolist() == [*range(2166)]
+    ages = frame.groupby("patient").age
+    assert (ages.nunique(dropna=False) == 1).all()
+    assert 0.03 < ages.first().isna().mean() < 0.07
+    assert ages.first().dropna().between(18, 91).all()
+
+
+def test_labels_are_in_random_order(cohort):
+    assert 900 < (cohort.y.diff() != 0).sum() < 1270  # alternating would be 2,166; sorted 2
+
+
 @pytest.mark.parametrize("n", [2, 501])
 def test_classes_are_balanced(n):
     y = icu.simulate(n, random_state=n).y
@@ -174,6 +191,22 @@ def test_other_labs_leave_every_mar_gap_where_it_was(cohort):
     for code in (icu.MCAR, icu.MAR):
         assert ((before == code) == (after == code)).all()
     assert ((before == icu.MNAR) != (after == icu.MNAR)).any()
+
+
+def test_labs_are_ordered_by_observed_vitals_only(cohort, monkeypatch):
+    seen, alarm = [], icu._alarm
+    monkeypatch.setattr(icu, "_alarm", lambda rows: seen.append(rows) or alarm(rows))
+    codes = icu._gaps(cohort.truth, np.random.default_rng(0))
+    vitals = codes[:, [NAMES.index(name) for name in icu.VITALS]]
+    assert (seen[0][icu.VITALS].notna().to_numpy() == (vitals == icu.OBSERVED)).all()
+
+
+def test_the_alarm_is_the_worst_observed_vital():
+    rows = pd.DataFrame(np.nan, index=range(4), columns=icu.VITALS)
+    rows.loc[1, "heart_rate"] = 85 + 2 * 15
+    rows.loc[2, ["heart_rate", "systolic_blood_pressure"]] = [85 + 2 * 15, 123 - 3 * 18]
+    rows.loc[3, "temperature"] = 37 - 1.5 * 0.6  # cold alarms as fever does
+    np.testing.assert_allclose(icu._alarm(rows), [-np.inf, 2, 3, 1.5])
 
 
 def test_labs_of_one_blood_draw_come_together(cohort):

@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..._estimator_tools import private_generator
 from ..._progress import training_progress
 from ..._rules import check_rules
-from ...data import NumericTables, location, read_classes, read_target
+from ...data import Examples, NumericTables, location, read_classes, read_target
 from ...errors import InputError
-from ...estimators import Examples
 from ..imputers._mixture import (
     MIXTURE_RULES,
     Background,

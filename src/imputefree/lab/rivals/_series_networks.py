@@ -19,6 +19,7 @@ from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules, number
 from ...data import (
     Columns,
+    Examples,
     Panel,
     assign_folds,
     is_polars,
@@ -28,7 +29,6 @@ from ...data import (
     read_target,
 )
 from ...errors import InputError, InputTypeError
-from ...estimators import Examples
 from ..imputers._pypots_models import (
     NETWORK_RULES,
     AttentionNetwork,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree import GILSequenceClassifier
 from imputefree.errors import InputError, ParameterError
 from imputefree.lab.studies import _icu as icu
 from imputefree.lab.studies import _mimic3_items as items
@@ -142,6 +143,22 @@ def test_the_study_of_fixed_length(mini, files):
         assert np.array_equal(X[: len(rows)], rows, equal_nan=True)
         for at in range(len(rows), 8):
             assert np.array_equal(X[at], rows[-1], equal_nan=True)
+
+
+@pytest.mark.parametrize("form", ["variable", "fixed"])
+def test_an_estimator_takes_the_study_as_it_is(files, form):
+    study = mimic3.load(files, form=form)
+    model = GILSequenceClassifier(max_iter=1, n_members=1, random_state=0)
+    model.fit(study.inputs, study.y)
+    assert model.predict_proba(study.inputs).shape == (22, 2)
+
+
+def test_long_series_end_after_eight_steps(tmp_path):
+    mini = Mini()
+    mini.case("long", hearts=[(14 + minute / 60, 80 + minute) for minute in range(20)])
+    mini.control("other", range(9))
+    study = mimic3.load(mini.write(tmp_path), form="fixed")
+    assert study.X[study.y == 1][0, :, 2].tolist() == list(range(80, 88))
 
 
 def test_no_case_is_one_sentence(tmp_path):

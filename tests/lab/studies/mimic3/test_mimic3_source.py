@@ -224,6 +224,16 @@ def test_a_table_without_a_column(dsn):
     )
 
 
+def test_columns_of_other_types(dsn):
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(dsn) as connection:
+        connection.execute("CREATE SCHEMA odd")
+        for table in TABLES:
+            connection.execute(f"CREATE TABLE odd.{table} AS TABLE mimiciii.{table}".encode())
+        connection.execute("ALTER TABLE odd.icustays ALTER intime TYPE TEXT")
+    assert sentence(dsn=dsn, schema="odd").startswith("PostgreSQL could not answer: ")
+
+
 def test_a_user_who_may_not(dsn):
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(dsn, autocommit=True) as connection:

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.data import read_columns, read_panel
-from imputefree.estimators._examples import Examples
+from imputefree.data import Examples, read_columns, read_panel
 from tests.refusals import check_error
 
 TABLE = read_columns(np.arange(12.0).reshape(6, 2))

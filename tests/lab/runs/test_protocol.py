@@ -309,5 +309,5 @@ if protocol.CLEAR_REFS.exists():
 
 
 def test_peak_memory_of_a_large_run_does_not_show_in_the_next():
-    # in a process of its own: where the peak cannot be reset, earlier tests would hide the large run
+    # in its own process: where the peak cannot be reset, earlier tests would hide the large run
     subprocess.run([sys.executable, "-c", LARGE_THEN_SMALL], check=True)

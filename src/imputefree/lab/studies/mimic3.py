@@ -1,8 +1,8 @@
 """MIMIC-III: does septic shock follow within 4 hours? The paper's study, on your copy of the data.
 
 Real patients' data under an access agreement: this package contains none, and sends none anywhere.
-The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in and when shock
-began, `_mimic3_items.py` what is measured, `_mimic3_source.py` reads files and databases.
+The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in, when shock
+began and what is measured, `_mimic3_source.py` reads files and databases.
 
 `python -m imputefree.lab.studies.mimic3 FOLDER` prints how many patients are left after each step.
 """
@@ -19,8 +19,7 @@ from ..._rules import check_value, choice
 from ...data import Splits
 from ...errors import ImputefreeError, InputError, ParameterError
 from ._data_files import SOURCES, Root, find
-from ._mimic3_cohort import Cohort, build, check
-from ._mimic3_items import NAMES
+from ._mimic3_cohort import NAMES, Cohort, build
 from ._mimic3_source import Folder, Postgres, Source
 from ._study import FORMS, Study, fixed_length
 
@@ -69,7 +68,6 @@ def load(
     imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
     """
     check_value("form", form, choice(*FORMS))
-    check(seed=seed, controls_per_case=controls_per_case)  # before files are looked for
     with (
         open_source(root, dsn=dsn, schema=schema, memory_limit=memory_limit) as source,
         step_progress(verbose, STEPS, "MIMIC-III") as report,
@@ -153,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ImputefreeError as error:
         print(error, file=sys.stderr)
         return 1
-    print(cohort.table())
+    print(cohort.counts.to_string(index=False))
     return 0
 
 

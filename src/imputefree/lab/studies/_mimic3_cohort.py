@@ -68,12 +68,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 
 from ..._rules import check_value, number, whole
+from ._data_files import packaged
 from ._mimic3_source import ID, NUMBER, Source
 
 HOUR = 3600
@@ -84,8 +85,7 @@ CAREVUE_RUNS = 2 * HOUR  # at most, after a row with a rate: rates are charted h
 NEVER = 2**60  # the end of a stay without an end
 DEMO = 100  # patients of the open demo
 
-FOLDER = files(__package__)
-ITEMS = pd.read_csv(FOLDER.joinpath("mimic3_items.csv").open(encoding="utf-8"))
+ITEMS = pd.read_csv(StringIO(packaged("mimic3_items.csv")))
 NAMES = [name for name in ITEMS["attribute"].unique() if name != "vasopressor"]
 RULES = {  # how an item is read; attribute is a position in NAMES
     **{"itemid": ID, "attribute": ID},
@@ -93,13 +93,7 @@ RULES = {  # how an item is read; attribute is a position in NAMES
 }
 LACTATE, PRESSURE = NAMES.index("lactate"), NAMES.index("mean_arterial_pressure")
 # name: query, from "-- name: …" to the next comment
-SQL = dict(
-    re.findall(
-        r"^-- name: (\w+)\n([^-].*?)\n(?=\n--|\Z)",
-        FOLDER.joinpath("mimic3.sql").read_text(encoding="utf-8"),
-        flags=re.MULTILINE | re.DOTALL,
-    )
-)
+SQL = dict(re.findall(r"-- name: (\w+)\n([^-].*?)\n(?=\n--|\Z)", packaged("mimic3.sql"), re.DOTALL))
 
 
 @dataclass(frozen=True)

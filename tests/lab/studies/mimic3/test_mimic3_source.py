@@ -123,15 +123,6 @@ def test_importing_needs_no_database_library():
         assert not re.search(r"^\s*(import|from) (duckdb|psycopg)", path.read_text(), re.MULTILINE)
 
 
-def test_the_command_prints_counts_or_one_sentence(few, capsys):
-    assert mimic3.main([str(few)]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0].split() == ["step", "patients", "admissions"]
-    assert printed[-1].split() == ["11", "as", "many", "as", "cases:", "controls", "1", "1"]
-    assert mimic3.main(["nowhere"]) == 1
-    assert capsys.readouterr().err.startswith("the folder nowhere does not exist. ")
-
-
 def hashed(plan):
     """Everything that some hash join holds in memory: its second child, and what is below."""
     found = []

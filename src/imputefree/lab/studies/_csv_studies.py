@@ -82,8 +82,8 @@ def study(
 
 
 def _from_file(name: str, path: Path, X: Any, y: np.ndarray, notes: Any, **more: Any) -> Study:
-    about = {"citation": f"your file {path.name}", "licence": "known to you", "simulated": False}
-    return Study(name, X, y, notes=tuple(notes), **about, **more)
+    about: Any = {"citation": f"your file {path.name}", "licence": "known to you"}
+    return Study(name, X, y, notes=tuple(notes), simulated=False, **about, **more)
 
 
 def _known(

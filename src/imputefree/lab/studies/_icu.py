@@ -73,7 +73,7 @@ PANELS = {"count": 0.19, "gas": 0.24, "chemistry": 0.2}
 # written down, below 1 the gaps are MNAR; panel : of PANELS, for a lab; both_ways : one patient in
 # four reacts in the other direction.
 _TABLE = pd.read_csv(StringIO(packaged("icu_attributes.csv")), index_col="name", na_filter=False)
-ATTRIBUTES: dict[str, Any] = {row.Index: row for row in _TABLE.itertuples(name="Attribute")}
+ATTRIBUTES: dict[str, Any] = {str(row.Index): row for row in _TABLE.itertuples(name="Attribute")}
 VITALS = [name for name, about in ATTRIBUTES.items() if not about.panel]
 LABS = [name for name, about in ATTRIBUTES.items() if about.panel]
 AT = {name: at for at, name in enumerate(ATTRIBUTES)}

@@ -69,6 +69,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -271,7 +272,7 @@ def _series(source: Source, chosen: pd.DataFrame) -> tuple[list[pd.DataFrame], l
 
 def _by_stay(rows: pd.DataFrame, columns: list[str]) -> dict[int, np.ndarray]:
     """These columns of each stay's rows, (rows of the stay, columns), in their order."""
-    groups = rows.groupby("icustay_id")[columns]
+    groups: Any = rows.groupby("icustay_id")[columns]
     return {int(stay): part.to_numpy(np.float64) for stay, part in groups}
 
 

@@ -193,7 +193,7 @@ def test_nothing_is_left_in_the_database(dsn):
 
 def test_a_schema_without_the_tables(dsn):
     assert sentence(dsn=dsn, schema="other").startswith(
-        'PostgreSQL could not answer: relation "patients" does not exist. The schema \'other\' must'
+        "PostgreSQL could not answer: relation \"patients\" does not exist. The schema 'other' must"
         " have the tables of the public build scripts. Pass the schema of your build as schema=, or"
     )
 

@@ -49,7 +49,7 @@ class Images(Study):
     mechanism, rate : what hides the pixels
     """
 
-    by_row: ClassVar = (*Study.by_row, "pixels")
+    by_row: ClassVar[tuple[str, ...]] = (*Study.by_row, "pixels")
     pixels: np.ndarray | None = None
     masks: str = "fixed"
     mechanism: str = "mcar"

@@ -41,7 +41,7 @@ class Study:
     ('table', 'classification', 0.25)
     """
 
-    by_row: ClassVar = ("X", "y", "static", "lengths", "times", "groups", "truth")
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "static", "lengths", "times", "groups", "truth")
 
     name: str
     X: Any

@@ -8,13 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._card import (
-    best_reference,
-    most_telling_gaps,
-    remarks_of,
-    warnings_of,
-    write_card,
-)
+from imputefree.workflow._card import best_reference, most_telling_gaps, verdict, write_card
 from imputefree.workflow._column_kinds import Column
 from imputefree.workflow._problem import Problem
 
@@ -43,7 +37,7 @@ def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0
         },
         "failed": {},
     }
-    return found | {"warnings": warnings_of(found), "remarks": remarks_of(found)}
+    return found | verdict(found)
 
 
 def about(found, rows=300, classes=None):
@@ -91,7 +85,7 @@ def test_everything_is_in_it():
 
 @pytest.mark.parametrize(("mask", "warned"), [(0.76, False), (0.769, False), (0.771, True)])
 def test_mask_only_nearly_as_good_is_a_warning(mask, warned):
-    sentences = warnings_of(estimate(mask=mask), "boat")
+    sentences = verdict(estimate(mask=mask), "boat")["warnings"]
     assert any("Mask only reaches 90 %" in one and "'boat'" in one for one in sentences) == warned
 
 

@@ -44,8 +44,7 @@ from ._card import (
     Estimate,
     describe,
     most_telling_gaps,
-    remarks_of,
-    warnings_of,
+    verdict,
     write_card,
 )
 from ._partial import Partial, damaged, write_durably
@@ -246,8 +245,7 @@ def fit(
     if planned.folds:
         ours = final if other is not None else None
         estimated = estimate(problem, other or problem, planned, request, partial, report, ours)
-        estimated["warnings"] = warnings_of(estimated, most_telling_gaps(problem))
-        estimated["remarks"] = remarks_of(estimated)
+        estimated |= verdict(estimated, most_telling_gaps(problem))
         if other is not None:
             estimated["file"] = other.file
     model = final()

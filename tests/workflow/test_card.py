@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 from imputefree.workflow._card import best_reference, most_telling_gaps, verdict, write_card
 from imputefree.workflow._column_kinds import Column
 from imputefree.workflow._problem import Problem
+from imputefree.workflow._request import Request
 
 
 def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0.05):
@@ -144,7 +147,8 @@ def test_the_most_telling_gaps(kind):
     other = np.where(np.arange(40) < 20, np.nan, 1.0)
     frame = pd.DataFrame({"b": other, "a": gaps, "c": 1.0})
     columns = [Column(name, "number", 0.5) for name in frame]
-    problem = Problem("d.csv", frame, np.arange(40), y, "y", columns)
+    request = Request(Path("d.csv"), "y", Path("m"))
+    problem = Problem(request, "d.csv", frame, np.arange(40), y, columns)
     assert most_telling_gaps(problem) == "a"
-    without = Problem("d.csv", frame[["b", "c"]], np.arange(40), y, "y", [columns[0], columns[2]])
+    without = replace(problem, frame=frame[["b", "c"]], columns=[columns[0], columns[2]])
     assert most_telling_gaps(without) is None

@@ -11,7 +11,6 @@ from jinja2 import Environment, PackageLoader
 from .. import __version__
 from ..metrics import HIGHER_IS_BETTER
 from ._problem import Problem
-from ._request import Request
 
 OURS, MASK, MEAN = "imputefree", "mask_only", "mean+indicator+network"
 BOOSTING = ("lightgbm", "hist_gradient_boosting")
@@ -38,14 +37,14 @@ Estimate = dict[str, Any]  # as `_fitting.estimate` returns it: plain JSON
 
 
 def describe(
-    problem: Problem, request: Request, date: str, estimate: Estimate | None, estimator: str
+    problem: Problem, date: str, estimate: Estimate | None, estimator: str
 ) -> dict[str, Any]:
     """What a model knows about itself (`about_`), as plain JSON."""
+    request, y = problem.request, problem.y
     series: dict[str, Any] | None = None
-    if problem.id:
-        series = {"id": problem.id, "time": problem.time, "static": problem.statics}
+    if request.id:
+        series = {"id": request.id, "time": request.time, "static": problem.statics}
         series["clock"] = problem.frame.attrs.get("clock")  # how the file writes times
-    y = problem.y
     if problem.task == "classification":
         counts = np.bincount(problem.truth, minlength=len(problem.classes)).tolist()
         labels = map(str, problem.classes.tolist())
@@ -55,14 +54,14 @@ def describe(
         target = {name: float(value) for name, value in numbers.items()}
     return {
         "task": problem.task,
-        "target": problem.target,
+        "target": request.target,
         "columns": {column.name: column.kind for column in problem.used},
         "left_out": {col.name: col.left_out for col in problem.columns if col.left_out},
         "series": series,
         "data": {
             "file": problem.file,
             "rows": len(problem.frame),
-            "series": len(y) if problem.id else None,
+            "series": len(y) if request.id else None,
             "missing": {column.name: column.missing for column in problem.columns},
             "target": target,
             "notes": list(problem.notes),
@@ -118,13 +117,15 @@ def verdict(estimate: Estimate, telling: str | None = None) -> dict[str, list[st
         mask = scores[MASK][metric][0]
         share = (mask - chance) / (value - chance)
         if share >= NEARLY:
-            gaps = f" The gaps of '{telling}' are most correlated with the target."
+            gaps = (
+                f" The gaps of '{telling}' are most correlated with the target." if telling else ""
+            )
             warnings.append(
                 f"Mask only reaches {100 * share:.0f} % of this model's gain over chance"
                 f" ({title} {mask:.3f} against {value:.3f}; the warning starts at"
                 f" {100 * NEARLY:.0f} %). Which values are missing predicts the target nearly as"
                 " well as all values do: the model fails where others measure other things, or"
-                f" where a column is filled in only once the outcome is known.{gaps * bool(telling)}"
+                f" where a column is filled in only once the outcome is known.{gaps}"
             )
     for name in (*BOOSTING, MEAN):
         if name not in estimate["differences"]:

@@ -1,12 +1,11 @@
-"""A loaded model that answers requests, and the types of its answers; the model is only read."""
+"""A loaded model that answers requests; it is only read."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from ..data import Panel
 from ..errors import ImputefreeError, ParameterError
@@ -16,65 +15,6 @@ from ._model_schema import STEPS, Schema
 from ._requests import RequestReader
 
 MOST_STEPS = 300_000  # removed values times steps: about two seconds; beyond, whole columns only
-
-
-class Answer(BaseModel):
-    """Base class of answers; only declared fields are sent."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Note(Answer):
-    """A value that counts as missing, or lies outside those of training."""
-
-    field: str
-    note: str
-
-
-class Reach(Answer):
-    """What measuring a missing value could do: mean change, lowest and highest prediction."""
-
-    change: float
-    low: float
-    high: float
-
-
-class BestNext(Reach):
-    """The missing value that would move the prediction most."""
-
-    name: str
-
-
-class ColumnEffect(Answer):
-    """What one column did."""
-
-    name: str
-    effect: float | None = Field(
-        description="The prediction minus the prediction without the value; null if missing."
-    )
-    next: Reach | None
-    importance: float | None
-
-
-class ErrorDetail(Answer):
-    """What is wrong, the rule, and what to do."""
-
-    field: str | None
-    fact: str
-    rule: str
-    remedy: str
-
-
-class Failure(Answer):
-    """The answer to a request that is refused."""
-
-    error: ErrorDetail
-
-
-class Health(Answer):
-    """The server runs."""
-
-    status: str
 
 
 class Served:
@@ -94,7 +34,6 @@ class Served:
         self.model, limits = model, limits or Limits()
         self.schema = Schema.of(model, limits)
         self.reader = RequestReader(self.schema, limits.rows)
-        self.predictions_type, self.explanation_type = _answer_types(self.schema)
 
     def predict(self, body: bytes) -> dict[str, Any]:
         """Predict one row or many."""
@@ -179,36 +118,6 @@ class Served:
             "prediction": classes[int(np.argmax(predicted))],
             "probability": dict(zip(map(str, classes), shares, strict=True)),
         }
-
-
-def _answer_types(schema: Schema) -> tuple[Any, Any]:
-    """The types of the answers of /predict and /explain for this model."""
-    label = Annotated[Any, WithJsonSchema({"enum": schema.classes or [None]})]
-    per_step = schema.series is not None and schema.series.per_step
-    fields: dict[str, Any] = {"prediction": float}
-    if schema.classes:
-        fields = {"prediction": label, "probability": dict[str, float]}
-    name = "StepPrediction" if per_step else "Prediction"
-    prediction: Any = create_model(name, __base__=Answer, **fields)
-    if per_step:
-        prediction = create_model("Prediction", __base__=Answer, steps=list[prediction])
-    predictions = create_model(
-        "Predictions", __base__=Answer, predictions=list[prediction], notes=list[Note]
-    )
-    parts: dict[str, Any] = {
-        "prediction": prediction,
-        "of": label,
-        "explained": Annotated[
-            float, Field(description="The probability of `of`, or the number: what is explained.")
-        ],
-        "columns": list[ColumnEffect],
-        "next": BestNext | None,
-        "notes": list[Note],
-    }
-    if schema.series is not None:
-        words = "Effects of single values, step by step; null for very long series."
-        parts["steps"] = Annotated[list[dict[str, float]] | None, Field(description=words)]
-    return predictions, create_model("Explanation", __base__=Answer, **parts)
 
 
 def _refused(error: ImputefreeError, field: str | None = None) -> RequestError:

@@ -77,8 +77,11 @@ def build_app(
     async def explain(request: Request) -> Response:
         return await answer(request, served.explain, request.query_params.get("of"))
 
-    def fixed(content: dict[str, Any]) -> Callable[[Request], Response]:
-        return lambda _: AsciiResponse(content)
+    def fixed(content: dict[str, Any]) -> Callable[[Request], Any]:
+        async def endpoint(_: Request) -> Response:
+            return AsciiResponse(content)
+
+        return endpoint
 
     return Starlette(
         routes=[
@@ -142,10 +145,10 @@ def _check_content_type(request: Request) -> None:
         value = encoding if kind == "application/json" else kind
         raise RequestError(
             415,
-            header,
             f"the {header} of the body is {value[:80] or 'missing'}",
             "A body is plain application/json",
             "Send the header Content-Type: application/json",
+            header,
         )
 
 
@@ -157,16 +160,9 @@ def refusal(error: RequestError) -> Response:
 async def _no_such_path(request: Request, error: Any) -> Response:
     path, status = request.url.path[:100], error.status_code
     facts = {404: f"there is nothing at {path}", 405: f"{path} does not take {request.method[:20]}"}
-    return refusal(
-        RequestError(
-            status,
-            None,
-            facts.get(status, str(error.detail)),
-            "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
-            "Correct the path or the method",
-            error.headers,
-        )
-    )
+    fact, remedy = facts.get(status, str(error.detail)), "Correct the path or the method"
+    rule = "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json"
+    return refusal(RequestError(status, fact, rule, remedy, headers=error.headers))
 
 
 class Guard:
@@ -210,13 +206,8 @@ class Guard:
             text, place = " ".join(str(error).split()), f"{last.filename}:{last.lineno}"
             log.error("imputefree: request failed (%s: %s, %s)", type(error).__name__, text, place)
             if not started:
-                failure = RequestError(
-                    500,
-                    None,
-                    "the server could not answer",
-                    "This is a fault of the server, not of the request",
-                    "Report it, with the line that the server logged",
-                )
+                fact, rule = "the server could not answer", "This is not a fault of the request"
+                failure = RequestError(500, fact, rule, "Report it, with the line that was logged")
                 await refusal(failure)(scope, receive, send_with_headers)
 
     def _check(self, scope: Scope) -> None:
@@ -226,10 +217,10 @@ class Guard:
             if host_name(host) not in self.hosts:
                 raise RequestError(
                     400,
-                    "Host",
                     "the request was sent to a host name that is not this server's",
                     "Without a token the server answers only to the names of this machine",
                     "Use the address that `imputefree serve` printed, or serve with a token",
+                    "Host",
                 )
         if self.token is None or scope["path"] in OPEN or scope["path"].startswith("/page/"):
             return
@@ -238,10 +229,10 @@ class Guard:
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token):
             raise RequestError(
                 401,
-                "Authorization",
                 "the bearer token is missing or wrong",
                 "This server answers only with its token",
                 "Send the header Authorization: Bearer TOKEN",
+                "Authorization",
                 {"WWW-Authenticate": "Bearer"},
             )
 

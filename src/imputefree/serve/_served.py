@@ -44,13 +44,8 @@ class Served:
         """Predict one row and say why; `of`: the class whose probability is explained."""
         X, notes = self.reader.read(body)
         if len(X) > 1:
-            raise RequestError(
-                422,
-                "rows",
-                f"the body has {len(X)} rows",
-                "One row is explained at a time",
-                "Send them one by one",
-            )
+            fact, rule = f"the body has {len(X)} rows", "One row is explained at a time"
+            raise RequestError(422, fact, rule, "Send them one by one", "rows")
         prediction, single = self._predictions(X)[0], True
         if isinstance(X, Panel):
             values = sum(int(pd.notna(array).sum()) for array in X.steps.arrays)
@@ -63,13 +58,12 @@ class Served:
         reach = {"change": why.next_value, "low": why.next_low, "high": why.next_high}
         columns = []
         for j, name in enumerate(why.columns):
+            change = {key: float(array[0, j]) for key, array in reach.items()}
             columns.append(
                 {
                     "name": name,
                     "effect": plain(why.by_column()[0, j]),
-                    "next": None
-                    if np.isnan(why.next_value[0, j])
-                    else {key: float(array[0, j]) for key, array in reach.items()},
+                    "next": None if np.isnan(why.next_value[0, j]) else change,
                     "importance": None if importance is None else plain(importance[0, j]),
                 }
             )
@@ -105,7 +99,6 @@ class Served:
         if not np.isfinite(predicted).all():
             raise RequestError(
                 422,
-                None,
                 "the prediction is not a finite number",
                 "Values must be of a size that training could have seen",
                 "Check the largest values; GET /schema has the ranges of training",
@@ -121,4 +114,4 @@ class Served:
 
 
 def _refused(error: ImputefreeError, field: str | None = None) -> RequestError:
-    return RequestError(422, field, error.fact, error.rule, error.remedy)
+    return RequestError(422, error.fact, error.rule, error.remedy, field)

@@ -21,7 +21,6 @@ from ..runs import Record
 from ._charts import Line, coloured, grey, line_chart, png_uri, thinned
 from ._paper_figures import PRINTED_NAMES
 from ._result_lines import clean
-from ._result_tables import METRIC_NAMES, PERCENT
 from ._stats import summary
 
 Block = dict[str, Any]
@@ -127,12 +126,11 @@ def _curve_chart(curves: Mapping[str, list[float]], group: Sequence[str], run: s
     ends = "; ".join(f"{line.name} from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
     chart = line_chart(
         lines,
-        x_label="epoch",
-        y_label="loss" if len(lines) > 1 else lines[0].name,
+        labels=("epoch", "loss" if len(lines) > 1 else lines[0].name),
         about=f"{run}: {ends}, {len(curves[group[0]])} epochs",
         markers=max(len(line.y) for line in lines) == 1,
     )
-    return {"svg": chart, "legend": lines if len(lines) > 1 else []}
+    return chart | {"legend": lines if len(lines) > 1 else []}
 
 
 def method_styles(methods: Sequence[str]) -> dict[str, int]:
@@ -148,35 +146,33 @@ def rate_charts(runs: pd.DataFrame, study: str) -> Block | None:
     for setting in runs["setting"].unique():
         if match := RATE.fullmatch(setting):
             kinds.setdefault(match[1] + match[3], {})[setting] = float(match[2])
-    charts: list[Block] = []
-    drawn_lines: list[list[Line]] = []
-    for kind, rates in kinds.items():
-        for metric in ("accuracy", "auc") if len(rates) > 1 else ():
-            lines = _rate_lines(runs, metric, rates, styles)
-            if lines:
-                drawn_lines.append(lines)
-                charts.append({"svg": _rate_chart(lines, metric, kind, rates, study)})
+    charts: dict[tuple[str, str], list[Line]] = {
+        (kind, metric): lines
+        for kind, rates in kinds.items()
+        for metric in ("accuracy", "auc")
+        if len(rates) > 1 and (lines := _rate_lines(runs, metric, rates, styles))
+    }
     if not charts:
         return None
-    names = {line.name for lines in drawn_lines for line in lines}
+    names = {line.name for lines in charts.values() for line in lines}
     order = [name for name in styles if name in names]
-    off = [name for name in order if name.startswith(CONTROL) and _below_all(name, drawn_lines)]
+    off = [name for name in order if name.startswith(CONTROL) and _below_all(name, charts.values())]
     caption = (
         "Points are means over runs, whiskers one standard deviation; points of one rate are set "
         "slightly apart. Untick a method to hide it: the y-axis fits what is left."
         + (f" {', '.join(off)}, below all others, is hidden at first." if off else "")
     )
-    legend = [Line(name, [], [], style=styles[name]) for name in order]
+    switches = [{"name": name, "style": styles[name], "off": name in off} for name in order]
     return {
         "kind": "charts",
         "title": "Methods to show",
-        "switches": [{"name": line.name, "line": line, "off": line.name in off} for line in legend],
-        "charts": charts,
+        "switches": switches,
+        "charts": [_rate_chart(lines, *key, study) for key, lines in charts.items()],
         "captions": [caption],
     }
 
 
-def _below_all(name: str, charts: list[list[Line]]) -> bool:
+def _below_all(name: str, charts: Iterable[list[Line]]) -> bool:
     """Whether in every chart all of its points are below all points of the other methods."""
     for lines in charts:
         points = [y for line in lines if line.name == name for y in line.y]
@@ -193,23 +189,15 @@ def _rate_lines(
         return []
     means = summary(runs[runs["setting"].isin(list(rates))], metric)
     means = means[means["runs"] > 0].assign(rate=means["setting"].map(rates)).sort_values("rate")
-    scale = 100 if metric in PERCENT else 1
+    means[["mean", "sd"]] *= 100
     return [
-        Line(
-            str(name),
-            part["rate"].tolist(),
-            (scale * part["mean"]).tolist(),
-            (scale * part["sd"].astype(np.float64)).tolist(),
-            styles[str(name)],
-        )
+        Line(name, *(part[key].tolist() for key in ("rate", "mean")), styles[name], part["sd"])
         for name, part in means.groupby("method", sort=False)
     ]
 
 
-def _rate_chart(
-    lines: list[Line], metric: str, kind: str, rates: Mapping[str, float], study: str
-) -> str:
-    name = METRIC_NAMES[metric] if metric == "accuracy" else "AUC"
+def _rate_chart(lines: list[Line], kind: str, metric: str, study: str) -> Block:
+    name = "accuracy" if metric == "accuracy" else "AUC"
     kind = kind.upper() if kind in ("mcar", "mar", "mnar") else kind
     points = "; ".join(
         f"{line.name}: "
@@ -218,10 +206,9 @@ def _rate_chart(
     )
     return line_chart(
         lines,
-        x_label=f"missing entries ({kind}), %".replace(" (rate)", ""),
-        y_label=f"{name}, %",
+        labels=(f"missing entries ({kind}), %".replace(" (rate)", ""), f"{name}, %"),
         about=f"{study}, {name} in per cent by missing rate. {points}",
-        x_ticks=sorted(rates.values()),
+        x_ticks=sorted({rate for line in lines for rate in line.x}),
     )
 
 

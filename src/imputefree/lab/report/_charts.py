@@ -119,7 +119,7 @@ def _limits(values: np.ndarray, margin: float) -> tuple[float, float]:
 
 def _round_numbers(low: float, high: float, **options: Any) -> list[float]:
     ticks = MaxNLocator(6, **options).tick_values(low, high)
-    return [tick for tick in ticks.tolist() if low <= tick <= high]
+    return [float(tick) for tick in ticks if low <= tick <= high]
 
 
 def thinned(values: Sequence[float]) -> tuple[list[float], list[float]]:

@@ -189,7 +189,7 @@ class Copies:
         first: np.ndarray,
         stop: np.ndarray,
     ) -> Columns | Panel:
-        copies = self.inputs.rows(row)
+        copies: Any = self.inputs.rows(row)
         steps, fixed = [], copies
         if isinstance(copies, Panel):
             steps, fixed = copies.steps.arrays, copies.statics
@@ -205,7 +205,7 @@ class Copies:
         return copies
 
 
-def _predict(model: Any, inputs: Columns | Panel) -> np.ndarray:
+def _predict(model: Any, inputs: Any) -> np.ndarray:
     """Predictions for each row, or for each series at its last step; (n, classes) or (n,)."""
     members = predict_members(model, inputs)
     if predicts_steps(model):

@@ -127,9 +127,7 @@ class Gate:
                 self.inside += 1
                 loop = asyncio.get_running_loop()
                 future.add_done_callback(lambda _: self._leave(loop))
-            fact = (
-                f"the answer took longer than the server's --timeout ({self.limits.seconds:g} s)"
-            )
+            fact = f"the answer took longer than the server's --timeout ({self.limits.seconds:g} s)"
             remedy = "Send fewer rows, or shorter series, at a time"
             raise RequestError(504, fact, "", remedy) from None
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
 from ..data import (
     Category,
@@ -30,7 +27,7 @@ from ..data import (
     read_columns,
 )
 from ..errors import InputError, ModelFileError, UnseenCategoryWarning, shorten
-from ..io import save_model_file
+from ..io import pack_model
 
 KEY = "imputefree"
 FORMAT = 1
@@ -73,7 +70,7 @@ def metadata_of(model: Any) -> dict[str, Any]:
         "layout": getattr(model, "layout_", None) if series else None,
         "per_step": bool(series and model.predictor_.per_step),
         "inputs": _instructions(model, series),
-        "sha256": _checksum(model),
+        "sha256": pack_model(model)[1]["sha256"],
     }
 
 
@@ -93,15 +90,6 @@ def _instructions(model: Any, series: bool) -> str:
         rows = "series, steps" if model.predictor_.per_step else "series"
     output = (CLASSES if hasattr(model, "classes_") else NUMBERS).format(rows)
     return " ".join(f"{SERIES if series else TABLE} {VALUES} {output}".split())
-
-
-def _checksum(model: Any) -> str:
-    """The SHA-256 that a model file of this model contains."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model"
-        save_model_file(model, path)
-        with safe_open(path, framework="pt") as file:
-            return file.metadata()["sha256"]
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shorten
 from ._panel import Panel
 from ._panel_frames import first_steps
 from ._table_encoder import Table, TableEncoder
@@ -93,40 +93,25 @@ class PanelEncoder:
         columns = [part.input_columns + n for part, n in zip(self._parts, offsets, strict=False)]
         return self._entries_first(columns)
 
-    def _entries_first(self, arrays: list[np.ndarray], *more: np.ndarray) -> np.ndarray:
-        """Per part its inputs along the last axis -> entries of all, then indicators of all."""
-        cuts = [part.n_entries for part in self._parts]
-        entries = [array[..., :n] for array, n in zip(arrays, cuts, strict=True)]
-        gaps = [array[..., n:] for array, n in zip(arrays, cuts, strict=True)]
-        return np.concatenate([*entries, *gaps, *more], axis=-1)
-
     @property
     def input_names(self) -> list[str]:
         """One name per network input, in order."""
-        entries = [name for part in self._parts for name in part.input_names[: part.n_entries]]
-        gaps = [name for part in self._parts for name in part.input_names[part.n_entries :]]
-        since = [f"time since {self.steps.plans[j].name}" for j in self.timed_columns()]
-        return entries + gaps + since + ["time since the last step"] * self.uneven
+        names = [np.array(part.input_names, dtype=object) for part in self._parts]
+        since = [f"time since {self.steps.names[j]}" for j in self.timed_columns()]
+        return [*self._entries_first(names), *since, *["time since the last step"] * self.uneven]
+
+    def _entries_first(self, arrays: list[np.ndarray], *more: np.ndarray) -> np.ndarray:
+        """Per part its inputs along the last axis -> entries of all, then indicators of all."""
+        cuts = [[part.n_entries] for part in self._parts]
+        split = [np.split(array, cut, axis=-1) for array, cut in zip(arrays, cuts, strict=True)]
+        return np.concatenate([*(e for e, _ in split), *(g for _, g in split), *more], axis=-1)
 
     def transform(self, panel: Panel) -> Table:
         """Encode series with the same columns -> Table of (steps of all series, D)."""
-        rule = "Series must have the columns of training"
-        if self.statics is None and panel.statics is not None:
-            raise InputError(
-                f"static columns are given ({panel.statics.names[0]!r}, …), but training had none",
-                rule,
-                "Leave static= out, or train with it",
-            )
+        check_statics(self.statics, panel)
         steps = self.steps.transform(panel.steps)
         values, observed = [steps.values], [steps.observed]
-        if self.statics is not None:
-            if panel.statics is None:
-                names = ", ".join(repr(plan.name) for plan in self.statics.plans[:6])
-                raise InputError(
-                    f"no static columns are given, but training had {names}",
-                    rule,
-                    "Pass a Panel with static=, with NaN for what is unknown",
-                )
+        if self.statics is not None and panel.statics is not None:
             statics = self.statics.transform(panel.statics)
             values.append(np.repeat(statics.values, panel.lengths, axis=0))
             observed.append(np.repeat(statics.observed, panel.lengths, axis=0))
@@ -186,6 +171,14 @@ class PanelEncoder:
         encoder.statics = state["statics"] and TableEncoder.from_state(state["statics"])
         encoder.unit, encoder.uneven = float(state["unit"]), bool(state["uneven"])
         return encoder
+
+
+def check_statics(statics: TableEncoder | None, panel: Panel) -> None:
+    """Refuse series with static columns if training had none, and the other way round."""
+    if (statics is None) != (panel.statics is None):
+        fact = f"{'no ' * (panel.statics is None)}static columns are given"
+        rule = f"Training had {'none' if statics is None else shorten(statics.names)}"
+        raise InputError(fact, rule, "Pass static= as in training, with NaN for what is unknown")
 
 
 def _starts(panel: Panel) -> np.ndarray:

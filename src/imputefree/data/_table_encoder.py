@@ -222,6 +222,11 @@ class Category:
         return cls(name, gaps, levels, rare, shares)
 
     @property
+    def all_levels(self) -> list[str]:
+        """All levels that training saw, those with an input first."""
+        return [*self.levels, *self.rare_levels]
+
+    @property
     def inputs(self) -> list[str]:
         """Names of the inputs of this column."""
         shown = [*self.levels, RARE] if self.rare_levels else self.levels

@@ -218,7 +218,7 @@ def _known_levels(encoder: TableEncoder, columns: Columns) -> Columns:
     columns, arrays = encoder.arranged(columns), []
     for plan, array in zip(encoder.plans, columns.arrays, strict=True):
         if isinstance(plan, Category):
-            levels = {*plan.levels, *plan.rare_levels}
+            levels = set(plan.all_levels)
             array = np.array([x if x in levels else None for x in array], dtype=object)
         arrays.append(array)
     return replace(columns, arrays=arrays)

@@ -23,10 +23,11 @@ from ..data import (
     PanelEncoder,
     Plan,
     TableEncoder,
+    check_statics,
     prediction_panel,
     read_columns,
 )
-from ..errors import InputError, ModelFileError, UnseenCategoryWarning, shorten
+from ..errors import ModelFileError, UnseenCategoryWarning, shorten
 from ..io import pack_model
 
 KEY = "imputefree"
@@ -43,11 +44,6 @@ false as 1 and 0. Rows (or series) that hold infinity, a number that is not a le
 do not increase give NaN."""
 CLASSES = "Output: probabilities ({}, classes) double, in the order of `classes`."
 NUMBERS = "Output: prediction ({}) double."
-
-
-def all_levels(plan: Category) -> list[str]:
-    """All levels of a category in the order of their numbers."""
-    return [*plan.levels, *plan.rare_levels]
 
 
 def metadata_of(model: Any) -> dict[str, Any]:
@@ -76,7 +72,7 @@ def metadata_of(model: Any) -> dict[str, Any]:
 
 def _described(encoder: TableEncoder) -> list[dict[str, Any]]:
     return [
-        {"name": plan.name, "kind": "category", "levels": all_levels(plan)}
+        {"name": plan.name, "kind": "category", "levels": plan.all_levels}
         if isinstance(plan, Category)
         else {"name": plan.name, "kind": "number"}
         for plan in encoder.plans
@@ -161,12 +157,7 @@ def panel_inputs(
     panel: Panel, steps: TableEncoder, statics: TableEncoder | None
 ) -> dict[str, np.ndarray]:
     """Series padded with NaN to the longest."""
-    if (statics is None) != (panel.statics is None):
-        raise InputError(
-            f"static columns are {'not ' * (panel.statics is None)}given",
-            f"Training had {'none' if statics is None else shorten(statics.names)}",
-            "Pass static= as in training, with NaN for what is unknown",
-        )
+    check_statics(statics, panel)
     width = int(panel.lengths.max())
     within = np.arange(width) < panel.lengths[:, None]  # (n, T)
     X = np.full((panel.n_rows, width, steps.n_columns), np.nan)
@@ -187,7 +178,7 @@ def as_tensor(encoder: TableEncoder, columns: Columns) -> np.ndarray:
         if not isinstance(plan, Category):
             tensor[:, j] = array
             continue
-        number = {level: float(i) for i, level in enumerate(all_levels(plan))}
+        number = {level: float(i) for i, level in enumerate(plan.all_levels)}
         tensor[:, j] = [number.get(level, np.nan) for level in array]
         if new := sorted({level for level in array if level is not None} - set(number)):
             unseen.append(f"{plan.name!r}: {shorten(new)}")

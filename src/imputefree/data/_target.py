@@ -160,17 +160,13 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows of a table (or series) with everything that belongs to each.
+    """Rows of a table (or series) with everything that belongs to each."""
 
-    inputs are `Columns` or a `Panel` of n rows; target is (n,) or, with `per_step`, one label per
-    step; weight (n,); groups (n,) strings or None; held_out (n,) bool or None.
-    """
-
-    inputs: Any
-    target: np.ndarray
-    weight: np.ndarray
-    groups: np.ndarray | None = None
-    held_out: np.ndarray | None = None
+    inputs: Any  # `Columns` or a `Panel` of n rows
+    target: np.ndarray  # (n,) or, with `per_step`, one label per step
+    weight: np.ndarray  # (n,)
+    groups: np.ndarray | None = None  # (n,) strings
+    held_out: np.ndarray | None = None  # (n,) bool
     per_step: bool = False
 
     @classmethod

@@ -35,17 +35,12 @@ CORRUPTED = (EOFError, OSError, ValueError, *PACKING_ERRORS)
 
 
 class Records(NamedTuple):
-    """Where the records of a text are, without blank lines, which pandas also skips.
+    """Where the records of a text are, without blank lines, which pandas also skips."""
 
-    spans : (n, 4) offsets of start and end, number of lines before it, number of fields
-    length, n_lines : how many bytes and lines these records and blank lines take
-    too_long : whether the next record has a field that is longer than the csv module allows
-    """
-
-    spans: np.ndarray
-    length: int
-    n_lines: int
-    too_long: bool = False
+    spans: np.ndarray  # (n, 4) offsets of start and end, lines before it, number of fields
+    length: int  # bytes of these records and blank lines
+    n_lines: int  # and their lines
+    too_long: bool = False  # whether a field follows that is longer than the csv module allows
 
 
 def find_records(text: bytes, last: bool) -> Records:

@@ -23,18 +23,12 @@ SHOWN = 10  # bad rows that are described; the others are counted
 
 @dataclass(frozen=True)
 class RawRows:
-    """A piece of a file, read but not yet interpreted.
+    """A piece of a file, read but not yet interpreted."""
 
-    frame : (n, columns) cells as the file has them
-    lines : (n,) the line in which each row begins; the first line of a file is 1
-    wrong : by line, what is wrong with rows that are not in the frame
-    done : position in the file, in bytes
-    """
-
-    frame: pd.DataFrame
-    lines: np.ndarray
-    wrong: dict[int, str] = field(default_factory=dict)
-    done: int = 0
+    frame: pd.DataFrame  # (n, columns) cells as the file has them
+    lines: np.ndarray  # (n,) the line in which each row begins; the first line of a file is 1
+    wrong: dict[int, str] = field(default_factory=dict)  # by line, why a row is not in the frame
+    done: int = 0  # position in the file, in bytes
 
 
 class Reader(Protocol):

@@ -23,16 +23,11 @@ EXACT = 2**53  # up to which floats hold all whole numbers
 
 
 class TableFile(NamedTuple):
-    """A whole file.
+    """A whole file."""
 
-    frame : its rows, numbered 0, 1, …
-    notes : what was taken for a gap, a sentence each
-    digest : SHA-256 of the file, which identifies its content
-    """
-
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
-    digest: str
+    frame: pd.DataFrame  # its rows, numbered 0, 1, …
+    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
+    digest: str  # SHA-256, which identifies the content
 
 
 def read_frame(path: Path) -> TableFile:

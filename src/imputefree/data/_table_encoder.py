@@ -349,8 +349,12 @@ class TableEncoder:
 
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
-        arrays, positions, n_entries = self._match(columns), self.input_columns, self.n_entries
-        shape = (columns.n_rows, len(positions))
+        return self.encode(self._match(columns))
+
+    def encode(self, arrays: list[np.ndarray]) -> Table:
+        """Encode columns in the order of training; (n,) each -> Table of (n, D)."""
+        positions, n_entries = self.input_columns, self.n_entries
+        shape = (len(arrays[0]), len(positions))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
         unseen, start = [], 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):

@@ -183,7 +183,7 @@ def times_since(g: Graph, encoder: PanelEncoder, times: str, seen: str, steps: s
     stamp = g("Unsqueeze", times, np.array([2]))  # (n, T, 1)
     first, all_but_last = (g("Slice", stamp, START, end, TIME) for end in (TIME, -TIME))
     if columns:
-        noticed = pick(g, seen, columns, encoder.steps.n_columns)
+        noticed = pick(g, seen, columns, encoder.n_columns)
         # Times increase, so the time of the last observation is the largest of them.
         known = g("Where", noticed, stamp, first)
         latest = g("Slice", g.running_max(known, steps), START, -TIME, TIME)

@@ -105,12 +105,12 @@ class Number:
 
     kind: ClassVar = "number"
     name: str
-    has_gaps: bool
-    center: float
-    spread: float
-    levels: list[float]
-    knots: list[float]
-    scores: list[float]
+    has_gaps: bool = False
+    center: float = 0.0
+    spread: float = 1.0
+    levels: list[float] = field(default_factory=list)
+    knots: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
     scaled: bool = True  # False: inputs are the numbers themselves
     values: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
@@ -187,9 +187,9 @@ class Category:
 
     kind: ClassVar = "category"
     name: str
-    has_gaps: bool
-    levels: list[str]
-    rare_levels: list[str]
+    has_gaps: bool = False
+    levels: list[str] = field(default_factory=list)
+    rare_levels: list[str] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
 
     @classmethod

@@ -146,7 +146,7 @@ class Copies:
             fixed = raw.statics and _known_levels(encoder.statics, raw.statics)
             self.inputs = replace(raw, steps=steps, statics=fixed, apart={})
             self.step_seen = steps.observed
-            plans = [*encoder.steps.plans, *(encoder.statics.plans if fixed else [])]
+            plans = encoder.together.plans
         else:
             self.limit = max(CHUNK_NUMBERS // max(len(encoder.input_columns), 1), 1)
             self.lengths = np.ones(raw.n_rows, dtype=np.int64)

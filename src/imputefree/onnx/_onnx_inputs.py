@@ -18,10 +18,8 @@ import numpy as np
 from ..data import (
     Category,
     Columns,
-    Number,
     Panel,
     PanelEncoder,
-    Plan,
     TableEncoder,
     check_statics,
     prediction_panel,
@@ -96,9 +94,8 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         properties = {entry.key: entry.value for entry in onnx.load(os.fspath(path)).metadata_props}
         return json.loads(properties[KEY])
     except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be read ({error.strerror or error})", "", "Check path and permissions"
-        ) from None
+        fact = f"{path} cannot be read ({error.strerror or error})"
+        raise ModelFileError(fact, "", "Check path and permissions") from None
     except Exception:  # an error of protobuf, or not our key
         raise ModelFileError(
             f"{path} is not a model exported by imputefree",
@@ -141,16 +138,8 @@ def encode(source: Any, X: Any) -> dict[str, np.ndarray]:
 
 def _encoder(columns: list[dict[str, Any]], named: bool) -> TableEncoder:
     """An encoder that knows names, kinds and levels, but no scales."""
-    encoder = TableEncoder()
-    encoder.named = named
-    plans: list[Plan] = []
-    for column in columns:
-        if column["kind"] == "category":
-            plans.append(Category(column["name"], False, column["levels"], []))
-        else:
-            plans.append(Number(column["name"], False, 0.0, 1.0, [], [], []))
-    encoder.plans = plans
-    return encoder
+    state = {"owner": "encode", "indicator": False, "named": named, "plans": columns}
+    return TableEncoder.from_state(state)
 
 
 def panel_inputs(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -128,6 +128,9 @@ class Mixture:
     n_members: int = 1
     dtype: Any = None
     rng: Any = None
+    weights_: Array = field(init=False)
+    means_: Array = field(init=False)
+    variances_: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.rng = self.rng or np.random.default_rng()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._rules import check_value
 from ..data import as_values, is_polars, location, read_columns, read_panel, scale
 from ..errors import InputError, ParameterError, shorten
 
@@ -47,14 +48,15 @@ class Grid:
         """Whether a column holds strings."""
         return isinstance(self.columns, list) and self.columns[at].dtype == object
 
+    def check_numbers(self, at: int) -> None:
+        """Raise an InputError if a column holds strings."""
+        if self.is_text(at):
+            rule, remedy = "Only numbers can drive gaps", "Encode it, or choose other columns"
+            raise InputError(f"{self.label(at)} holds strings", rule, remedy)
+
     def column(self, at: int) -> np.ndarray:
         """A column's numbers, (rows,) float64 with NaN for gaps."""
-        if self.is_text(at):
-            raise InputError(
-                f"{self.label(at)} holds strings",
-                "Only numbers can drive which entries go missing",
-                "Encode it as numbers, or choose other columns",
-            )
+        self.check_numbers(at)
         values = self.columns[at] if isinstance(self.columns, list) else self.columns[:, at]
         return values.astype(np.float64)
 
@@ -87,12 +89,8 @@ class Grid:
         [2, 0]
         """
         columns = [columns] if isinstance(columns, str) or _is_integer(columns) else columns
-        if not isinstance(columns, Iterable):
-            raise ParameterError(
-                f"{name} is {columns!r}",
-                "It must be a list of column names or positions",
-                f"Pass {name}=[…] with such a list",
-            )
+        listed = isinstance(columns, Iterable)
+        check_value(name, columns, (lambda _: listed, "a list of column names or positions"))
         places = {text: j for j, text in enumerate(self.names)}
         numbered = self.named and all(n.removeprefix("-").isdecimal() for n in self.names)
         positions, columns = [], list(columns)
@@ -108,12 +106,8 @@ class Grid:
                     f"Columns are {known}",
                     "Pass names of these" if numbered else "Pass names or positions of these",
                 )
-        if not positions or len(set(positions)) < len(positions):
-            raise ParameterError(
-                f"{name} is {columns!r}",
-                "It must hold at least one column, and none twice",
-                f"Pass {name}=[…] with different columns",
-            )
+        different = len(positions) > 0 and len(set(positions)) == len(positions)
+        check_value(name, columns, (lambda _: different, "one column or several, none twice"))
         return positions
 
 
@@ -131,11 +125,8 @@ def read_grid(X: Any, lengths: Any = None, images: bool = False) -> Grid:
     if listed or (cube and not images):
         return _read_series(X, lengths)
     if lengths is not None:
-        raise ParameterError(
-            "lengths is given, but X is not a padded (N, T, D) array",
-            "Only padded series need lengths",
-            "Leave lengths out",
-        )
+        fact = "lengths is given, but X is not a padded (N, T, D) array"
+        raise ParameterError(fact, "Only padded series need lengths", "Leave lengths out")
     if cube:
         table = _read_table(X.reshape(len(X), -1))
         return replace(table, restore=lambda mask: mask.reshape(X.shape))
@@ -168,11 +159,9 @@ def _read_series(X: Any, lengths: Any) -> Grid:
     else:
         for i, series in enumerate(X):
             if hasattr(series, "columns") and list(map(str, series.columns)) != steps.names:
-                raise InputError(
-                    f"series {i} and series 0 have different columns, or in another order",
-                    "All series must have the same columns in the same order",
-                    "Reindex them: [frame[names] for frame in X]",
-                )
+                fact = f"series {i} and series 0 have different columns, or in another order"
+                rule = "All series must have the same columns in the same order"
+                raise InputError(fact, rule, "Reindex them: [frame[names] for frame in X]")
 
         def restore(mask: np.ndarray) -> Any:
             return np.split(mask, np.cumsum(panel.lengths)[:-1])

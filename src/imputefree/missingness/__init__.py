@@ -160,11 +160,7 @@ def make_missing(
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A private Generator: the global random state is neither read nor changed.
-
-    >>> generator(3).random() == generator(3).random()
-    True
-    """
+    """A private Generator: the global random state is neither read nor changed."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

@@ -315,11 +315,7 @@ def check_reachable(
 
 
 def allot(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Share `count` out in proportion to `sizes`, in integers; who gets the rest is random.
-
-    >>> allot(np.array([10, 10, 20]), 8, np.random.default_rng(0))
-    array([2, 2, 4])
-    """
+    """Share `count` out in proportion to `sizes`, in integers; who gets the rest is random."""
     order = rng.permutation(len(sizes))
     reached = np.cumsum(sizes[order]) * (count / max(int(sizes.sum()), 1))
     counts = np.empty(len(sizes), int)
@@ -328,11 +324,7 @@ def allot(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray
 
 
 def highest(score: np.ndarray, count: int) -> np.ndarray:
-    """True at exactly the `count` highest scores.
-
-    >>> highest(np.array([0.2, 3.0, -1.0, 0.9]), 2)
-    array([False,  True, False,  True])
-    """
+    """True at exactly the `count` highest scores."""
     if count == 0:
         return np.zeros(len(score), bool)
     cut = np.partition(score, -count)[-count]

@@ -25,12 +25,6 @@ class Grid:
     present : (rows, d) bool, False where X has a gap already
     lengths : number of rows per series, one after the other; a table is one series
     restore : from (rows, d) bool to the shape of X
-
-    >>> grid = read_grid([np.ones((2, 3)), np.ones((4, 3))])
-    >>> grid.present.shape, grid.lengths
-    ((6, 3), array([2, 4]))
-    >>> [mask.shape for mask in grid.restore(grid.present)]
-    [(2, 3), (4, 3)]
     """
 
     names: list[str]
@@ -84,9 +78,6 @@ class Grid:
 
         Names come first: in a frame with the columns 2, 0 and 1, 0 is the column of that name. If
         all names are integers, numbers are names and never positions.
-
-        >>> read_grid(np.ones((4, 3))).find("seen", [2, 0])
-        [2, 0]
         """
         columns = [columns] if isinstance(columns, str) or _is_integer(columns) else columns
         listed = isinstance(columns, Iterable)
@@ -170,12 +161,7 @@ def _read_series(X: Any, lengths: Any) -> Grid:
 
 
 def put_gaps(X: Any, observed: Any) -> Any:
-    """A copy of X with gaps where `observed` is False: NaN, None, or what the frame uses.
-
-    >>> put_gaps(np.array([[1, 2], [3, 4]]), np.array([[True, False], [True, True]]))
-    array([[ 1., nan],
-           [ 3.,  4.]])
-    """
+    """A copy of X with gaps where `observed` is False: NaN, None, or what the frame uses."""
     if isinstance(observed, list):
         if not isinstance(X, list | tuple) or len(X) != len(observed):
             raise _misfit(f"{len(observed)} series", "X is not a list of as many")

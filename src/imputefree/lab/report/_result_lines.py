@@ -48,10 +48,6 @@ def tidy_lines(records: Iterable[Mapping[str, Any]]) -> list[Record]:
     """Lines with all keys and `place`, the name of the study's setting; the last line of each run.
 
     Where a method ran with several parameters on the same data, its name says which.
-
-    >>> [line] = tidy_lines([{"study": "icu", "method": "gil", "error": "no memory"}])
-    >>> line["status"], line["place"], line["scores"], line["mask_seed"]
-    ('failed', 'variable', {}, 0)
     """
     tidied = {}
     for record in records:
@@ -123,15 +119,7 @@ def _name_parameters(lines: list[Record]) -> None:
 
 
 def setting_name(study: str, options: Mapping[str, Any]) -> str:
-    """The setting as `_paper_figures` calls it; what the paper does not have is spelled out.
-
-    >>> setting_name("mnist", {"mechanism": "mar"}), setting_name("mnist", {})
-    ('mar', 'mcar-50')
-    >>> setting_name("ophthalmic-simulated", {"rate": 0.35}), setting_name("physionet2012", {})
-    ('rate-35', 'natural')
-    >>> setting_name("icu", {"n_series": 60})
-    'variable, n_series 60'
-    """
+    """The setting as `_paper_figures` calls it; what the paper does not have is spelled out."""
     defaults = DEFAULTS.get(study, {})
     rest = {**defaults, **options}
     rate = rest.pop("rate", None)
@@ -196,10 +184,6 @@ def checked_runs(runs: pd.DataFrame, *metrics: str) -> pd.DataFrame:
 
     Each run is there once; a metric is a finite number, or NaN for a failed run. Where runs have
     n_test and n_train, a column test_to_train holds their ratio.
-
-    >>> checked_runs(pd.DataFrame({"study": ["mnist"], "accuracy": [0.9]}), "accuracy")
-    Traceback (most recent call last):
-    imputefree.errors.InputError: the runs have no column 'setting', 'method', 'mask_seed', ...
     """
     names = [*PLACE, "method"]
     rule = "A run has a study, setting, method, mask_seed, split and its metrics"

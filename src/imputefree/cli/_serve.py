@@ -38,7 +38,7 @@ def serve_command(
     Prints its address and runs until Ctrl-C or SIGTERM. GET /schema says what a row looks like,
     POST /predict and /explain take one; GET /openapi.json describes everything.
     """
-    require_extra("serve", "fastapi", "uvicorn")
+    require_extra("serve", "starlette", "pydantic", "uvicorn")
     import torch
 
     from ..serve import Limits, address_of, build_app, is_loopback, listen, run

@@ -1,4 +1,4 @@
-"""Classic imputers: zero, mean, nearest neighbours, MICE and missForest (from scikit-learn).
+"""Classic imputers: zero, mean, nearest neighbours, MICE, missForest, and carry forward for series.
 
 For all of them, a row without any observed entry, and a column without one in training, get the
 mean (0 for such a column): there is nothing to learn a better guess from.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -23,7 +25,7 @@ from ..._progress import training_progress
 from ..._rules import FLAG, Rule, check_rules, choice, or_the_word, whole
 from ...errors import ParameterError
 from ...estimators import RULES
-from ._imputer import Imputer
+from ._imputer import Array, Imputer, SeriesImputer
 
 CHUNK = 1000  # rows per move of the progress bar
 MAX_SECONDS = 30 * 60  # estimated, on one core
@@ -76,12 +78,10 @@ class ZeroImputer(Imputer):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         pass
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         return np.zeros_like(values)
 
 
@@ -105,19 +105,20 @@ class SklearnImputer(Imputer):
     """
 
     rules: ClassVar[dict[str, Rule]]
+    _train: ClassVar[Callable[..., None]]
+    _complete: ClassVar[Callable[..., Array]]
+
     allow_slow: bool = False
     verbose: bool = False
     random_state: Any = None
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         check_rules(self, {**RULES, "allow_slow": FLAG, **self.rules})
         self.seen_ = np.flatnonzero(observed.any(0))
         if len(self.seen_) > 0:
             self._train(np.where(observed, values, np.nan)[:, self.seen_], rng)
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         guess = np.zeros_like(values)
         known = observed[:, self.seen_]
         rows = np.flatnonzero(known.any(1) & ~known.all(1))
@@ -125,12 +126,6 @@ class SklearnImputer(Imputer):
             part = np.ix_(rows, self.seen_)
             guess[part] = self._complete(np.where(observed[part], values[part], np.nan), rng)
         return guess
-
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
-        raise NotImplementedError
-
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -166,11 +161,11 @@ class NeighboursImputer(SklearnImputer):
         "weights": choice("uniform", "distance"),
     }
 
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
+    def _train(self, gappy: Array, rng: np.random.Generator) -> None:
         self.model_ = KNNImputer(n_neighbors=self.n_neighbors, weights=self.weights).fit(gappy)
         self.n_donors_ = len(gappy)
 
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         n, d = gappy.shape
         refuse_slow(
             f"kNN from {self.n_donors_:,} training rows for {n:,} rows with gaps, {d:,} columns,",
@@ -202,7 +197,7 @@ class _Chain(IterativeImputer):
             self.done += 1
         return super()._impute_one_feature(*args, **kwargs)
 
-    def run(self, gappy: np.ndarray, fits: int, name: str, verbose: Any) -> _Chain:
+    def run(self, gappy: Array, fits: int, name: str, verbose: Any) -> _Chain:
         """Fit with a progress bar; the number of rounds is a parameter, so it warns of nothing."""
         with training_progress(bool(verbose), fits, name) as self.report, warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -250,7 +245,7 @@ class MICEImputer(SklearnImputer):
         "n_nearest_features": or_the_word(None, whole(1)),
     }
 
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
+    def _train(self, gappy: Array, rng: np.random.Generator) -> None:
         n, d = gappy.shape
         used = min(self.n_nearest_features or d, d)
         fits = self.max_iter * d
@@ -271,7 +266,7 @@ class MICEImputer(SklearnImputer):
         )
         self.model_ = chain.run(gappy, fits, "MICE", self.verbose)
 
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         model = copy.copy(self.model_)
         if self.n_draws == 0:
             model.sample_posterior = False
@@ -312,7 +307,7 @@ class MissForestImputer(SklearnImputer):
 
     rules: ClassVar = {"n_estimators": whole(1), "min_samples_leaf": whole(1)}
 
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
+    def _train(self, gappy: Array, rng: np.random.Generator) -> None:
         n, d = gappy.shape
         observed = int((~np.isnan(gappy)).sum())
         trees = self.max_iter * self.n_estimators
@@ -333,5 +328,69 @@ class MissForestImputer(SklearnImputer):
         chain = _Chain(forest, max_iter=self.max_iter, random_state=0)
         self.model_ = chain.run(gappy, self.max_iter * d, "missForest", self.verbose)
 
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         return self.model_.transform(gappy)
+
+
+class StepByStep(SeriesImputer):
+    """Applies a table imputer to series, as the paper does: every valid step is a row.
+
+    A gap is guessed from the other columns of the same step alone; steps before and after it have
+    no influence.
+
+    Parameters
+    ----------
+    imputer : an imputer for tables, such as `make_imputer("em")`; a copy of it is fitted
+
+    Fitted: imputer_ (the copy), n_features_in_.
+
+    >>> from imputefree.lab.imputers import make_imputer
+    >>> X = np.array([[[1.0], [np.nan], [3.0]], [[2.0], [np.inf], [np.inf]]])
+    >>> StepByStep(make_imputer("mean")).fit_transform(X, lengths=[3, 1])[:, :, 0]
+    array([[ 1.,  2.,  3.],
+           [ 2., inf, inf]])
+    """
+
+    def __init__(self, imputer: Any) -> None:
+        self.imputer = imputer
+
+    def _learn(self, steps: Any, lengths: Array) -> None:
+        if not isinstance(self.imputer, Imputer):
+            raise ParameterError(
+                f"imputer is {self.imputer!r}",
+                "It must be an imputer for tables",
+                "Make one with make_imputer, for example make_imputer('em')",
+            )
+        self.imputer_ = clone(self.imputer).fit(steps)
+
+    def _fill(self, steps: Any, lengths: Array) -> Array:
+        return np.asarray(self.imputer_.transform(steps))
+
+
+class CarryForwardImputer(SeriesImputer):
+    """Fills a gap with the last observation of its column, or else with the training mean.
+
+    Fitted: imputer_ (the MeanImputer that fills leading gaps), n_features_in_.
+
+    >>> X = np.array([[[np.nan], [1.0], [np.nan]], [[5.0], [np.nan], [np.nan]]])
+    >>> CarryForwardImputer().fit_transform(X)[:, :, 0]
+    array([[3., 1., 1.],
+           [5., 5., 5.]])
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def _learn(self, steps: Any, lengths: Array) -> None:
+        check_rules(self, {"random_state": RULES["random_state"]})
+        self.imputer_ = MeanImputer(random_state=0).fit(steps)
+
+    def _fill(self, steps: Any, lengths: Array) -> Array:
+        means = np.asarray(self.imputer_.transform(steps))
+        values = np.asarray(steps)
+        step = np.arange(len(values))[:, None]
+        first = np.repeat(np.cumsum(lengths) - lengths, lengths)[:, None]
+        last = np.maximum.accumulate(np.where(np.isnan(values), -1, step), axis=0)
+        # Before the first observation of a series, `last` belongs to another: stay at the gap.
+        carried = np.take_along_axis(values, np.where(last >= first, last, step), axis=0)
+        return np.where(np.isnan(carried), means, carried)

@@ -1,12 +1,13 @@
 """What every imputer guarantees: observed entries stay as they are, and no gap is left.
 
-An imputer is a scikit-learn transformer for tables of numbers. To add one, derive from `Imputer`
-(for series: `SeriesImputer`), write `_learn` and `_fill`, and add it to `IMPUTERS`.
+An imputer is a scikit-learn transformer for tables of numbers, or for series of them. To add one,
+derive from `Imputer` or `SeriesImputer`, write `_learn` and `_fill`, and add it to `IMPUTERS`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._estimator_tools import all_or_nothing, private_generator
-from ...data import NumericTables, is_polars
-from ...errors import InputError, ParameterError
+from ..._rules import check_value
+from ...data import NumericTables, is_polars, numbers, read_panel
+from ...errors import InputError, InputTypeError
+from ...estimators import RULES
 
+Array = np.ndarray
 TINY = 1e-12  # relative to its largest entry: a column that varies less is constant
 FARTHEST = 1e6  # in spreads: the largest distance from the mean that an imputer sees
 
@@ -47,13 +51,8 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     scales = True
     random_state: Any = None
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        raise NotImplementedError
-
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        raise NotImplementedError
+    _learn: ClassVar[Callable[..., None]]
+    _fill: ClassVar[Callable[..., Array]]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows; (n, d) frame or array of numbers with gaps."""
@@ -75,7 +74,7 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             values[rows] = self._filled(values[rows], ~gaps[rows])
         return like(X, values, gaps)
 
-    def _filled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def _filled(self, values: Array, observed: Array) -> Array:
         """Rows with gaps, filled; (n, d)."""
         guess = self._fill(self._scaled(values, observed), observed, self._rng())
         if self.scales:
@@ -84,7 +83,7 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         check_finite(self, guess[~observed], "Scale the columns, or use another imputer")
         return np.where(observed, values, guess)
 
-    def _scaled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def _scaled(self, values: Array, observed: Array) -> Array:
         """What an imputer sees; extreme values are clipped."""
         if self.scales:
             with np.errstate(over="ignore"):
@@ -93,19 +92,13 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     def _rng(self) -> np.random.Generator:
         """A new random generator; the same in each call if random_state is a number."""
+        check_value("random_state", self.random_state, RULES["random_state"])
         if self.random_state is None:
             return np.random.default_rng()  # leaves NumPy's global generator alone
-        try:
-            return private_generator(self.random_state)
-        except ValueError:
-            raise ParameterError(
-                f"random_state is {self.random_state!r}",
-                "It must be None, a whole number in [0, 2**32 - 1] or a RandomState",
-                "Pass random_state= such a value",
-            ) from None
+        return private_generator(self.random_state)
 
 
-def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
+def check_finite(imputer: Any, guess: Array, remedy: str) -> None:
     """Raise an InputError if a filled entry is not finite."""
     if not np.isfinite(guess).all():
         raise InputError(
@@ -115,7 +108,7 @@ def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
         )
 
 
-def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_spread(values: Array, observed: Array) -> tuple[Array, Array]:
     """Mean and spread of the observed entries per column, (d,) each; a constant has spread 1 in
     units of its size.
 
@@ -134,7 +127,7 @@ def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarr
     return mean * unit, np.where(spread > TINY, spread, 1.0) * unit
 
 
-def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
+def like(X: Any, filled: Array, gaps: Array) -> Any:
     """Filled values (n, d) in the form of X, which had these gaps (n, d).
 
     A column without gaps is returned as it is, whatever its dtype; one with gaps keeps its float
@@ -170,7 +163,7 @@ def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
     return _narrowed(filled, dtype) if gaps.any() else np.array(X)
 
 
-def _narrowed(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+def _narrowed(values: Array, dtype: np.dtype[Any]) -> Array:
     """Values as floats of that width, or an error if one does not fit."""
     with np.errstate(over="ignore"):
         narrow = values.astype(dtype)
@@ -182,3 +175,96 @@ def _narrowed(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
             "Pass the table as float64",
         )
     return narrow
+
+
+class SeriesImputer(TransformerMixin, BaseEstimator):
+    """Base class of imputers for series: padding and observed entries stay, no gap is left.
+
+    Takes (N, T, D) arrays, with lengths (N,) if they are padded, or lists of (T_i, D) arrays or
+    frames. Subclasses provide
+
+    - `_learn(steps, lengths)`: learn from steps (S, D), series after series, an array or, if
+      columns have names, a frame, with NaN for gaps
+    - `_fill(steps, lengths)`: the same steps without gaps, (S, D)
+
+    >>> class Zero(SeriesImputer):
+    ...     def _learn(self, steps, lengths): pass
+    ...     def _fill(self, steps, lengths): return np.nan_to_num(steps)
+    >>> X = np.array([[[1.0], [np.nan]], [[3.0], [np.nan]]])
+    >>> Zero().fit_transform(X, lengths=[2, 1])[:, :, 0]
+    array([[ 1.,  0.],
+           [ 3., nan]])
+    """
+
+    _learn: ClassVar[Callable[..., None]]
+    _fill: ClassVar[Callable[..., Array]]
+
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
+        """Learn from series: (N, T, D) with optional lengths (N,), or a list of (T_i, D)."""
+        with all_or_nothing(self):
+            values, counts, names = _read_series(X, lengths)
+            self._learn(_table(values, names), counts)
+            self.n_features_in_ = values.shape[1]
+        return self
+
+    def transform(self, X: Any, *, lengths: Any = None) -> Any:
+        """The same series without gaps, in the form of the input."""
+        check_is_fitted(self, "n_features_in_")
+        values, counts, names = _read_series(X, lengths)
+        filled = np.asarray(self._fill(_table(values, names), counts))
+        return _like_series(X, np.where(np.isnan(values), filled, values), counts, names)
+
+    def fit_transform(self, X: Any, y: Any = None, *, lengths: Any = None) -> Any:
+        """Learn from series and fill their gaps."""
+        return self.fit(X, y, lengths=lengths).transform(X, lengths=lengths)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags
+
+
+def _read_series(X: Any, lengths: Any) -> tuple[Array, Array, list[str] | None]:
+    """Values (S, D) float64 with NaN, steps of each series (N,), column names or None.
+
+    Steps beyond a length are never looked at.
+    """
+    if isinstance(X, pd.DataFrame) or is_polars(X):
+        raise InputTypeError(
+            f"X is a {type(X).__name__}",
+            "Series to impute must be an array (series, steps, columns) or a list of (steps,"
+            " columns)",
+            "Split the frame by its ids: [steps for _, steps in X.groupby(id)]",
+        )
+    panel = read_panel(X, lengths=lengths)
+    names = panel.steps.names if panel.steps.named else None
+    return numbers(panel.steps, "an imputer"), panel.lengths, names
+
+
+def _like_series(X: Any, values: Array, lengths: Array, names: list[str] | None) -> Any:
+    """Steps (S, D) in the form of X: an array with its padding untouched, or a list."""
+    if isinstance(X, list | tuple) or (isinstance(X, Array) and X.ndim == 1):
+        parts = np.split(values, np.cumsum(lengths)[:-1])
+        return [_like_one(series, part, names) for series, part in zip(X, parts, strict=True)]
+    filled = np.array(X, dtype=_float_dtype(X))
+    filled[np.arange(filled.shape[1]) < lengths[:, None]] = values
+    return filled
+
+
+def _like_one(series: Any, values: Array, names: list[str] | None) -> Any:
+    """The steps of one series in its form, with columns in its order."""
+    if isinstance(series, pd.DataFrame) or is_polars(series):
+        if names is not None:
+            values = values[:, [names.index(str(name)) for name in series.columns]]
+        return like(series, values, np.asarray(pd.isna(np.asarray(series, dtype=object))))
+    return values.reshape(np.shape(series)).astype(_float_dtype(series))
+
+
+def _table(values: Array, names: list[str] | None) -> Any:
+    """Steps with their column names, so that a change of columns is noticed."""
+    return values if names is None else pd.DataFrame(values, columns=names)
+
+
+def _float_dtype(X: Any) -> Any:
+    return X.dtype if isinstance(X, Array) and X.dtype.kind == "f" else np.float64

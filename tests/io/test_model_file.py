@@ -404,7 +404,7 @@ def test_forged_files_that_describe_no_model_are_refused(part, value, path):
             content[part] = value
 
     reseal(path, forge)
-    check_error(path, "does not describe a whole model", "imputefree estimator wrote", "Save the model")
+    check_error(path, "does not describe a whole model", "estimator wrote", "Save the model")
 
 
 @pytest.mark.parametrize("change", [{"hidden": []}, {"activation": "evil"}, {"members": 3}])

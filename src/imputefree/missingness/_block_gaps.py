@@ -35,12 +35,11 @@ from ._entry_gaps import (
     STRENGTH,
     Draw,
     Gaps,
+    check_reachable,
     driver_columns,
     no_drivers,
     random_weights,
     scaled_columns,
-    too_low,
-    unreachable,
 )
 from ._grid import Grid
 
@@ -89,11 +88,9 @@ def blocks(
         drivers = driver_columns(grid, "driver", driver, rng)
         inside = [j for columns in members for j in columns if j in drivers]
         if inside:
-            raise ParameterError(
-                f"driver holds {grid.label(inside[0])}, which is in a group",
-                "A column that drives gaps is always seen",
-                "Take it out of its group",
-            )
+            fact = f"driver holds {grid.label(inside[0])}, which is in a group"
+            rule = "A column that drives gaps is always seen"
+            raise ParameterError(fact, rule, "Take it out of its group")
         z = scaled_columns(grid, drivers)
         weights = random_weights(z, len(members), strength, rng)
         eta = z @ weights
@@ -132,8 +129,7 @@ def _draw_blocks(
     """
     rate = DEFAULT_RATE if rate is None else float(rate)
     target = rate * size - before
-    if target < -0.5:
-        raise too_low(rate, before / size)
+    check_reachable(rate, target < -0.5, before / size, "", low=True)
     score = eta + rng.logistic(size=weight.shape)
     score[weight == 0] = -np.inf
     rank = (-score).argsort(axis=1).argsort(axis=1)
@@ -141,32 +137,25 @@ def _draw_blocks(
     free = np.flatnonzero(np.isfinite(score))
     order = free[np.argsort(-score.ravel()[free], kind="stable")]
     total = np.concatenate([[0], np.cumsum(weight.ravel()[order])])
-    if target > total[-1] + 0.5 * weight.max():
-        limit = (before + total[-1]) / size
-        raise unreachable(rate, limit, "there are not enough blocks that may go missing")
+    reason = "there are not enough blocks that may go missing"
+    beyond = target > total[-1] + 0.5 * weight.max()
+    check_reachable(rate, beyond, (before + total[-1]) / size, reason)
     chosen = np.zeros(weight.shape, bool)
     chosen.ravel()[order[: int(np.abs(total - target).argmin())]] = True
     return chosen
 
 
 def _check_groups(groups: Any, grid: Grid) -> list[list[int]]:
-    if isinstance(groups, Mapping):
-        groups = list(groups.values())
-    if not isinstance(groups, list | tuple) or not groups:
-        raise ParameterError(
-            f"groups is {groups!r}",
-            "It must be a list of lists of columns, or a dict of such lists",
-            "Pass groups=[[…], […]]",
-        )
+    groups = list(groups.values()) if isinstance(groups, Mapping) else groups
+    listed = isinstance(groups, list | tuple) and len(groups) > 0
+    rule = "a list of lists of columns, or a dict of such lists"
+    check_value("groups", groups, (lambda _: listed, rule))
     members = [grid.find("groups", group) for group in groups]
     flat = [j for columns in members for j in columns]
     twice = next((j for j in flat if flat.count(j) > 1), None)
     if twice is not None:
-        raise ParameterError(
-            f"{grid.label(twice)} is in two groups",
-            "Groups go missing independently, so they share no column",
-            "Take it out of one of them",
-        )
+        rule = "Groups go missing independently, so they share no column"
+        raise ParameterError(f"{grid.label(twice)} is in two groups", rule, "Take it out of one")
     return members
 
 
@@ -207,11 +196,9 @@ def mnist_mar(
     n_seen = math.floor(seen_share * height + 0.5)
     least = 1 if pattern == "rows" else 2
     if not 1 <= n_seen <= height - least:
-        raise ParameterError(
-            f"seen_share is {seen_share:g} for images of {height} rows of pixels",
-            f"At least one row is always seen, and at least {least} may go missing",
-            "Pass another seen_share",
-        )
+        fact = f"seen_share is {seen_share:g} for images of {height} rows of pixels"
+        rule = f"At least one row is always seen, and at least {least} may go missing"
+        raise ParameterError(fact, rule, "Pass another seen_share")
     # Bands that go missing, numbered from the seen part outwards.
     shown, bands = np.arange(n_seen), np.arange(n_seen, height)
     if seen == "lower":
@@ -237,35 +224,27 @@ def _check_shape(shape: Any, grid: Grid) -> tuple[int, int]:
         shape = restored if len(restored) == 2 else (math.isqrt(n_pixels),) * 2
     is_whole, _ = whole(1)
     pair = isinstance(shape, tuple | list) and len(shape) == 2 and all(map(is_whole, shape))
-    if not pair or shape[0] * shape[1] != n_pixels:
-        raise ParameterError(
-            f"shape is {shape!r} for images of {n_pixels} pixels",
-            "It must be (height, width), whole numbers whose product is the number of pixels",
-            "Pass such a pair as shape, or X as (n, height, width)",
-        )
+    fits = pair and shape[0] * shape[1] == n_pixels
+    rule = f"(height, width), whole numbers whose product is the number of pixels, {n_pixels}"
+    check_value("shape", shape, (lambda _: fits, rule))
     return int(shape[0]), int(shape[1])
 
 
 def _seen_part(grid: Grid, shown: np.ndarray, height: int, width: int) -> np.ndarray:
     """(n, rows seen, width), complete and not constant."""
     columns = slice(shown[0] * width, (shown[-1] + 1) * width)
+    fact = "the part of the images that is always seen"
+    remedy = "Choose another part with seen= or seen_share="
     if not grid.present[:, columns].all():
-        raise InputError(
-            "the part of the images that is always seen has gaps",
-            "Gaps at random depend on values that are always seen",
-            "Choose another part with seen= or seen_share=, or complete it",
-        )
+        rule = "Gaps at random depend on values that are always seen"
+        raise InputError(f"{fact} has gaps", rule, remedy)
     if isinstance(grid.columns, list):
-        at = range(columns.start, columns.stop)
-        flat = np.column_stack([grid.column(j) for j in at])
+        flat = np.column_stack([grid.column(j) for j in range(columns.start, columns.stop)])
     else:
         flat = grid.columns[:, columns]
     if flat.min() == flat.max():
-        raise InputError(
-            "the part of the images that is always seen is the same everywhere",
-            "Gaps at random depend on values that differ between images",
-            "Choose another part with seen= or seen_share=",
-        )
+        rule = "Gaps at random depend on values that differ between images"
+        raise InputError(f"{fact} is the same everywhere", rule, remedy)
     return flat.reshape(len(flat), len(shown), width)
 
 
@@ -308,11 +287,8 @@ def _quarters(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Like `_rows`; the slopes are those at the mean h."""
     if rate is not None:
-        raise ParameterError(
-            f"rate is {rate:g} for the pattern 'quarters'",
-            "That pattern fixes the rate itself",
-            "Leave rate out, or pass pattern='rows'",
-        )
+        rule, remedy = "That pattern fixes the rate", "Leave rate out, or pass pattern='rows'"
+        raise ParameterError(f"rate is {rate:g} for the pattern 'quarters'", rule, remedy)
     low, high = float(part.min()), float(part.max())
     h = np.clip((part.mean(axis=(1, 2), dtype=np.float64) - low) / (high - low) + OFFSET, 0, 1)
     draw = rng.binomial(2, h)

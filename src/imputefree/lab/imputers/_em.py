@@ -208,12 +208,6 @@ class Patterns:
     """The distinct rows of `observed` (n, d), in chunks of bounded memory.
 
     sizes : (P,) number of observed columns of each pattern that has any
-
-    >>> patterns = Patterns(np.array([[True, False], [True, True], [True, False]]))
-    >>> patterns.sizes
-    array([2, 1])
-    >>> [chunk.rows.tolist() for chunk in patterns.chunks()]
-    [[[1]], [[0, 2]]]
     """
 
     def __init__(self, observed: Array) -> None:

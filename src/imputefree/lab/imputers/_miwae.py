@@ -77,10 +77,6 @@ def log_gamma_ratio(degrees: Tensor) -> Tensor:
 
     An asymptotic series at v + 2 and one step of the recurrence. Many times faster than two lgamma
     and, in the backward pass, two digamma for every entry of every sample.
-
-    >>> v = torch.tensor([3.0, 8.0])
-    >>> torch.lgamma((v + 1) / 2) - torch.lgamma(v / 2) - log_gamma_ratio(v) < 1e-6
-    tensor([True, True])
     """
     inverse = 1 / (degrees + 2)
     square = inverse * inverse
@@ -143,11 +139,7 @@ class Autoencoder(nn.Module):
 
 
 def bound(log_weights: Tensor) -> Tensor:
-    """Log of the mean weight, (S, B) -> (B,): the importance-weighted bound on log p(x_obs).
-
-    >>> bound(torch.tensor([[0.0], [0.0]]))
-    tensor([0.])
-    """
+    """Log of the mean weight, (S, B) -> (B,): the importance-weighted bound on log p(x_obs)."""
     return log_weights.logsumexp(0) - float(np.log(len(log_weights)))
 
 

@@ -122,14 +122,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch's global generator inside the block; afterwards it is as before.
-
-    >>> before = torch.get_rng_state()
-    >>> with seeded(0): a = torch.rand(1)
-    >>> with seeded(0): b = torch.rand(1)
-    >>> torch.equal(a, b), torch.equal(torch.get_rng_state(), before)
-    (True, True)
-    """
+    """Seed torch's global generator inside the block; afterwards it is as before."""
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(seed)
         yield
@@ -139,11 +132,6 @@ class Scale(MeanImputer):
     """Scales columns to mean 0 and spread 1 by the observed training entries, and back.
 
     Values of a column that was empty in training become NaN: no weight was fitted to it.
-
-    >>> scale = Scale.of(np.array([[1.0, np.nan], [3.0, np.nan]]))
-    >>> scale(np.array([[5.0, 7.0], [np.nan, np.nan]]))
-    array([[ 3., nan],
-           [nan, nan]])
     """
 
     @classmethod
@@ -215,11 +203,7 @@ def two_ways(values: Tensor) -> dict[str, Any]:
 
 
 def since_observed(mask: Tensor) -> Tensor:
-    """Steps since the last observation before this step, else since the start; (B, T, D).
-
-    >>> since_observed(torch.tensor([0.0, 1, 0, 0, 1]).view(1, 5, 1)).flatten().tolist()
-    [0.0, 1.0, 1.0, 2.0, 3.0]
-    """
+    """Steps since the last observation before this step, else since the start; (B, T, D)."""
     step = torch.arange(mask.shape[1], dtype=mask.dtype)[:, None]
     last = torch.zeros_like(mask)
     last[:, 1:] = (step * mask).cummax(1).values[:, :-1]

@@ -66,11 +66,6 @@ def hide_entries(observed: Array, share: float, rng: np.random.Generator) -> Arr
 
     About that share of the entries of at most 2,000 random rows (fewer if the table is wide), so
     that validation stays cheap. A row keeps at least two observed entries, a column at least half.
-
-    >>> observed = np.ones((100, 4), dtype=bool)
-    >>> hidden = hide_entries(observed, 0.25, np.random.default_rng(0))
-    >>> int(hidden.sum()), int((observed & ~hidden).sum(1).min())
-    (88, 2)
     """
     n, d = observed.shape
     rows = min(n, MAX_ROWS, max(MAX_CELLS // max(d, 1), 1))
@@ -261,12 +256,7 @@ def column_ranges(values: Array, observed: Array, least: float = 0.0) -> tuple[A
 def dense(
     sizes: Sequence[int], activation: Callable[[], nn.Module], generator: torch.Generator
 ) -> nn.Sequential:
-    """Linear layers of these widths with an activation between; weights from the generator alone.
-
-    >>> net = dense([3, 8, 2], nn.Tanh, torch.Generator().manual_seed(0))
-    >>> net(torch.zeros(5, 3)).shape
-    torch.Size([5, 2])
-    """
+    """Linear layers of these widths, an activation between; weights from the generator alone."""
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
         layer = nn.utils.skip_init(nn.Linear, before, after)  # leaves the global generator alone

@@ -160,7 +160,8 @@ def results_table(
         columns.append((f"{setting} {_short(metric)}", [_ours(line, metric) for line in lines]))
         figures = [paper.get((setting, metric, name)) for name in methods]
         if any(figures):
-            columns.append(("paper", [_papers(figure, metric) for figure in figures]))
+            cells = [NONE if f is None else _mean_sd(f.mean, f.sd, metric) for f in figures]
+            columns.append(("paper", cells))
     simulated = study in _simulated(runs)
     counts = pd.concat([part.loc[part["runs"] > 0, "runs"] for part in ours.values()])
     captions = _captions(simulated, _how_many(counts, metrics), cut, list(paper.values()))
@@ -220,22 +221,16 @@ def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:
 
 
 def _ours(line: Mapping[Any, Any] | None, metric: str) -> str:
-    if line is None:
-        return NONE
-    if not line["runs"]:
-        return "failed"
+    if line is None or not line["runs"]:
+        return NONE if line is None else "failed"
     failed = f" ({line['failed']:.0f} failed)" if line["failed"] else ""
-    return _mean_sd(line["mean"], None if np.isnan(line["sd"]) else line["sd"], metric) + failed
-
-
-def _papers(figure: Figure | None, metric: str) -> str:
-    return NONE if figure is None else _mean_sd(figure.mean, figure.sd, metric)
+    return _mean_sd(line["mean"], line["sd"], metric) + failed
 
 
 def _mean_sd(mean: float, sd: float | None, metric: str) -> str:
-    if metric in PERCENT:
-        return f"{100 * mean:.2f}" + ("" if sd is None else f" ± {100 * sd:.2f}")
-    return f"{mean:.4g}" + ("" if sd is None else f" ± {sd:.2g}")
+    scale, digits, sd_digits = (100, ".2f", ".2f") if metric in PERCENT else (1, ".4g", ".2g")
+    spread = "" if sd is None or np.isnan(sd) else f" ± {scale * sd:{sd_digits}}"
+    return f"{scale * mean:{digits}}{spread}"
 
 
 def p_value(p: float) -> str:
@@ -312,29 +307,22 @@ def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
 def _cut_networks(lines: Sequence[Mapping[str, Any]]) -> str:
     """Sizes and steps, where they are not the paper's, and the methods without these limits."""
     plan = PLANS[lines[0]["study"]]
+    limited = [line for line in lines if "steps" in line["setting"]]
     paper_size = _sizes(plan.network.get("hidden_layer_sizes", []))
     sizes = {_sizes(line["setting"].get("hidden_layer_sizes", [])) for line in lines}
     sizes -= {"", paper_size}
-    steps = {
-        (line["setting"]["steps"], plan.steps_in(line.get("options", {})))
-        for line in lines
-        if "steps" in line["setting"]
-    }
+    steps = {(run["setting"]["steps"], plan.steps_in(run.get("options", {}))) for run in limited}
     fewer = sorted(pair for pair in steps if pair[0] != pair[1] and pair[1])
     parts = []
     if sizes and paper_size:
         parts.append(f"{' or '.join(sorted(sizes))} hidden units (paper: {paper_size})")
     if fewer:
-        ours, paper = (
-            " or ".join(f"{number:,}" for number in dict.fromkeys(numbers))
-            for numbers in zip(*fewer, strict=True)
-        )
+        columns = [dict.fromkeys(numbers) for numbers in zip(*fewer, strict=True)]
+        ours, paper = (" or ".join(f"{number:,}" for number in column) for column in columns)
         parts.append(f"at most {ours} training steps, in whole epochs (paper: {paper})")
-    if not parts:
-        return ""
-    free = dict.fromkeys(line["method"] for line in lines if "steps" not in line["setting"])
+    free = dict.fromkeys(line["method"] for line in lines if line not in limited)
     rest = f" Not cut: {', '.join(free)}." if free else ""
-    return f"Networks have {' and '.join(parts)}.{rest}"
+    return f"Networks have {' and '.join(parts)}.{rest}" if parts else ""
 
 
 def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
@@ -352,15 +340,11 @@ def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
 
 
 def _imputer_settings(lines: Sequence[Mapping[str, Any]]) -> str:
-    settings = {}
-    for line in lines:
-        shown = [
-            f"{name.removeprefix('imputer__')} {value}"
-            for name, value in line["setting"].items()
-            if name.startswith("imputer__")
-        ]
-        if shown:
-            settings[line["method"]] = f"{line['method']}: {', '.join(shown)}"
+    settings = {
+        line["method"]: f"{line['method']}: {', '.join(shown)}"
+        for line in lines
+        if (shown := [f"{k[9:]} {v}" for k, v in line["setting"].items() if k[:9] == "imputer__"])
+    }
     return f"Settings of the imputers: {'; '.join(settings.values())}." if settings else ""
 
 

@@ -134,27 +134,17 @@ def compare_over_studies(
     for method, part in differences.groupby("method", sort=False):
         d = part.groupby("study", sort=False)["difference"].mean().dropna().to_numpy()
         W, p = signed_rank(d)
+        counts = {"better": sign * d > 0, "equal": d == 0, "worse": sign * d < 0}
         lines.append(
-            {
-                "method": method,
-                "against": against or "best rival",
-                "studies": len(d),
-                "better": int((sign * d > 0).sum()),
-                "equal": int((d == 0).sum()),
-                "worse": int((sign * d < 0).sum()),
-                "difference": d.mean() if len(d) else np.nan,
-                "W": W,
-                "p": p,
-            }
+            {"method": method, "against": against or "best rival", "studies": len(d)}
+            | {name: int(count.sum()) for name, count in counts.items()}
+            | {"difference": d.mean() if len(d) else np.nan, "W": W, "p": p}
         )
     return pd.DataFrame(lines)
 
 
 def mean_ranks(
-    runs: pd.DataFrame,
-    metric: str,
-    methods: Sequence[str] | None = None,
-    higher_is_better: bool | None = None,
+    runs: pd.DataFrame, metric: str, methods: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Mean rank of each method, 1 the best, ties averaged; the best method first.
 
@@ -167,7 +157,6 @@ def mean_ranks(
     table = checked_runs(runs, metric)
     check_methods(table, methods or [])
     wanted = list(methods if methods is not None else table["method"].unique())
-    up = _upwards(metric, higher_is_better)
     ranks = []
     for (study, setting), part in table.groupby(PLACE, sort=False):
         wide = part.pivot(index=RUN, columns="method", values=metric).reindex(columns=wanted)
@@ -181,7 +170,7 @@ def mean_ranks(
                 "Finish the runs, or pass methods= those that have them",
             )
         size = np.abs(means).max() or 1.0
-        order = np.round(means / size / NOISE) * (-1 if up else 1)
+        order = np.round(means / size / NOISE) * (-1 if metric in HIGHER_IS_BETTER else 1)
         ranks.append(pd.DataFrame({"study": study, "method": wanted, "rank": rankdata(order)}))
     by_study = pd.concat(ranks).groupby(["study", "method"], sort=False)["rank"].mean()
     groups = by_study.groupby("method", sort=False)
@@ -300,22 +289,16 @@ def _upwards(metric: str, higher_is_better: bool | None) -> bool:
 
 
 def _test_to_train(part: pd.DataFrame, test_to_train: float | None) -> float:
-    if test_to_train is not None:
-        ratio = float(test_to_train)
-    elif part.empty:  # nothing was finished, so nothing is tested
-        ratio = 0.0
-    elif "test_to_train" in part:
-        ratio = float(part["test_to_train"].mean())
-    else:
+    if test_to_train is None and part.empty:  # nothing was finished, so nothing is tested
+        return 0.0
+    if test_to_train is None and "test_to_train" not in part:
         raise ParameterError(
             "the sizes of the test and training parts are not known",
             "The corrected t-test needs n_test / n_train",
             "Pass test_to_train=, or runs with the columns n_test and n_train",
         )
+    ratio = float(part["test_to_train"].mean() if test_to_train is None else test_to_train)
     if not 0 <= ratio < np.inf:
-        raise ParameterError(
-            f"n_test / n_train is {ratio}",
-            "It must be a number, 0 or more",
-            "Pass test_to_train=, such as 0.25 for four rows of five in training",
-        )
+        remedy = "Pass test_to_train=, such as 0.25 for four rows of five in training"
+        raise ParameterError(f"n_test / n_train is {ratio}", "It must be 0 or more", remedy)
     return ratio

@@ -120,7 +120,11 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     size = 0
     lines = BytesIO(content).readlines()
     for number, line in enumerate(lines, start=1):
-        record = _record(line)
+        try:
+            record = json.loads(line)
+            Run.of(record)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            record = None
         if record is None or not line.endswith(b"\n"):
             if number == len(lines) and _is_torn(line, first=number == 1):
                 break
@@ -143,15 +147,6 @@ def _is_torn(line: bytes, *, first: bool) -> bool:
         return True
     ours = line.startswith(BEGIN) or (not first and BEGIN.startswith(line))
     return ours and not line.endswith(b"\n")
-
-
-def _record(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-        Run.of(record)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return record
 
 
 def _sync_folder(folder: Path) -> None:

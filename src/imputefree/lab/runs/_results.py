@@ -67,12 +67,20 @@ class ResultsFile:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             self._file = os.open(self.path, flags | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            self._lock()
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             content = self.path.read_bytes() if self.path.is_file() else b""
             self.records, size = _parse(content, self.path)
             if size < len(content):
                 os.ftruncate(self._file, size)
             _sync_folder(self.path.parent)
+        except BlockingIOError:
+            os.close(self._file)
+            raise ResultsError(
+                f"{self.path} is being written by another process",
+                "A results file has one writer at a time",
+                "Wait for it or stop it, or name another file",
+            ) from None
         except BaseException:
             os.close(self._file)
             raise
@@ -100,18 +108,6 @@ class ResultsFile:
                     os.ftruncate(self._file, size)
                 raise
         self.records.append(record)
-
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ResultsError(
-                f"{self.path} is being written by another process",
-                "A results file has one writer at a time",
-                "Wait for it or stop it, or name another file",
-            ) from None
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:

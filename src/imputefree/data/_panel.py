@@ -331,8 +331,6 @@ def read_panel(
     layout : which columns or axes mean what
     static : a table; columns of X are named in the layout
 
-    Examples
-    --------
     >>> panel = read_panel(np.array([[[1.0], [2.0]], [[3.0], [np.inf]]]), lengths=[2, 1])
     >>> panel.steps.arrays, panel.lengths, panel.times
     ([array([1., 2., 3.])], array([2, 1]), array([0., 1., 0.]))

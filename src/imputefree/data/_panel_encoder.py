@@ -22,14 +22,10 @@ class PanelEncoder:
     Inputs of a step, in this order: entries of its columns, static entries, indicators of both,
     and the times since.
 
-    Parameters
-    ----------
     time_since : add, per column with gaps, the time since its last observation before this step
         and, if steps are not evenly spaced in training, the time since the last step
     others : as for `TableEncoder`; `categorical_features` may name static columns too
 
-    Examples
-    --------
     >>> from imputefree.data import read_panel
     >>> encoder = PanelEncoder().fit(read_panel([[[1.0], [np.nan]], [[3.0], [2.0], [4.0]]]))
     >>> encoder.input_names

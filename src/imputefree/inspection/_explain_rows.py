@@ -146,7 +146,7 @@ class Copies:
             fixed = raw.statics and _known_levels(encoder.statics, raw.statics)
             self.inputs = replace(raw, steps=steps, statics=fixed, apart={})
             self.step_seen = steps.observed
-            plans = [*encoder.steps.plans, *(encoder.statics.plans if fixed else [])]
+            plans = encoder.together.plans
         else:
             self.limit = max(CHUNK_NUMBERS // max(len(encoder.input_columns), 1), 1)
             self.lengths = np.ones(raw.n_rows, dtype=np.int64)
@@ -218,7 +218,7 @@ def _known_levels(encoder: TableEncoder, columns: Columns) -> Columns:
     columns, arrays = encoder.arranged(columns), []
     for plan, array in zip(encoder.plans, columns.arrays, strict=True):
         if isinstance(plan, Category):
-            levels = {*plan.levels, *plan.rare_levels}
+            levels = set(plan.all_levels)
             array = np.array([x if x in levels else None for x in array], dtype=object)
         arrays.append(array)
     return replace(columns, arrays=arrays)

@@ -85,7 +85,7 @@ def test_odd_lines_are_shown_as_they_are(run, path, tmp_path, odd, part):
         (["icu.jsonl", "-o", "thesis.txt/page.html"], "thesis.txt/page.html cannot be written"),
         (["icu.jsonl", "-o", "/proc/none/page.html"], "/proc/none/page.html cannot be written"),
         (["icu.jsonl", "-o", "folder"], "folder cannot be written"),
-        (["icu.jsonl", "-o", "icu.jsonl"], "icu.jsonl is a results file"),
+        (["icu.jsonl", "-o", "icu.jsonl"], "icu.jsonl is an input"),
         (["icu.jsonl", "-o", ""], ". cannot be written"),
         (["icu.jsonl", "-o", "/"], "/ cannot be written"),
         (["deep.jsonl"], "line 1 of deep.jsonl is not a result"),

@@ -1,10 +1,10 @@
-"""Read a file piece by piece for a model: columns by their kinds, bad rows by line."""
+"""A model, and the file that it reads piece by piece: columns by their kinds, bad rows by line."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,105 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Category, Columns, Levels, parse_numbers
-from ..errors import InputError, counted, shorten
+from ..data import Category, Columns, Levels, Plan, parse_numbers
+from ..errors import InputError, ModelFileError, counted, shorten
+from ..estimators import GILEstimator
 from ..io import BadRows, RawRows, Reader, need_columns, twin_error
-from ._file_times import Clock
-from ._loaded_model import about, file_inputs, roles_of
+from ._file_times import Clock, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
+KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
 RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
 Progress = Callable[[int, int | None], None]
+
+
+def load_model(path: str | os.PathLike[str]) -> GILEstimator:
+    """Any fitted estimator from its file; a ModelFileError says in one sentence what is wrong."""
+    try:
+        return GILEstimator.load(path)
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        fact = f"{os.fspath(path)!r} cannot be read ({error})"  # such as a path with a zero byte
+        raise ModelFileError(fact, "", "Check the path") from None
+
+
+def is_of_series(model: Any) -> bool:
+    """Whether a model predicts series, not rows of a table."""
+    return hasattr(model.encoder_, "steps")
+
+
+def static_names(model: Any) -> list[str]:
+    """Names of the columns that are constant within a series; a table has none."""
+    statics = getattr(model.encoder_, "statics", None)
+    return [] if statics is None else list(statics.names)
+
+
+def roles_of(model: Any) -> dict[str, str]:
+    """For series: the columns with a role, {"id": name, "time": …, "variable": …, "value": …}.
+
+    Roles that the model does not have are left out. A table has none.
+    """
+    layout = model.layout_ if is_of_series(model) else {}
+    return {role: layout[role] for role in KIND_OF_ROLE if layout.get(role)}
+
+
+def about(model: Any) -> dict[str, Any]:
+    """What a model made by `imputefree fit` knows about itself; {} if it was saved from Python."""
+    return getattr(model, "about_", None) or {}
+
+
+def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
+    """The columns of a file that the model reads, in its order; or an InputError.
+
+    Each is described by its encoding in training, or by its kind if it has a role: "id", "time",
+    "text" or "number". A model trained on an array has no names: then columns are taken in their
+    order, if there are as many as in training.
+
+    >>> import pandas as pd
+    >>> from imputefree import GILRegressor
+    >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0], "age": [31, 42, 53, 64]})
+    >>> model = GILRegressor(max_iter=1).fit(X, [1.0, 2.0, 3.0, 4.0])
+    >>> list(file_inputs(model, ["age", "ward", "dose"]))
+    ['dose', 'age']
+    """
+    roles, encoder = roles_of(model), model.encoder_
+    wanted: dict[str, Plan | str] = {name: KIND_OF_ROLE[role] for role, name in roles.items()}
+    series = is_of_series(model)
+    if series and "id" not in roles:
+        raise InputError(
+            "the model was trained on series without an id column",
+            "A file of series has a column that identifies the series",
+            "Train with id=, or predict from Python",
+        )
+    plans = list(encoder.steps.plans if series else encoder.plans)
+    if "variable" in roles:
+        if any(isinstance(plan, Category) for plan in plans):
+            raise InputError(
+                "the model was trained on pairs of variable and value, some of them strings",
+                "A column of values from a file must be numbers",
+                "Predict from Python, or train with one column per variable",
+            )
+        plans = []
+    if series and encoder.statics is not None:
+        plans += encoder.statics.plans
+    wanted |= {plan.name: plan for plan in plans if plan.name not in wanted}
+    lacking = [name for name in wanted if name not in set(names)]
+    if lacking and not series and not encoder.named:
+        if len(names) == len(wanted):
+            return dict(zip(names, wanted.values(), strict=True))
+        raise InputError(
+            f"there are {len(names)} columns where the model was trained on {len(wanted)}",
+            "A model trained without column names takes columns by their order",
+            f"Give it {len(wanted)} columns, in the order of training",
+        )
+    if lacking:
+        raise InputError(
+            f"there is no column {shorten(lacking)}",
+            f"The model was trained with it; the columns here are {shorten(names, limit=8)}",
+            "Rename or add the columns; empty ones are allowed",
+        )
+    return wanted
 
 
 @dataclass(frozen=True)
@@ -94,7 +184,7 @@ class Chunks:
         self.model, self.reader, self.progress = model, reader, progress
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
-        with self._naming():
+        with naming(path):
             inputs = file_inputs(model, reader.names)
         need_columns(reader.names, self.extra, path)
         twins = [name for name in [*inputs, *self.extra] if name in reader.twins]
@@ -124,11 +214,8 @@ class Chunks:
             if len(chunk.lines):
                 yield chunk
         if not count and not self.bad.count:
-            raise InputError(
-                f"{self.bad.path} has column names but no rows",
-                "There must be something to predict",
-                "Check the file",
-            )
+            fact, rule = f"{self.bad.path} has column names but no rows", "Rows are predicted"
+            raise InputError(fact, rule, "Check the file")
 
     @property
     def notes(self) -> list[str]:
@@ -140,14 +227,6 @@ class Chunks:
             columns.append(f"{shorten(words, 3)} in column {name!r} ({rows})")
         unseen = f"Training never saw these, which count as missing: {shorten(columns, word=str)}."
         return [*[unseen] * bool(columns), *self.bad.notes]
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """Put the file's name into errors."""
-        try:
-            yield
-        except InputError as error:
-            raise InputError(f"{self.bad.path}: {error.fact}", error.rule, error.remedy) from None
 
     def _interpreted(self, raw: RawRows) -> Chunk:
         """Cells by the model's kinds; rows with bad ones are reported and left out."""
@@ -181,7 +260,7 @@ class Chunks:
         if kind == "number":
             return *parse_numbers(cells), "which is not a finite number"
         if kind == "time":
-            with self._naming():
+            with naming(self.bad.path):
                 return *self._clock.read(cells), self._clock.problem
         bad = cells.isna().to_numpy() & (kind == "id")
         return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"

@@ -6,7 +6,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +25,13 @@ from ._card import (
     OURS,
     Estimate,
     describe,
+    methods,
     most_telling_gaps,
+    render,
     verdict,
-    write_card,
 )
 from ._partial import Partial, damaged, write_durably
 from ._problem import Problem
-from ._request import card_path
 
 FOLDS = 5
 MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
@@ -57,21 +56,6 @@ class Plan(NamedTuple):
     def steps(self) -> int:
         """How many models are trained."""
         return len(self.folds) * len(methods()) + 1
-
-
-def methods() -> list[str]:
-    """Our model, then the references; which boosting depends on what is installed."""
-    return [OURS, MASK, MEAN, BOOSTING[0] if find_spec("lightgbm") else BOOSTING[1]]
-
-
-def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
-    """What identifies this fit besides its options, named in the words of an error."""
-    test = other.digest if other is not None else None
-    return {
-        "the data": problem.digest,
-        "the test file": test,
-        "the methods to compare with": methods(),
-    }
 
 
 def make(name: str, problem: Problem) -> Any:
@@ -229,12 +213,11 @@ def fit(
     model = final()
     date = partial.state["date"]
     model.about_ = describe(problem, date, estimated, type(model).__name__)
-    model.card_ = write_card(model.about_)
+    model.card_ = render("card.md.jinja", model.about_)
     finished = partial.folder / "finished.imputefree"
     model.save(finished)
-    output = problem.request.output
-    write_durably(output, finished.read_bytes())
-    write_durably(card_path(output), model.card_.encode())
+    write_durably(problem.request.output, finished.read_bytes())
+    write_durably(problem.request.card, model.card_.encode())
     return model
 
 

@@ -16,8 +16,16 @@ from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
 from ..io import open_rows
 from ..metrics import intervals
-from ._chunks import Chunk, Chunks, Progress, whole_series
-from ._loaded_model import about, is_of_series, roles_of, static_names
+from ._chunks import (
+    Chunk,
+    Chunks,
+    Progress,
+    about,
+    is_of_series,
+    roles_of,
+    static_names,
+    whole_series,
+)
 from ._problem import split_names
 
 PREDICTION = "prediction"
@@ -122,11 +130,8 @@ def evaluate(
     """
     target = target or about(model).get("target")
     if not target:
-        raise ParameterError(
-            "the model does not say which column it predicts",
-            "Models saved from Python do not know their target's name",
-            "Pass --target COLUMN",
-        )
+        fact, rule = "the model does not know its target's name", "It was saved from Python"
+        raise ParameterError(fact, rule, "Pass --target COLUMN")
     unit = "row"
     if is_of_series(model):
         unit = "step" if predicts_steps(model) else "series"
@@ -146,11 +151,8 @@ def evaluate(
                 gaps[name] += int(column.isna().sum())
     truth = np.concatenate(answers)
     if not len(truth):
-        raise InputError(
-            f"{path} has no row with an answer in {target!r}",
-            "Predictions are compared with answers",
-            "Name the column of the answers with --target",
-        )
+        fact, rule = f"{path} has no answer in {target!r}", "Predictions are compared with answers"
+        raise InputError(fact, rule, "Name their column with --target")
     task = "regression" if levels is None else "classification"
     truth = truth if levels is None else truth.astype(np.int64)
     scores, _ = intervals(task, truth, {"model": np.concatenate(predictions)})

@@ -79,7 +79,7 @@ def test_odd_lines_are_shown_as_they_are(run, path, tmp_path, odd, part):
     ("words", "part"),
     [
         (["none.jsonl"], "none.jsonl does not exist"),
-        (["folder"], "folder cannot be read: is a directory"),
+        (["folder"], "folder cannot be read (Is a directory)"),
         (["empty.jsonl"], "empty.jsonl holds no results"),
         (["thesis.txt"], "line 1 of thesis.txt is not a result"),
         (["icu.jsonl", "-o", "thesis.txt/page.html"], "thesis.txt/page.html cannot be written"),

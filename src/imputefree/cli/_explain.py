@@ -119,10 +119,10 @@ def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFram
         chunks = Chunks(model, reader, data)
         for chunk in chunks:
             parts.append(chunk)
-            count += len(chunk.lines)
+            count += len(chunk.inputs)
             if count >= enough:
                 break
-    return chunks.notes, Chunk.joined(parts).inputs
+    return chunks.notes, Chunk.joined(parts).inputs.reset_index(drop=True)
 
 
 def _select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:

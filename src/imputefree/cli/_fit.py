@@ -199,15 +199,8 @@ def show_scores(about: dict[str, Any]) -> None:
     for metric in estimate["scores"]["imputefree"]:
         table.add_column(METRICS[metric], justify="right", min_width=CELL_WIDTH)
     for name, scores in estimate["scores"].items():
-        table.add_row(TITLES[name], *(_cell(figure_text(figure)) for figure in scores.values()))
+        figures = [figure_text(figure) for figure in scores.values()]
+        # A figure stands above its interval: side by side, five columns would be too wide.
+        cells = [text.rstrip("]").replace(" [", "\n").replace(", ", "–") for text in figures]
+        table.add_row(TITLES[name], *cells)
     Console(highlight=False).print(table)
-
-
-def _cell(figure: str) -> str:
-    """The figure above its interval: side by side, five columns would be too wide.
-
-    >>> _cell("0.812 [0.790, 0.830]")
-    '0.812\\n0.790–0.830'
-    """
-    value, _, interval = figure.rstrip("]").partition(" [")
-    return f"{value}\n{interval.replace(', ', '–')}" if interval else figure

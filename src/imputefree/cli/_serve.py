@@ -51,11 +51,9 @@ def serve_command(
     local = is_loopback(bound)
     if not local and token is None and not open:
         bound.close()
-        raise ParameterError(
-            f"--host is {host!r} and there is no token",
-            "Anyone who can reach the address could then use the model",
-            f"Pass --token-file or set {TOKEN}, or pass --open to let anyone in",
-        )
+        rule = "Anyone who can reach the address could then use the model"
+        remedy = f"Pass --token-file or set {TOKEN}, or pass --open to let anyone in"
+        raise ParameterError(f"--host is {host!r} and there is no token", rule, remedy)
     names = {"localhost", "127.0.0.1", "[::1]", host.lower()} if local and token is None else None
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
     app = build_app(loaded, limits, token, names)

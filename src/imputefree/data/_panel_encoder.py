@@ -22,14 +22,10 @@ class PanelEncoder:
     Inputs of a step, in this order: entries of its columns, static entries, indicators of both,
     and the times since.
 
-    Parameters
-    ----------
     time_since : add, per column with gaps, the time since its last observation before this step
         and, if steps are not evenly spaced in training, the time since the last step
     others : as for `TableEncoder`; `categorical_features` may name static columns too
 
-    Examples
-    --------
     >>> from imputefree.data import read_panel
     >>> encoder = PanelEncoder().fit(read_panel([[[1.0], [np.nan]], [[3.0], [2.0], [4.0]]]))
     >>> encoder.input_names
@@ -61,7 +57,8 @@ class PanelEncoder:
         self.statics = None
         if panel.statics is not None:
             self.statics = TableEncoder(for_statics, *options).fit(panel.statics)
-        distances = _since_last_step(panel)[_within(panel)]
+        later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
+        distances = np.minimum(_since(panel)[later], LONGEST)
         self.unit = float(np.median(distances)) if len(distances) else 1.0
         even = not len(distances) or np.ptp(distances) <= 1e-6 * self.unit
         self.uneven = bool(self.time_since and not even)
@@ -129,10 +126,9 @@ class PanelEncoder:
         """log(1 + time since / median distance of steps); (steps, inputs) float32."""
         entries = self.steps.input_columns[: self.steps.n_entries]
         first_input = np.searchsorted(entries, self.timed_columns())
-        starts = _starts(panel)
-        columns = [_since_observed(panel.times, starts, observed[:, i]) for i in first_input]
+        columns = [_since(panel, observed[:, i]) for i in first_input]
         if self.uneven:
-            columns.append(_since_last_step(panel))
+            columns.append(np.minimum(_since(panel), LONGEST))
         since = np.empty((len(panel.times), len(columns)), dtype=np.float32)
         for i, column in enumerate(columns):
             with np.errstate(over="ignore"):
@@ -181,22 +177,10 @@ def _starts(panel: Panel) -> np.ndarray:
     return np.repeat(first_steps(panel.lengths), panel.lengths)
 
 
-def _within(panel: Panel) -> np.ndarray:
-    """True for all steps but the first of each series; (S,)."""
-    return np.arange(len(panel.times)) > _starts(panel)
-
-
-def _since_last_step(panel: Panel) -> np.ndarray:
-    """Time since the step before, 0 at a series' first; (S,)."""
-    with np.errstate(over="ignore"):
-        gap = np.diff(panel.times, prepend=panel.times[:1])
-    return np.where(_within(panel), np.minimum(gap, LONGEST), 0.0)
-
-
-def _since_observed(times: np.ndarray, starts: np.ndarray, observed: np.ndarray) -> np.ndarray:
+def _since(panel: Panel, observed: Any = True) -> np.ndarray:
     """Time since the last observation *before* each step, or since the series began; (S,)."""
-    here = np.arange(len(observed))
+    here = np.arange(len(panel.times))
     last = np.maximum.accumulate(np.where(observed, here, 0))
     before = np.concatenate([[0], last[:-1]])
     with np.errstate(over="ignore"):
-        return times - times[np.maximum(before, starts)]
+        return panel.times - panel.times[np.maximum(before, _starts(panel))]

@@ -272,16 +272,12 @@ class Table:
 class TableEncoder:
     """Learns how to scale and encode tables, and encodes them.
 
-    Parameters
-    ----------
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich"
         (see `Number`) or "auto" (rich up to 100 columns)
     owner : the estimator's name, for error messages
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
     >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["f", "m", None]})

@@ -115,11 +115,8 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     fact = f"sample_weight holds {weight[np.argmax(bad)]}"
     refuse_rows(bad, fact, rule, "Set unusable rows to weight 0")
     if not weight.any():
-        raise InputError(
-            "all sample weights are zero",
-            "Sample weights must contain at least one non-zero number",
-            "Check the weights",
-        )
+        rule = "Sample weights must contain at least one non-zero number"
+        raise InputError("all sample weights are zero", rule, "Check the weights")
     return weight
 
 
@@ -227,20 +224,14 @@ class Examples:
         """Without series whose steps all weigh 0 (one factor per step); and the factors left."""
         kept = np.flatnonzero(np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0)
         if not len(kept):
-            raise InputError(
-                "class_weight gives every step the weight zero",
-                "At least one step must have a weight above zero",
-            )
+            raise _weightless("step")
         return self._rows(kept), factor[self.inputs.places(kept)]
 
     def reweighted(self, factor: np.ndarray) -> Examples:
         """With weights multiplied (one factor per row), without the rows that then weigh 0."""
         weight = self.weight * factor
         if not weight.any():
-            raise InputError(
-                "class_weight gives every row the weight zero",
-                "At least one row must have a weight above zero",
-            )
+            raise _weightless("row")
         return replace(self, weight=weight)._rows(np.flatnonzero(weight))
 
     def label_weights(self, factor: np.ndarray) -> np.ndarray | None:
@@ -256,6 +247,11 @@ class Examples:
             return weight / weight.mean() * (self.inputs.n_rows / len(weight))
         share = weight / weight.mean()
         return share if np.ptp(share) else None
+
+
+def _weightless(unit: str) -> InputError:
+    fact = f"class_weight gives every {unit} the weight zero"
+    return InputError(fact, f"At least one {unit} must have a weight above zero")
 
 
 def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:

@@ -128,8 +128,6 @@ def explain_rows(
 class Copies:
     """Predicts copies of rows or series that each have one column changed.
 
-    Attributes
-    ----------
     code : (n,) the number of the class that is explained; None for a regression
     lengths : (n,) steps of each series; 1 for rows of a table
     step_seen : (S, columns of a step) and fixed_seen : (n, other columns), what is observed
@@ -229,11 +227,8 @@ def _explained_class(model: Any, predicted: np.ndarray, of: Any) -> np.ndarray |
     classes = getattr(model, "classes_", None)
     if classes is None:
         if of is not None:
-            raise ParameterError(
-                f"of is {of!r}, but this model predicts a number",
-                "Only a classifier has a class to explain",
-                "Leave it out",
-            )
+            fact = f"of is {of!r}, but this model predicts a number"
+            raise ParameterError(fact, "Only a classifier has a class to explain", "Leave it out")
         return None
     if of is None and len(classes) > 2:
         return predicted.argmax(1)

@@ -47,14 +47,10 @@ class Reader(Protocol):
 class BadRows:
     """Collects bad rows by line number: stops at the first, or skips and counts them.
 
-    Parameters
-    ----------
     path : the file, for messages
     skip : leave bad rows out; otherwise the first one is an InputError
     word : what rows are counted in: "line" for text, where the names are line 1, or "row"
 
-    Examples
-    --------
     >>> bad = BadRows(Path("a.csv"), skip=True)
     >>> bad.report({7: "has 2 fields, not 3", 4: "column 'age' holds 'old', not a number"})
     >>> print(*bad.notes, sep="\\n")

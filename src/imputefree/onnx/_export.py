@@ -164,15 +164,15 @@ def sample_rows(model: Any, rng: np.random.Generator, rows: int) -> Columns | Pa
     """
     encoder = model.encoder_
     if not isinstance(encoder, PanelEncoder):
-        return _random_columns(encoder, rng, _gap_rates(rng, rows))
+        return _random_columns(encoder, rng, rows)
     lengths = rng.integers(1, LONGEST_SAMPLE + 1, rows)
     lengths[: min(rows, 2)] = LONGEST_SAMPLE
     distance = rng.uniform(0.2, 1.8, lengths.sum()) if encoder.uneven else 1.0
     times = np.cumsum(np.broadcast_to(encoder.unit * distance, lengths.sum()))
     statics = None
     if encoder.statics is not None:
-        statics = _random_columns(encoder.statics, rng, _gap_rates(rng, rows))
-    steps = _random_columns(encoder.steps, rng, np.repeat(_gap_rates(rng, rows), lengths))
+        statics = _random_columns(encoder.statics, rng, rows)
+    steps = _random_columns(encoder.steps, rng, rows, lengths)
     return Panel(
         steps=replace(steps, arrays=[_held(array, rng, lengths) for array in steps.arrays]),
         lengths=lengths,
@@ -197,14 +197,13 @@ def _held(array: np.ndarray, rng: np.random.Generator, lengths: np.ndarray) -> n
     return np.where(held, values, array)
 
 
-def _gap_rates(rng: np.random.Generator, rows: int) -> np.ndarray:
-    """The probability of a gap in each row; (n,)."""
+def _random_columns(
+    encoder: TableEncoder, rng: np.random.Generator, rows: int, lengths: Any = 1
+) -> Columns:
+    """Columns of rows, or of the steps of series; all rows of a series have the same gap rate."""
     rates = rng.uniform(0, 1, rows)
     rates[:2] = [1.0, 0.0][:rows]
-    return rates
-
-
-def _random_columns(encoder: TableEncoder, rng: np.random.Generator, rates: np.ndarray) -> Columns:
+    rates = np.repeat(rates, lengths)
     arrays = []
     for plan in encoder.plans:
         array = _random_values(plan, rng, len(rates))

@@ -23,11 +23,9 @@ def listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError):
-        raise ParameterError(
-            f"--host is {host!r}, which is not an address of this machine",
-            "It is a host name or an address such as 127.0.0.1",
-            "Leave it out, or correct it",
-        ) from None
+        fact = f"--host is {host!r}, which is not an address of this machine"
+        rule = "It is a host name or an address such as 127.0.0.1"
+        raise ParameterError(fact, rule, "Leave it out, or correct it") from None
     bound = socket.socket(family, kind, proto)
     try:
         if os.name == "posix":  # otherwise a port stays taken for a minute after a shutdown
@@ -37,11 +35,9 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         reason = (error.strerror or str(error)).lower()
-        raise ParameterError(
-            f"cannot listen at {host} port {port} ({reason})",
-            "The port must be free, and the host an address of this machine",
-            "Choose another --port (0 takes a free one) or --host",
-        ) from None
+        fact = f"cannot listen at {host} port {port} ({reason})"
+        rule = "The port must be free, and the host an address of this machine"
+        raise ParameterError(fact, rule, "Choose another --port (0: any) or --host") from None
     return bound
 
 

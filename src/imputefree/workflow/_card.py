@@ -162,12 +162,8 @@ def verdict(estimate: Estimate, telling: str | None = None) -> dict[str, list[st
 
 def best_reference(estimate: Estimate) -> str | None:
     """The reference with the best main score."""
-    metric, scores = estimate["main"], estimate["scores"]
-    return max(
-        estimate["differences"],
-        key=lambda name: _sign(metric) * scores[name][metric][0],
-        default=None,
-    )
+    metric, scores, names = estimate["main"], estimate["scores"], estimate["differences"]
+    return max(names, key=lambda name: _sign(metric) * scores[name][metric][0], default=None)
 
 
 def _sign(metric: str) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -78,19 +77,15 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
     wanted: dict[str, Plan | str] = {name: KIND_OF_ROLE[role] for role, name in roles.items()}
     series = is_of_series(model)
     if series and "id" not in roles:
-        raise InputError(
-            "the model was trained on series without an id column",
-            "A file of series has a column that identifies the series",
-            "Train with id=, or predict from Python",
-        )
+        rule = "A file of series has a column that identifies the series"
+        fact, remedy = "the model was trained on series without an id column", "Train with id="
+        raise InputError(fact, rule, remedy)
     plans = list(encoder.steps.plans if series else encoder.plans)
     if "variable" in roles:
         if any(isinstance(plan, Category) for plan in plans):
-            raise InputError(
-                "the model was trained on pairs of variable and value, some of them strings",
-                "A column of values from a file must be numbers",
-                "Predict from Python, or train with one column per variable",
-            )
+            fact = "the model was trained on pairs of variable and value, some of them strings"
+            rule, remedy = "A file's column of values must be numbers", "Predict from Python"
+            raise InputError(fact, rule, remedy)
         plans = []
     if series and encoder.statics is not None:
         plans += encoder.statics.plans
@@ -99,33 +94,26 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
     if lacking and not series and not encoder.named:
         if len(names) == len(wanted):
             return dict(zip(names, wanted.values(), strict=True))
-        raise InputError(
-            f"there are {len(names)} columns where the model was trained on {len(wanted)}",
-            "A model trained without column names takes columns by their order",
-            f"Give it {len(wanted)} columns, in the order of training",
-        )
+        fact = f"there are {len(names)} columns where the model was trained on {len(wanted)}"
+        rule = "A model trained without column names takes columns by their order"
+        raise InputError(fact, rule, "Give it the columns of training")
     if lacking:
-        raise InputError(
-            f"there is no column {shorten(lacking)}",
-            f"The model was trained with it; the columns here are {shorten(names, limit=8)}",
-            "Rename or add the columns; empty ones are allowed",
-        )
+        rule = f"The model was trained with it; the columns here are {shorten(names, limit=8)}"
+        remedy = "Rename or add the columns; empty ones are allowed"
+        raise InputError(f"there is no column {shorten(lacking)}", rule, remedy)
     return wanted
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Rows of a file.
+class Chunk(NamedTuple):
+    """Rows of a file; the index of both frames is the line of each row.
 
     inputs : (n, columns) what the model reads; for series with id and time
     extra : (n, columns) other requested columns, as in the file
-    lines : (n,) the line of each row
     series : (n,) the number of each row's series, if all rows of these series are here
     """
 
     inputs: pd.DataFrame
     extra: pd.DataFrame
-    lines: np.ndarray
     series: np.ndarray | None = None
 
     @property
@@ -137,27 +125,19 @@ class Chunk:
             all(isinstance(name, str) for name in names),
             [self.inputs[name].to_numpy() for name in names],
             [False] * len(names),
-            len(self.lines),
+            len(self.inputs),
         )
 
     def rows(self, rows: np.ndarray | slice) -> Chunk:
         """Only these rows; their series are no longer known."""
-        return Chunk(
-            self.inputs[rows].reset_index(drop=True),
-            self.extra[rows].reset_index(drop=True),
-            self.lines[rows],
-        )
+        return Chunk(self.inputs.iloc[rows], self.extra.iloc[rows])
 
     @staticmethod
     def joined(parts: Sequence[Chunk]) -> Chunk:
         """One chunk of several."""
         if len(parts) == 1:
             return parts[0]
-        return Chunk(
-            pd.concat([part.inputs for part in parts], ignore_index=True),
-            pd.concat([part.extra for part in parts], ignore_index=True),
-            np.concatenate([part.lines for part in parts]),
-        )
+        return Chunk(pd.concat([p.inputs for p in parts]), pd.concat([p.extra for p in parts]))
 
 
 class Chunks:
@@ -208,10 +188,10 @@ class Chunks:
         count = 0
         for raw in self.reader.rows(raw_kinds):
             chunk = self._interpreted(raw)
-            count += len(chunk.lines)
+            count += len(chunk.inputs)
             if self.progress:
                 self.progress(raw.done, self.reader.size)
-            if len(chunk.lines):
+            if len(chunk.inputs):
                 yield chunk
         if not count and not self.bad.count:
             fact, rule = f"{self.bad.path} has column names but no rows", "Rows are predicted"
@@ -249,10 +229,10 @@ class Chunks:
         for name, unknown in unseen.items():
             if (unknown & good).any():
                 self._count_unseen(name, raw.frame[name][unknown & good])
-        inputs = pd.DataFrame(columns)
+        inputs = pd.DataFrame(columns).set_index(raw.lines)
         if self._unnamed:  # columns are taken in their order
             inputs = inputs.set_axis(range(inputs.shape[1]), axis=1)
-        chunk = Chunk(inputs, raw.frame[self.extra], raw.lines)
+        chunk = Chunk(inputs, raw.frame[self.extra].set_index(raw.lines))
         return chunk if good.all() else chunk.rows(good)
 
     def _values(self, cells: pd.Series, kind: str) -> tuple[np.ndarray, np.ndarray, str]:
@@ -334,9 +314,9 @@ def whole_series(chunks: Chunks, in_memory: bool = False) -> Iterator[Chunk]:
         begun = ids[starts]
         again = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
         if again.any():
-            row = starts[again.argmax()]
+            row = int(starts[again.argmax()])
             raise InputError(
-                f"{bad.path}, {bad.word} {chunk.lines[row]}: the series {str(ids[row])!r}"
+                f"{bad.path}, {bad.word} {chunk.inputs.index[row]}: the series {str(ids[row])!r}"
                 " reappears after rows of other series",
                 "Rows of one series must be adjacent when a file is read piece by piece",
                 f"Sort the file by {id!r}, or read all of it at once with --in-memory",
@@ -362,11 +342,11 @@ def _numbered(parts: list[Chunk], chunks: Chunks) -> Chunk:
     if time and "variable" not in roles:
         repeated = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
         wrong = {}
-        for row in np.flatnonzero(repeated):
+        for row in np.flatnonzero(repeated).tolist():
             series, when = chunk.inputs[id].iloc[row], chunk.inputs[time].iloc[row]
             fact = f"the series {str(series)!r} already has a row at time {when}"
-            wrong[int(chunk.lines[row])] = fact
+            wrong[int(chunk.inputs.index[row])] = fact
         chunks.bad.report(wrong)
         if wrong:
             chunk, codes = chunk.rows(~repeated), codes[~repeated]
-    return replace(chunk, series=codes)
+    return chunk._replace(series=codes)

@@ -92,11 +92,9 @@ class Clock:
         kind, first = _kind(values)
         trained = self.known.get("kind")
         if kind and trained and kind != trained:
-            raise InputError(
-                f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}",
-                f"The model was trained with {WORDS.get(trained, trained)} there",
-                "Write times as in training",
-            )
+            fact = f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}"
+            rule = f"The model was trained with {WORDS.get(trained, trained)} there"
+            raise InputError(fact, rule, "Write times as in training")
         self.kind = kind
         if kind == "dates" and isinstance(first, str) and self.format is None:
             only = pd.Series([first], name=values.name)
@@ -145,11 +143,9 @@ def _unambiguous_format(first: str, values: pd.Series) -> str | None:
     if not _all_dates(values, swapped):
         return form
     if _all_dates(values, form):
-        raise InputError(
-            f"the time column {values.name!r} holds {first!r}, which may be month or day first",
-            "No other time in it shows which is meant",
-            "Write dates such as 2024-12-31 or 2024-12-31 13:45",
-        )
+        fact = f"the time column {values.name!r} holds {first!r}, which may be month or day first"
+        rule, remedy = "No other time in it shows which is meant", "Write dates such as 2024-12-31"
+        raise InputError(fact, rule, remedy)
     return swapped
 
 

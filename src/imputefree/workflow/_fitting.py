@@ -161,12 +161,10 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
         folds = request.folds or FOLDS
         most = count if groups is None else len(np.unique(groups))
         if folds > most:
-            raise ParameterError(
-                f"there are {folds} folds, and {most} "
-                + ("rows or series" if groups is None else "groups"),
-                "Every fold needs at least one",
-                f"Pass --folds {most}" if most > 1 else "Leave --group out, or pass --no-estimate",
-            )
+            units = "rows or series" if groups is None else "groups"
+            fact, rule = f"there are {folds} folds, and {most} {units}", "Every fold needs one"
+            remedy = f"Pass --folds {most}" if most > 1 else "Pass --no-estimate"
+            raise ParameterError(fact, rule, remedy)
         number = assign_folds(folds, np.random.default_rng(request.seed), strata, groups)
         parts = [
             Fold(np.flatnonzero(number != k), np.flatnonzero(number == k))
@@ -178,12 +176,9 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
         how += f", rows of one {request.group!r} kept together"
     for fold in parts:
         if len(np.unique(problem.y[fold.train])) < 2 or not len(fold.test):
-            raise InputError(
-                "a part of the split has no two different targets to learn from, or none to score"
-                f" ({counted(count, 'example')} in all)",
-                "An estimate needs examples of different targets on both sides",
-                "Choose other --folds or --test, or pass --no-estimate",
-            )
+            fact = "a part of the split has no two different targets to learn, or none to score"
+            rule = f"An estimate needs both; there are {counted(count, 'example')} in all"
+            raise InputError(fact, rule, "Choose other --folds or --test, or pass --no-estimate")
     return Plan(parts, how)
 
 

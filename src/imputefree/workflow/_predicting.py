@@ -62,11 +62,9 @@ def predict_file(
         columns = list(dict.fromkeys([*keys, *split_names(keep, reader.names)]))
         both = [name for name in columns if name in names]
         if both:
-            raise ParameterError(
-                f"the column {both[0]!r} is to be kept, but a prediction has that name",
-                "Columns of the output have different names",
-                "Leave it out of --keep, or rename it in the file",
-            )
+            fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
+            rule = "Columns of the output have different names"
+            raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
         chunks = Chunks(model, reader, path, columns, skip, progress)
         for chunk, values in _predictions(chunks, in_memory):
             kept = chunk.extra[columns]
@@ -187,7 +185,7 @@ def _answers(
 ) -> tuple[np.ndarray, int]:
     """Numbers of classes, or numbers, NaN where there is none; and how many are gaps."""
     target, bad = chunks.extra[0], chunks.bad
-    cells = chunk.extra[target].reset_index(drop=True)
+    cells, lines = chunk.extra[target], chunk.extra.index
     if levels is None:
         numbers, wrong = parse_numbers(cells)
         problem = "which is not a number"
@@ -197,7 +195,7 @@ def _answers(
         problem = f"which is none of the classes {shorten(list(levels.known), limit=8)}"
     bad.report(
         {
-            int(chunk.lines[row]): f"the target {target!r} holds {cells[row]!r}, {problem}"
+            int(lines[row]): f"the target {target!r} holds {cells.iloc[row]!r}, {problem}"
             for row in np.flatnonzero(wrong).tolist()
         }
     )
@@ -208,7 +206,7 @@ def _answers(
     changes = np.flatnonzero((numbers != first[chunk.series]) & ~np.isnan(numbers))
     if len(changes):
         raise InputError(
-            f"{bad.path}, {bad.word} {chunk.lines[changes[0]]}: the target {target!r} changes"
+            f"{bad.path}, {bad.word} {lines[changes[0]]}: the target {target!r} changes"
             " within a series",
             "A series has one answer",
             "Name a column with one value per series",

@@ -118,11 +118,8 @@ def read_other(path: Path, like: Problem) -> Problem:
     request = like.request
     frame, _, digest = read_frame(path)
     if digest == like.digest:
-        raise InputError(
-            f"{path} holds the same as {request.data}",
-            "Test data must not have been trained on",
-            "Name another file with --test, or a share such as --test 0.2",
-        )
+        fact, rule = f"{path} holds the same as {request.data}", "Test data must be new"
+        raise InputError(fact, rule, "Name another file with --test, or a share such as 0.2")
     wanted = _key_columns(request) | {f"of {request.data.name}": [col.name for col in like.used]}
     for option, names in wanted.items():
         need_columns(frame, names, path, option=option)
@@ -316,11 +313,9 @@ def _same_classes(y: np.ndarray, classes: np.ndarray, path: Path) -> np.ndarray:
     known = {str(label): label for label in classes.tolist()}
     new = sorted({str(label) for label in y} - set(known))
     if new:
-        raise InputError(
-            f"the target of {path} has the class {shorten(new, 3)}",
-            f"The classes to learn are {shorten(list(known), 8)}",
-            "Correct the file, or leave these rows out",
-        )
+        fact = f"the target of {path} has the class {shorten(new, 3)}"
+        rule = f"The classes to learn are {shorten(list(known), 8)}"
+        raise InputError(fact, rule, "Correct the file, or leave these rows out")
     return np.array([known[str(label)] for label in y], dtype=classes.dtype)
 
 

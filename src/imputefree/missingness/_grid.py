@@ -92,11 +92,9 @@ class Grid:
                 positions.append(int(column))
             else:
                 known = shorten(self.names) if self.named else f"0 to {len(self.names) - 1}"
-                raise ParameterError(
-                    f"{name} holds {column!r}, which is not a column of X",
-                    f"Columns are {known}",
-                    "Pass names of these" if numbered else "Pass names or positions of these",
-                )
+                fact = f"{name} holds {column!r}, which is not a column of X"
+                remedy = "Pass names of these" if numbered else "Pass names or positions of these"
+                raise ParameterError(fact, f"Columns are {known}", remedy)
         different = len(positions) > 0 and len(set(positions)) == len(positions)
         check_value(name, columns, (lambda _: different, "one column or several, none twice"))
         return positions
@@ -201,8 +199,6 @@ def _put_into_pandas(X: pd.DataFrame, observed: np.ndarray) -> pd.DataFrame:
 
 
 def _misfit(expected: str, fact: str) -> InputError:
-    return InputError(
-        f"the gaps were made for {expected}, but {fact}",
-        "Gaps fit data of the shape they were made for",
-        "Pass that data, or make gaps for this data",
-    )
+    fact = f"the gaps were made for {expected}, but {fact}"
+    rule = "Gaps fit data of the shape they were made for"
+    return InputError(fact, rule, "Pass that data, or make gaps for this data")

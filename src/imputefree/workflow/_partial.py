@@ -135,20 +135,16 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool) -> Partial:
         write_durably(path, json.dumps(begin).encode())
         return Partial(folder, begin)
     if not resume:
-        raise InputError(
-            f"{folder} holds the unfinished work of an earlier fit",
-            "It is never overwritten or mixed with other work",
-            "Continue it with --resume, or remove it and start again with --fresh",
-        )
+        fact = f"{folder} holds the unfinished work of an earlier fit"
+        remedy = "Continue it with --resume, or remove it and start again with --fresh"
+        raise InputError(fact, "It is never overwritten or mixed with other work", remedy)
     state = _read_state(path)
     then, now = state["asked"], json.loads(json.dumps(asked))
     different = [name for name in {**then, **now} if then.get(name) != now.get(name)]
     if different:
-        raise InputError(
-            f"{folder} holds the work of another fit: {', '.join(different)} differ",
-            "Only the same fit of the same data can be resumed",
-            "Pass the same options as before, or --fresh to start again",
-        )
+        fact = f"{folder} holds the work of another fit: {', '.join(different)} differ"
+        rule = "Only the same fit of the same data can be resumed"
+        raise InputError(fact, rule, "Pass the same options as before, or --fresh to start again")
     return Partial(folder, state, begun=False)
 
 

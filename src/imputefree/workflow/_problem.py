@@ -330,11 +330,9 @@ def _check_inputs(problem: Problem, path: Path) -> None:
     """Refuse early what an estimator would refuse after hours."""
     request = problem.request
     if not problem.used:
-        raise InputError(
-            f"{path} has no column to learn from besides the target",
-            "There must be at least one that is not constant, a name or a date",
-            "Check what was left out, and the file's separator: it must be a comma",
-        )
+        rule = "There must be at least one that is not constant, a name or a date"
+        remedy = "Check what was left out, and the file's separator: it must be a comma"
+        raise InputError(f"{path} has no column to learn from besides the target", rule, remedy)
     if request.id is None:
         read_columns(problem.frame)
     else:

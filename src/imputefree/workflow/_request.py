@@ -47,11 +47,9 @@ class Request:
 
     def __post_init__(self) -> None:
         if (self.time or self.static) and not self.id:
-            raise ParameterError(
-                f"{'--time' if self.time else '--static'} was given without --id",
-                "Series have a column that identifies them",
-                "Pass --id COLUMN, or leave the option out for a table",
-            )
+            fact = f"{'--time' if self.time else '--static'} was given without --id"
+            remedy = "Pass --id COLUMN, or leave the option out for a table"
+            raise ParameterError(fact, "Series have a column that identifies them", remedy)
         chosen = {"--test": self.test, "--folds": self.folds, "--no-estimate": not self.estimate}
         both = [option for option, value in chosen.items() if value not in (None, False)]
         if len(both) > 1:

@@ -21,7 +21,7 @@ class Grid:
 
     names : the column names, "0", "1", … if X had none
     named : whether X had names
-    columns : a (rows, d) array of numbers, or d arrays (rows,) of numbers or strings
+    columns : d arrays (rows,) of numbers, of any dtype, or of strings
     present : (rows, d) bool, False where X has a gap already
     lengths : number of rows per series, one after the other; a table is one series
     restore : from (rows, d) bool to the shape of X
@@ -29,7 +29,7 @@ class Grid:
 
     names: list[str]
     named: bool
-    columns: np.ndarray | list[np.ndarray]
+    columns: list[np.ndarray]
     present: np.ndarray
     lengths: np.ndarray
     restore: Callable[[np.ndarray], Any]
@@ -40,7 +40,7 @@ class Grid:
 
     def is_text(self, at: int) -> bool:
         """Whether a column holds strings."""
-        return isinstance(self.columns, list) and self.columns[at].dtype == object
+        return self.columns[at].dtype == object
 
     def check_numbers(self, at: int) -> None:
         """Raise an InputError if a column holds strings."""
@@ -51,8 +51,7 @@ class Grid:
     def column(self, at: int) -> np.ndarray:
         """A column's numbers, (rows,) float64 with NaN for gaps."""
         self.check_numbers(at)
-        values = self.columns[at] if isinstance(self.columns, list) else self.columns[:, at]
-        return values.astype(np.float64)
+        return self.columns[at].astype(np.float64)
 
     def scaled(self, at: int) -> np.ndarray:
         """A column with mean 0 and deviation 1, outliers bent towards ±3; 0 where it has a gap.
@@ -129,7 +128,7 @@ def _read_table(X: Any) -> Grid:
         # Taken as it is: MNIST in uint8 would need eight times the memory as float64.
         present = ~np.isnan(X) if X.dtype.kind == "f" else np.ones(X.shape, bool)
         names = [str(j) for j in range(X.shape[1])]
-        return Grid(names, False, X, present, np.array([len(X)]), lambda mask: mask)
+        return Grid(names, False, list(X.T), present, np.array([len(X)]), lambda mask: mask)
     table = read_columns(X)
     whole = np.array([table.n_rows])
     return Grid(table.names, table.named, table.arrays, table.observed, whole, lambda mask: mask)

@@ -39,12 +39,6 @@ def is_of_series(model: Any) -> bool:
     return hasattr(model.encoder_, "steps")
 
 
-def static_names(model: Any) -> list[str]:
-    """Names of the columns that are constant within a series; a table has none."""
-    statics = getattr(model.encoder_, "statics", None)
-    return [] if statics is None else list(statics.names)
-
-
 def roles_of(model: Any) -> dict[str, str]:
     """For series: the columns with a role, {"id": name, "time": …, "variable": …, "value": …}.
 

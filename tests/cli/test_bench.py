@@ -178,7 +178,7 @@ def test_a_full_disk_loses_nothing(run, hepatitis, tmp_path, undisturbed):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert code == 1
-    assert f"the disk is full: {path} cannot be written" in err
+    assert f"{path} cannot be written (File too large)" in err
     assert "start the same command again" in err
     assert err.count("\n") == 1
     kept = path.read_bytes()

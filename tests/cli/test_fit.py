@@ -164,7 +164,7 @@ BAD = [
     ("d.csv", "died", ("--policy", "honesty"), ["policy is 'honesty'"]),
     ("d.csv", "died", ("--resume", "--fresh"), ["--resume and --fresh"]),
     ("d.csv", "died", ("--test", "d.csv"), ["d.csv holds the same as d.csv"]),
-    ("junk.csv.zst", "died", (), ["junk.csv.zst is"]),
+    ("junk.csv.zst", "died", (), ["junk.csv.zst cannot be read"]),
 ]
 
 

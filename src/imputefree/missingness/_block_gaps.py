@@ -74,7 +74,7 @@ def blocks(
            [1, 1, 0, 0, 1],
            [1, 1, 0, 0, 1]])
     """
-    grid, rate, rng = draw
+    grid, _, rng = draw
     check_value("strength", strength, STRENGTH)
     members = _check_groups(groups, grid)
     limit = len(members) if at_most is None else at_most
@@ -85,7 +85,7 @@ def blocks(
     matrix = no_drivers(grid)
     eta: Any = 0.0
     if driver is not None:
-        drivers = driver_columns(grid, "driver", driver, rng)
+        drivers = driver_columns(draw, "driver", driver)
         inside = [j for columns in members for j in columns if j in drivers]
         if inside:
             fact = f"driver holds {grid.label(inside[0])}, which is in a group"
@@ -102,7 +102,7 @@ def blocks(
     size = others.size + (weight.size if groups_as_one else len(others) * len(grouped))
     before = size - int(weight.sum()) - int(others.sum())
     budget = limit - (present == 0).sum(axis=1)
-    chosen = _draw_blocks(eta, weight, rate, size, before, rng, budget)
+    chosen = _draw_blocks(draw, eta, weight, size, before, budget)
     lost = np.zeros(grid.present.shape, bool)
     for at, columns in enumerate(members):
         lost[:, columns] = chosen[:, [at]]
@@ -112,13 +112,7 @@ def blocks(
 
 
 def _draw_blocks(
-    eta: Any,
-    weight: np.ndarray,
-    rate: float | None,
-    size: int,
-    before: int,
-    rng: np.random.Generator,
-    budget: np.ndarray,
+    draw: Draw, eta: Any, weight: np.ndarray, size: int, before: int, budget: np.ndarray
 ) -> np.ndarray:
     """Blocks to lose so that the rate is met to the nearest block: (rows, groups) bool.
 
@@ -127,10 +121,10 @@ def _draw_blocks(
     eta : (rows, groups) or 0; weight : (rows, groups), entries that a block still has; size :
     entries in all; before : entries that are missing already; budget : (rows,)
     """
-    rate = DEFAULT_RATE if rate is None else float(rate)
+    rate = DEFAULT_RATE if draw.rate is None else float(draw.rate)
     target = rate * size - before
     check_reachable(rate, target < -0.5, before / size, "", low=True)
-    score = eta + rng.logistic(size=weight.shape)
+    score = eta + draw.rng.logistic(size=weight.shape)
     score[weight == 0] = -np.inf
     rank = (-score).argsort(axis=1).argsort(axis=1)
     score[rank >= budget[:, None]] = -np.inf
@@ -185,7 +179,7 @@ def mnist_mar(
            [1, 1, 0, 1],
            [1, 1, 1, 1]])
     """
-    grid, rate, rng = draw
+    grid = draw.grid
     check_value("pattern", pattern, choice("rows", "quarters"))
     if seen is None:
         seen = "upper" if pattern == "rows" else "lower"
@@ -205,9 +199,9 @@ def mnist_mar(
         shown, bands = height - 1 - shown[::-1], height - 1 - bands
     part = _seen_part(grid, shown, height, width)
     if pattern == "rows":
-        chosen, slopes = _rows(part, grid, bands, rate, rng, strength)
+        chosen, slopes = _rows(draw, part, bands, strength)
     else:
-        chosen, slopes = _quarters(part, len(bands), rate, rng)
+        chosen, slopes = _quarters(draw, part, len(bands))
     pixels = np.arange(height * width).reshape(height, width)
     lost = np.zeros((len(part), height, width), bool)
     lost[:, bands] = chosen[:, :, None]
@@ -249,12 +243,7 @@ def _seen_part(grid: Grid, shown: np.ndarray, height: int, width: int) -> np.nda
 
 
 def _rows(
-    part: np.ndarray,
-    grid: Grid,
-    bands: np.ndarray,
-    rate: float | None,
-    rng: np.random.Generator,
-    strength: float,
+    draw: Draw, part: np.ndarray, bands: np.ndarray, strength: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows lost (n, bands), and logits per standard deviation of each seen pixel (bands, h, w)."""
     height, width = part.shape[1:]
@@ -270,30 +259,28 @@ def _rows(
     spread = features.std(axis=0)
     spread[spread == 0] = 1.0
     z = (features - features.mean(axis=0)) / spread
-    weights = random_weights(z, len(bands), strength, rng)
-    image = grid.present.reshape(len(part), -1, width)
-    weight = image[:, bands].sum(axis=2)
-    before = int((~grid.present).sum())
+    weights = random_weights(z, len(bands), strength, draw.rng)
+    present = draw.grid.present
+    weight = present.reshape(len(part), -1, width)[:, bands].sum(axis=2)
+    before = int((~present).sum())
     budget = np.full(len(part), len(bands))
-    chosen = _draw_blocks(z @ weights, weight, rate, grid.present.size, before, rng, budget)
+    chosen = _draw_blocks(draw, z @ weights, weight, present.size, before, budget)
     slopes = np.zeros((len(bands), height, width))
     for (r, c), slope, deviation in zip(cells, weights, spread, strict=True):
         slopes[:, r, c] = (slope / (deviation * r.size * c.size))[:, None, None]
     return chosen, slopes * part.std(axis=0)
 
 
-def _quarters(
-    part: np.ndarray, n_bands: int, rate: float | None, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _quarters(draw: Draw, part: np.ndarray, n_bands: int) -> tuple[np.ndarray, np.ndarray]:
     """Like `_rows`; the slopes are those at the mean h."""
-    if rate is not None:
+    if draw.rate is not None:
         rule, remedy = "That pattern fixes the rate", "Leave rate out, or pass pattern='rows'"
-        raise ParameterError(f"rate is {rate:g} for the pattern 'quarters'", rule, remedy)
+        raise ParameterError(f"rate is {draw.rate:g} for the pattern 'quarters'", rule, remedy)
     low, high = float(part.min()), float(part.max())
     h = np.clip((part.mean(axis=(1, 2), dtype=np.float64) - low) / (high - low) + OFFSET, 0, 1)
-    draw = rng.binomial(2, h)
+    count = draw.rng.binomial(2, h)[:, None]
     near = np.arange(n_bands) < n_bands // 2
-    chosen = np.where(near, draw[:, None] <= 1, draw[:, None] >= 1)
+    chosen = np.where(near, count <= 1, count >= 1)
     mean = float(np.clip(h.mean(), 0.01, 0.99))
     chance = np.where(near, 1 - mean**2, 1 - (1 - mean) ** 2)
     by_h = np.where(near, -2 * mean, 2 * (1 - mean)) / (chance * (1 - chance))

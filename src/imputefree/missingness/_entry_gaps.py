@@ -84,16 +84,16 @@ def mar(draw: Draw, *, seen: Any = 0.3, columns: Any = None, strength: float = 2
     1  1  0  0
     2  1  0  0
     """
-    grid, _, rng = draw
+    grid = draw.grid
     check_value("strength", strength, STRENGTH)
-    drivers = driver_columns(grid, "seen", seen, rng)
+    drivers = driver_columns(draw, "seen", seen)
     others = [j for j in range(len(grid.names)) if j not in drivers]
     chosen = others if columns is None else grid.find("columns", columns)
     if set(chosen) & set(drivers) or not chosen:
         fact = "columns and seen overlap" if chosen else "no column is left to lose entries"
         rule = "A column that is always seen loses no entries"
         raise ParameterError(fact, rule, "Take columns out of seen")
-    etas, matrix = _linear_models(grid, drivers, chosen, strength, rng)
+    etas, matrix = _linear_models(draw, drivers, chosen, strength)
     return Gaps(
         _lose_by_column(draw, chosen, etas, more=f", {len(drivers)} drive them"), "MAR", matrix
     )
@@ -188,14 +188,14 @@ def mnar_hidden(
     >>> make_missing("mnar_hidden", X, rate=0.5, drivers=[0]).report()["driven by"].tolist()
     ['nothing', "'0' (+2)"]
     """
-    grid, _, rng = draw
+    grid = draw.grid
     check_value("strength", strength, STRENGTH)
-    hidden = driver_columns(grid, "drivers", drivers, rng, complete=False)
+    hidden = driver_columns(draw, "drivers", drivers, complete=False)
     others = [j for j in range(len(grid.names)) if j not in hidden]
     if not others:
         rule, remedy = "They drive the gaps of other columns", "Leave a column out of drivers"
         raise ParameterError("drivers holds all columns", rule, remedy)
-    etas, matrix = _linear_models(grid, hidden, others, strength, rng)
+    etas, matrix = _linear_models(draw, hidden, others, strength)
     etas = chain(repeat(0.0, len(hidden)), etas)
     return Gaps(_lose_by_column(draw, hidden + others, etas, keep_one), "MNAR", matrix)
 
@@ -208,16 +208,15 @@ def _all_or(grid: Grid, columns: Any, numbers: bool = False) -> list[int]:
     return chosen
 
 
-def driver_columns(
-    grid: Grid, name: str, columns: Any, rng: np.random.Generator, complete: bool = True
-) -> list[int]:
+def driver_columns(draw: Draw, name: str, columns: Any, complete: bool = True) -> list[int]:
     """Positions of columns that can drive gaps: those listed, or a share of all, at random.
 
     complete : they must have no gaps
     """
     if isinstance(columns, float):
         check_value(name, columns, SHARE)
-        return _pick_columns(grid, columns, rng, name, complete)
+        return _pick_columns(draw, columns, name, complete)
+    grid = draw.grid
     positions = grid.find(name, columns)
     for j in positions:
         grid.check_numbers(j)
@@ -234,10 +233,9 @@ def driver_columns(
     return positions
 
 
-def _pick_columns(
-    grid: Grid, share: float, rng: np.random.Generator, name: str, complete: bool
-) -> list[int]:
+def _pick_columns(draw: Draw, share: float, name: str, complete: bool) -> list[int]:
     """That share of the columns, at least one and not all, of numbers that vary."""
+    grid, _, rng = draw
     width = len(grid.names)
     wanted = min(max(math.floor(share * width + 0.5), 1), width - 1)
     good = (
@@ -256,12 +254,12 @@ def _pick_columns(
 
 
 def _linear_models(
-    grid: Grid, drivers: list[int], targets: list[int], strength: float, rng: np.random.Generator
+    draw: Draw, drivers: list[int], targets: list[int], strength: float
 ) -> tuple[Iterable[Any], np.ndarray]:
     """Etas of the target columns, one after the other, and the matrix of who drives whom."""
-    z = scaled_columns(grid, drivers)
-    weights = random_weights(z, len(targets), strength, rng)
-    matrix = no_drivers(grid)
+    z = scaled_columns(draw.grid, drivers)
+    weights = random_weights(z, len(targets), strength, draw.rng)
+    matrix = no_drivers(draw.grid)
     matrix[np.ix_(targets, drivers)] = weights.T
     return _linear(z, weights), matrix
 

@@ -140,16 +140,11 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
 def _check_content_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").lower()
-    header = "Content-Encoding" if kind == "application/json" else "Content-Type"
-    if kind != "application/json" or encoding != "identity":
-        value = encoding if kind == "application/json" else kind
-        raise RequestError(
-            415,
-            f"the {header} of the body is {value[:80] or 'missing'}",
-            "A body is plain application/json",
-            "Send the header Content-Type: application/json",
-            header,
-        )
+    for header, value in (("Content-Type", kind), ("Content-Encoding", encoding)):
+        if value not in ("application/json", "identity"):
+            fact = f"the {header} of the body is {value[:80] or 'missing'}"
+            remedy = "Send the header Content-Type: application/json"
+            raise RequestError(415, fact, "A body is plain application/json", remedy, header)
 
 
 def refusal(error: RequestError) -> Response:
@@ -215,26 +210,18 @@ class Guard:
         if self.hosts is not None:
             host = headers.get(b"host", b"").decode("latin-1").lower()
             if host_name(host) not in self.hosts:
-                raise RequestError(
-                    400,
-                    "the request was sent to a host name that is not this server's",
-                    "Without a token the server answers only to the names of this machine",
-                    "Use the address that `imputefree serve` printed, or serve with a token",
-                    "Host",
-                )
+                fact = "the request was sent to a host name that is not this server's"
+                rule = "Without a token the server answers only to the names of this machine"
+                remedy = "Use the address that `imputefree serve` printed, or serve with a token"
+                raise RequestError(400, fact, rule, remedy, "Host")
         if self.token is None or scope["path"] in OPEN or scope["path"].startswith("/page/"):
             return
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
         # As bytes: compare_digest refuses strings beyond ASCII.
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token):
-            raise RequestError(
-                401,
-                "the bearer token is missing or wrong",
-                "This server answers only with its token",
-                "Send the header Authorization: Bearer TOKEN",
-                "Authorization",
-                {"WWW-Authenticate": "Bearer"},
-            )
+            fact, rule = "the bearer token is missing or wrong", "Requests must carry the token"
+            remedy, header = "Send the header Authorization: Bearer TOKEN", "Authorization"
+            raise RequestError(401, fact, rule, remedy, header, {"WWW-Authenticate": "Bearer"})
 
 
 def host_name(host: str) -> str | None:

@@ -118,25 +118,20 @@ class Gate:
     async def run(self, work: Callable[..., Answer], *args: Any) -> Answer:
         """Call work(*args) in a thread, within the time limit."""
         future = self._threads.submit(work, *args)
+        answer = asyncio.wrap_future(future)
         try:
-            return await asyncio.wait_for(
-                asyncio.shield(asyncio.wrap_future(future)), self.limits.seconds
-            )
+            return await asyncio.wait_for(asyncio.shield(answer), self.limits.seconds)
         except TimeoutError:
             if not future.cancel():  # it is running
                 self.inside += 1
-                loop = asyncio.get_running_loop()
-                future.add_done_callback(lambda _: self._leave(loop))
+                answer.add_done_callback(self._leave)
             fact = f"the answer took longer than the server's --timeout ({self.limits.seconds:g} s)"
             remedy = "Send fewer rows, or shorter series, at a time"
             raise RequestError(504, fact, "", remedy) from None
 
-    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
-        def leave() -> None:
-            self.inside -= 1
-
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(leave)
+    def _leave(self, late: asyncio.Future[Any]) -> None:
+        self.inside -= 1
+        late.cancelled() or late.exception()  # nobody else looks at it
 
     def close(self) -> None:
         """Let threads end; waiting work is not started."""

@@ -97,12 +97,9 @@ class Served:
     def _prediction(self, predicted: Any) -> dict[str, Any]:
         """A number, or a class and all probabilities."""
         if not np.isfinite(predicted).all():
-            raise RequestError(
-                422,
-                "the prediction is not a finite number",
-                "Values must be of a size that training could have seen",
-                "Check the largest values; GET /schema has the ranges of training",
-            )
+            rule = "Values must be of a size that training could have seen"
+            remedy = "Check the largest values; GET /schema has the ranges of training"
+            raise RequestError(422, "the prediction is not a finite number", rule, remedy)
         classes = self.schema.classes
         if classes is None:
             return {"prediction": float(predicted)}

@@ -271,7 +271,7 @@ def test_errors():
         (Run("icu", "gill"), "there is no method 'gill'", "mask_only"),
         (Run("icu", "gil", mask_seed=1), "mask_seed is 1", "'icu' hides nothing", "split_seed"),
         (Run("mnist", "gil", {"mask_seed": 1}), "options holds 'mask_seed'"),
-        (Run("mnist", "gil", {"masks": "redrawn"}), "masks is 'redrawn'", "one draw"),
+        (Run("mnist", "gil", {"masks": "redrawn"}), "options holds 'masks'", "one draw"),
     ):
         check_error(run.check, *parts, kind=ParameterError)
     written = Run("icu", "gil", setting={"policy": object()})

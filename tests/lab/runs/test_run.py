@@ -205,7 +205,7 @@ def test_a_full_disk_is_one_error_and_the_grid_resumes(csv, tmp_path, monkeypatc
         patch.setattr(os, "fsync", full)
         check_error(
             lambda: run_grid(runs(csv), path, **HERE),
-            "the disk is full",
+            "cannot be written (No space left on device)",
             "2 runs in it are safe",
             kind=ResultsError,
         )

@@ -356,11 +356,8 @@ class StepByStep(SeriesImputer):
 
     def _learn(self, steps: Any, lengths: Array) -> None:
         if not isinstance(self.imputer, Imputer):
-            raise ParameterError(
-                f"imputer is {self.imputer!r}",
-                "It must be an imputer for tables",
-                "Make one with make_imputer, for example make_imputer('em')",
-            )
+            remedy = "Make one with make_imputer, for example make_imputer('em')"
+            raise ParameterError(f"imputer is {self.imputer!r}", "It must be for tables", remedy)
         self.imputer_ = clone(self.imputer).fit(steps)
 
     def _fill(self, steps: Any, lengths: Array) -> Array:

@@ -138,9 +138,10 @@ def like(X: Any, filled: Array, gaps: Array) -> Any:
     >>> filled.dtypes.astype(str).tolist(), filled["size"].tolist()
     (['int64', 'float32'], [0.5, 0.25])
     """
+    columns = np.flatnonzero(gaps.any(0)).tolist()
     if isinstance(X, pd.DataFrame):
         frame = X.copy()
-        for j in np.flatnonzero(gaps.any(0)).tolist():
+        for j in columns:
             dtype: Any = X.dtypes.iloc[j]
             numpy_dtype = getattr(dtype, "numpy_dtype", dtype)
             column = filled[:, j]
@@ -149,13 +150,8 @@ def like(X: Any, filled: Array, gaps: Array) -> Any:
             frame.isetitem(j, column)
         return frame
     if is_polars(X):
-        new = {
-            name: _narrowed(filled[:, j], np.dtype(np.float32))
-            if str(X.schema[name]) == "Float32"
-            else filled[:, j]
-            for j, name in enumerate(X.columns)
-            if gaps[:, j].any()
-        }
+        dtypes = [np.dtype("f4" if str(X.dtypes[j]) == "Float32" else "f8") for j in columns]
+        new = {X.columns[j]: _narrowed(filled[:, j], dtypes[k]) for k, j in enumerate(columns)}
         return X.with_columns(type(X)(new).get_columns())
     dtype = getattr(X, "dtype", None)
     if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":

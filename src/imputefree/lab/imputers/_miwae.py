@@ -119,14 +119,10 @@ class Autoencoder(nn.Module):
     def forward(self, x: Tensor, m: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Log importance weights and raw decoder outputs for samples z = mean + scale · noise.
 
-        Parameters
-        ----------
         x, m : (B, d) values with 0 in gaps, and mask
         noise : (S, B, k), or (S, 1, k) if rows share it
 
-        Returns
-        -------
-        log p(x_obs | z) + log p(z) - log q(z | x_obs), (S, B); raw outputs (S, B, outputs, d)
+        Returns log p(x_obs | z) + log p(z) - log q(z | x_obs), (S, B), and raw (S, B, outputs, d).
         """
         mean, raw_scale = self.encoder(torch.cat([x, m], -1)).chunk(2, -1)
         scale = F.softplus(raw_scale) + 1e-3

@@ -16,11 +16,11 @@ import importlib
 import io
 import logging
 import math
-import random
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from random import getstate, setstate
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -96,7 +96,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
     >>> net(two_ways(torch.zeros(5, 3, 2)))["reconstruction"].shape
     torch.Size([5, 3, 2])
     """
-    state, level = random.getstate(), logging.root.manager.disable
+    state, level = getstate(), logging.root.manager.disable
     try:  # the first import takes seconds, and prints a banner, which needs an encoding
         banner = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         logging.disable(logging.CRITICAL)
@@ -110,7 +110,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
             "Install it with pip install 'imputefree[bench]'",
         ) from None
     finally:
-        random.setstate(state)
+        setstate(state)
         logging.disable(level)
     logger = logging.getLogger(LOGGER)
     before, logger.disabled = logger.disabled, True  # it says that no file will be written
@@ -236,18 +236,14 @@ def train_network(
         optimizer.step()
         return {"loss": value.item()}
 
-    steps_per_epoch = math.ceil(n_rows / estimator.batch_size)
+    epoch = math.ceil(n_rows / estimator.batch_size)  # in steps
+    names = ("batch_size", "n_iter_no_change", "weight_averaging", "verbose")
+    settings = {name: getattr(estimator, name) for name in names}
+    settings |= {"max_steps": estimator.max_iter * epoch, "check_every": epoch}
+    name, random = type(estimator).__name__, torch_generator(rng)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", SPARSE)
-        outcome = train(
-            *(network, step, judge, n_rows, torch_generator(rng), type(estimator).__name__),
-            batch_size=estimator.batch_size,
-            max_steps=estimator.max_iter * steps_per_epoch,
-            check_every=steps_per_epoch,
-            n_iter_no_change=estimator.n_iter_no_change,
-            weight_averaging=estimator.weight_averaging,
-            verbose=estimator.verbose,
-        )
+        outcome = train(network, step, judge, n_rows, random, name, **settings)
     outcome.module.eval()
     return outcome
 

@@ -126,7 +126,11 @@ def train(
                         taken += 1
                         if judged is not module:
                             update_average(judged, module, weight_averaging, taken)
-                _check_finite(figures, name, taken)
+                for key, figure in figures.items():
+                    if not math.isfinite(figure):
+                        fact = f"the {key} of {name} became {figure} within {taken} steps"
+                        remedy = "Lower learning_rate_init, or remove extreme values"
+                        raise ParameterError(fact, "Training must stay finite", remedy)
                 if judge is not None:
                     figures["validation_error"] = judge(judged)
                 for key, figure in {**figures, "step": taken}.items():
@@ -285,13 +289,3 @@ def layer_sizes(value: Any, default: tuple[int, ...]) -> tuple[int, ...]:
     if value is None:
         return default
     return tuple(value) if isinstance(value, Sequence) else (int(value),)
-
-
-def _check_finite(figures: dict[str, float], name: str, taken: int) -> None:
-    for key, figure in figures.items():
-        if not math.isfinite(figure):
-            raise ParameterError(
-                f"the {key} of {name} became {figure} within {taken} steps",
-                "Training must stay finite",
-                "Lower learning_rate_init, or remove extreme values",
-            )

@@ -171,8 +171,8 @@ def rate_charts(runs: pd.DataFrame, study: str) -> Block | None:
 def _below_all(name: str, charts: Iterable[list[Line]]) -> bool:
     """Whether in every chart all of its points are below all points of the other methods."""
     for lines in charts:
-        points = [y for line in lines if line.name == name for y in line.y]
-        others = [y for line in lines if not line.name.startswith(CONTROL) for y in line.y]
+        points = [max(line.y) for line in lines if line.name == name]
+        others = [min(line.y) for line in lines if not line.name.startswith(CONTROL)]
         if not others or max(points, default=0.0) >= min(others):
             return False
     return True

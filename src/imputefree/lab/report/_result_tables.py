@@ -54,8 +54,6 @@ SIMULATED = (
     "SIMULATED: none of our values was ever measured on anybody. The paper's figures are of real "
     "data, so the two do not compare."
 )
-
-
 GIL_H = "A gap is 0 in scaled units, so it teaches nothing either way: gil-h is network here."
 RAW_ZERO = "zero+network fills 0 in the data's own units, which may be far from any value seen."
 
@@ -127,18 +125,14 @@ def results_table(
     """
     table = checked_runs(runs, *metrics)
     if study not in set(table["study"]):
-        raise InputError(
-            f"there are no runs of the study {study!r}",
-            f"The runs have {shorten(list(table['study'].unique()), limit=20)}",
-            "Pass one of these names",
-        )
+        have = f"The runs have {shorten(list(table['study'].unique()), limit=20)}"
+        raise InputError(f"there are no runs of the study {study!r}", have, "Pass one of these")
     table = table[table["study"] == study]
     check_methods(table, [name for name in methods or [] if name not in PRINTED_NAMES])
-    ours = {metric: summary(table, metric) for metric in metrics}
-    by_place = {
+    ours = {
         (line["setting"], metric, line["method"]): line
-        for metric, means in ours.items()
-        for line in means.to_dict("records")
+        for metric in metrics
+        for line in summary(table, metric).to_dict("records")
     }
     shown = [(setting, metric) for setting in table["setting"].unique() for metric in metrics]
     paper = {
@@ -155,7 +149,7 @@ def results_table(
     columns: list[tuple[str, list[str]]] = [("method", [_name(name) for name in methods])]
     best = set()
     for setting, metric in shown:
-        lines = [by_place.get((setting, metric, name)) for name in methods]
+        lines = [ours.get((setting, metric, name)) for name in methods]
         best |= {(row, len(columns)) for row in _best(lines, metric)}
         columns.append((f"{setting} {_short(metric)}", [_ours(line, metric) for line in lines]))
         figures = [paper.get((setting, metric, name)) for name in methods]
@@ -163,8 +157,8 @@ def results_table(
             cells = [NONE if f is None else _mean_sd(f.mean, f.sd, metric) for f in figures]
             columns.append(("paper", cells))
     simulated = study in _simulated(runs)
-    counts = pd.concat([part.loc[part["runs"] > 0, "runs"] for part in ours.values()])
-    captions = _captions(simulated, _how_many(counts, metrics), cut, list(paper.values()))
+    counts = [line["runs"] for line in ours.values() if line["runs"]]
+    captions = _captions(simulated, _how_many(counts, metrics), cut, paper.values())
     title = f"{study} (SIMULATED)" if simulated else study
     return _from_columns(title, columns, best, captions)
 
@@ -242,11 +236,11 @@ def p_value(p: float) -> str:
     return NONE if np.isnan(p) else ("<0.001" if p < 0.001 else f"{p:.3f}")
 
 
-def _how_many(counts: pd.Series, metrics: Sequence[str]) -> str:
+def _how_many(counts: Sequence[int], metrics: Sequence[str]) -> str:
     unit = " Acc., AUC and AP are in per cent." if PERCENT & set(metrics) else ""
-    if counts.empty:
+    if not counts:
         return "No run was finished."
-    low, high = int(counts.min()), int(counts.max())
+    low, high = min(counts), max(counts)
     if high == 1:
         return f"Ours: one run each; best in bold.{unit}"
     many = f"{low} to {high}" if low < high else f"{high}"
@@ -255,7 +249,7 @@ def _how_many(counts: pd.Series, metrics: Sequence[str]) -> str:
 
 
 def _captions(
-    simulated: bool, ours: str, cut: Sequence[str], figures: Sequence[Figure]
+    simulated: bool, ours: str, cut: Sequence[str], figures: Iterable[Figure]
 ) -> list[str]:
     tables = sorted({figure.table for figure in figures})
     notes = [f"Paper: Table {table}. {NOTES[table]}" for table in tables]

@@ -215,16 +215,12 @@ def corrected_t(
 
         t = mean / √(s² (1/n + n_test/n_train)),   n - 1 degrees of freedom
 
-    Parameters
-    ----------
     differences : (runs, k) or (runs,), NaN where a pair is missing
     test_to_train : n_test / n_train, one number or (k,); 0 gives the plain paired t-test
 
-    Returns
-    -------
-    t, p : (k,) or scalars
-        All differences 0: t 0, p 1. The same difference other than 0 in every run: t ±inf and
-        p NaN, since without spread the test has no answer. Fewer than two pairs: both NaN.
+    Returns t and p, (k,) or scalars. All differences 0: t 0, p 1. The same difference other than 0
+    in every run: t ±inf and p NaN, since without spread the test has no answer. Fewer than two
+    pairs: both NaN.
     """
     d = np.asarray(differences, dtype=np.float64)
     n = np.isfinite(d).sum(axis=0)
@@ -247,14 +243,10 @@ def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     The p-value is the share of the 2ⁿ sign patterns that are at least as one-sided as the observed
     one, counted by adding one rank after another; no normal approximation at any n.
 
-    Parameters
-    ----------
     differences : (n,) one per study; NaN is left out, and so is 0 (Wilcoxon's rule)
 
-    Returns
-    -------
-    W, p : the sum of the ranks of the positive differences, and the p-value. All zero: W 0, p 1.
-        No differences at all: both NaN.
+    Returns W, the sum of the ranks of the positive differences, and p. All zero: W 0, p 1. No
+    differences at all: both NaN.
 
     >>> signed_rank(np.array([0.02, 0.01, 0.04, 0.03, 0.05]))  # 5 wins of 5: 2 of 32 patterns
     (15.0, 0.0625)

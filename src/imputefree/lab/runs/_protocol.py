@@ -104,18 +104,12 @@ class Run:
                 "Its gaps are the same for every seed, so a second run would repeat the first",
                 "Leave mask_seed at 0 and vary split_seed",
             )
-        for name in ("mask_seed", "root"):
-            if name in self.options:
-                raise ParameterError(
-                    f"options holds {name!r}",
-                    "It is not an option of the study in a run",
-                    f"Pass {name}= outside options",
-                )
-        if self.options.get("masks") == "redrawn":
+        refused = [name for name in ("mask_seed", "root") if name in self.options]
+        if refused or self.options.get("masks") == "redrawn":
             raise ParameterError(
-                "masks is 'redrawn'",
-                "A run trains on one draw of the masks, so its line would be wrong",
-                "Leave masks out",
+                f"options holds {refused[0] if refused else 'masks'!r}",
+                "A run has its own mask_seed and root, and trains on one draw of the masks",
+                "Leave it out of options",
             )
 
     def load(self, root: Root = None) -> Study:
@@ -227,11 +221,11 @@ def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) 
     _check_finite(values, "the method predicts")
     if classes is None:
         return regression_scores(study.y[rows], values)
-    all_classes = np.unique(study.y)
+    all_classes, truth = np.unique(study.y, return_inverse=True)
     probability = np.zeros((len(values), len(all_classes)))  # 0 for a class it never saw
     probability[:, np.searchsorted(all_classes, classes)] = values
     probability /= probability.sum(1, keepdims=True)
-    return classification_scores(np.searchsorted(all_classes, study.y[rows]), probability)
+    return classification_scores(truth[rows], probability)
 
 
 def _loss(model: Any, study: Study, rows: np.ndarray) -> float:

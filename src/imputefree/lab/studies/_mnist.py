@@ -24,7 +24,7 @@ from ..._rules import check_value, choice, number, or_the_word, whole
 from ...data import Splits
 from ...errors import InputError, ParameterError
 from ...missingness import make_missing
-from ._data_files import Root, find
+from ._data_files import ABOUT, Root, find
 from ._study import Study
 
 MASKS = ("fixed", "redrawn")
@@ -123,9 +123,7 @@ def study(
         "mnist",
         X,
         digits,
-        citation="LeCun, Cortes and Burges, The MNIST database of handwritten digits",
-        licence="CC BY-SA 3.0",
-        simulated=False,
+        **ABOUT["mnist"],
         splits=Splits(test_rows=np.arange(n_train, len(digits))),
         notes=notes if hidden else ("Complete images, no masks.",),
         columns=tuple(f"pixel {row},{column}" for row in range(28) for column in range(28)),

@@ -50,7 +50,7 @@ import numpy as np
 from ..._rules import check_value, whole
 from ...data import Splits
 from ...errors import InputError, ParameterError
-from ._data_files import Root, find
+from ._data_files import ABOUT, Root, find
 from ._study import Study
 
 VECTOR = 2048
@@ -66,7 +66,6 @@ REPAIR = "Correct or replace the file"
 NEAR = 0.005  # a rate this close to the natural one adds no gaps
 
 # The simulated cohort
-SOURCE = "simulated by imputefree.lab.studies, not patient data"
 SUBJECTS = 1148
 ILL = 0.45  # share of subjects
 GAPS = 0.17  # share of the 7 entries per subject: two images, five columns of the record
@@ -104,10 +103,6 @@ def study(root: Root = None, rate: float | None = None, mask_seed: int = 0) -> S
         np.concatenate([y.ravel(), y_test.ravel()]).astype(np.int64),
         rate,
         mask_seed,
-        citation="Gao et al. 2022, Gradient Importance Learning for Incomplete Observations;"
-        " data of Duke Eye Center",
-        licence="not public: by agreement with its authors",
-        simulated=False,
         splits=Splits(test_rows=np.arange(len(x), len(x) + len(x_test))),
     )
 
@@ -132,9 +127,6 @@ def simulated_study(
         rate,
         mask_seed,
         notes=("SIMULATED: a score on it says nothing about patients.",),
-        citation=f"{SOURCE}; in the shape of the study of Gao et al. 2022",
-        licence="none needed: simulated",
-        simulated=True,
         truth=cohort.truth,
         splits=Splits(test=0.1, validation=0.1, balanced_test=True),
     )
@@ -147,17 +139,17 @@ def _as_study(
     rate: float | None,
     mask_seed: int,
     notes: tuple[str, ...] = (),
-    **about: Any,
+    **more: Any,
 ) -> Study:
     """A study with the gaps of X, and more of them up to `rate`."""
     natural = 1 - float(entries(X).mean())
     raised = raise_rate(X, rate, mask_seed)
     now = 1 - float(entries(raised).mean())
-    more = f", raised from {natural:.1%} with mask seed {mask_seed}" if now > natural else ""
-    note = f"{now:.1%} of the entries missing (an image counts as one of 7 per subject){more}."
+    how = f", raised from {natural:.1%} with mask seed {mask_seed}" if now > natural else ""
+    note = f"{now:.1%} of the entries missing (an image counts as one of 7 per subject){how}."
     columns = (*(f"oct_{j}" for j in range(VECTOR)), *(f"cfp_{j}" for j in range(VECTOR)), *EHR)
-    about.setdefault("truth", X)  # the entries hidden here are known
-    return Study(name, raised, y, notes=(*notes, note), columns=columns, **about)
+    more = {"truth": X} | more  # the entries hidden here are known
+    return Study(name, raised, y, notes=(*notes, note), columns=columns, **ABOUT[name], **more)
 
 
 def entries(X: np.ndarray) -> np.ndarray:
@@ -231,15 +223,14 @@ class SimulatedEyes(NamedTuple):
     X: np.ndarray
     truth: np.ndarray
     y: np.ndarray
-    source: str = SOURCE
 
 
 def simulate(random_state: int = 0) -> SimulatedEyes:
     """A new SIMULATED cohort; the same integer gives the same one.
 
     >>> cohort = simulate(0)
-    >>> cohort.X.shape, float(cohort.y.mean().round(3)), cohort.source
-    ((1148, 4101), 0.45, 'simulated by ...')
+    >>> cohort.X.shape, float(cohort.y.mean().round(3))
+    ((1148, 4101), 0.45)
     """
     check_value("seed", random_state, whole(0))
     rng = np.random.default_rng(random_state)

@@ -26,7 +26,7 @@ import pandas as pd
 from ..._rules import check_value, choice
 from ...errors import InputError, ParameterError, counted
 from ...io import need_columns, read_csv
-from ._data_files import Root, find
+from ._data_files import ABOUT, Root, find
 from ._study import Study
 
 HOURS = 48
@@ -70,13 +70,9 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
         "physionet2012",
         X,
         died.to_numpy(),
-        citation="Silva et al. 2012, Predicting in-hospital mortality of ICU patients:"
-        " the PhysioNet/Computing in Cardiology Challenge 2012",
-        licence="Open Data Commons Attribution (ODC-By)",
-        simulated=False,
+        **ABOUT["physionet2012"],
         static=static.reset_index(drop=True),
         times=times,
-        groups=None,  # one stay per patient
         notes=(f"Sets {', '.join(sets)}; {empty} stays hold no measurement at all.", note),
         columns=tuple(VARIABLES),
     )

@@ -8,13 +8,15 @@ many patients are left after each step; `imputefree data describe mimic3` prints
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from ..._progress import step_progress
 from ..._rules import check_value, choice
 from ...data import Splits
 from ...errors import InputError, ParameterError
-from ._data_files import SOURCES, Root, find
+from ._data_files import ABOUT, SOURCES, Root, find
 from ._mimic3_cohort import NAMES, Cohort, build
 from ._mimic3_source import Folder, Postgres, Source
 from ._study import FORMS, Study, fixed_length
@@ -22,14 +24,6 @@ from ._study import FORMS, Study, fixed_length
 __all__ = ["Cohort", "Folder", "Postgres", "build", "load", "study"]
 
 STEPS = 5
-CITATION = (
-    "Johnson et al., MIMIC-III, a freely accessible critical care database, Scientific Data 2016;"
-    " cohort after Gao et al., Gradient Importance Learning for Incomplete Observations, ICLR 2022,"
-    " Appendix D.1"
-)
-LICENCE = (
-    "PhysioNet Credentialed Health Data License 1.5.0 (the demo: ODbL 1.0); no data in this package"
-)
 DEFINITION = (
     "Onset: vasopressor running, latest lactate (at most 12 h old) above 2 mmol/L, MAP below 65"
     " mmHg in the last 6 h; the paper names Sepsis-3 and leaves these distances open."
@@ -64,26 +58,22 @@ def load(
     imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
     """
     check_value("form", form, choice(*FORMS))
-    with (
-        open_source(root, dsn, schema, memory_limit) as source,
-        step_progress(verbose, STEPS, "MIMIC-III") as report,
-    ):
-        cohort = build(source, seed, controls_per_case, report=report)
-    return study(cohort, form)
-
-
-def open_source(root: Root, dsn: str | None, schema: str, memory_limit: str) -> Source:
-    """A folder of files (the whole data before the demo), or a database."""
     if dsn is not None and root is not None:
         raise ParameterError(
             "root and dsn are both set",
             "MIMIC-III is read from a folder or from a database",
             "Leave one of them out",
         )
-    if dsn is not None:
-        return Postgres(dsn, schema)
+    source: Source = Folder(_home(root), memory_limit) if dsn is None else Postgres(dsn, schema)
+    with source, step_progress(verbose, STEPS, "MIMIC-III") as report:
+        cohort = build(source, seed, controls_per_case, report=report)
+    return study(cohort, form)
+
+
+def _home(root: Root) -> Path:
+    """The folder of its files: the whole data before the demo."""
     tables = [file.name for file in SOURCES["mimic3"].files]
-    home = find(
+    return find(
         "MIMIC-III",
         ["mimic3", "mimic3_demo"],
         [(name, f"{name}.gz", name.lower(), f"{name.lower()}.gz") for name in tables],
@@ -91,7 +81,6 @@ def open_source(root: Root, dsn: str | None, schema: str, memory_limit: str) -> 
         remedy="Get access at physionet.org,"
         " or run `imputefree data get mimic3` for the public demo",
     )
-    return Folder(home, memory_limit)
 
 
 def study(cohort: Cohort, form: str = "variable") -> Study:
@@ -111,9 +100,7 @@ def study(cohort: Cohort, form: str = "variable") -> Study:
         "mimic3",
         fixed_length(cohort.frames) if fixed else cohort.frames,
         y,
-        citation=CITATION,
-        licence=LICENCE,
-        simulated=False,
+        **ABOUT["mimic3"],
         times=None if fixed else cohort.times,  # repeated rows have no time
         groups=cohort.patients["subject_id"].to_numpy(),
         splits=Splits(test=0.2, validation=0.1, balanced_test=True),

@@ -117,7 +117,7 @@ def test_physionet2012(run):
     real("physionet2012")
     methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]
     code, printed, record = run(
-        *("physionet2012", "--stays", 400, "--splits", 0, "--jobs", 1, "--methods", *methods)
+        *("physionet2012", "--stays", 250, "--splits", 0, "--jobs", 1, "--methods", *methods)
     )
     assert code == 0, printed
     assert {run["method"] for run in record["runs"]} == set(methods)
@@ -137,7 +137,7 @@ def test_table_imputers(run):
 
 def test_mnist_imputers(run):
     real("mnist")
-    options = ("--rows", 500, "--methods", "GAIN", "--max-steps", 200)
+    options = ("--rows", 300, "--methods", "GAIN", "--max-steps", 100)
     code, printed, record = run("mnist_imputers", *options)
     assert code == 0, printed
     assert [run["method"] for run in record["runs"]] == ["mean", "GAIN"]

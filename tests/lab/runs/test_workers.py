@@ -34,7 +34,7 @@ dask = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_takes_no_other_down():
+def test_a_process_that_dies_takes_no_other_down(monkeypatch):
     def deadly(number):  # in here it is pickled whole, so that processes import little
         import os
 
@@ -42,6 +42,9 @@ def test_a_process_that_dies_takes_no_other_down():
             os._exit(9)
         return number**2, os.environ["OMP_NUM_THREADS"]
 
+    # without the initializer, which would import PyTorch; test_run.py shows what that one does
+    bare = partial(module.ProcessPoolExecutor, 1, env=module.ONE_THREAD)
+    monkeypatch.setattr(module, "_process", bare)
     results = dict(by_processes(deadly, range(4), n_jobs=2))
     assert isinstance(results.pop(1), WorkerDied)
     assert results == {0: (0, "1"), 2: (4, "1"), 3: (9, "1")}

@@ -84,6 +84,7 @@ def test_tables_resume_bit_for_bit(policy, eager, tmp_path):
     assert (resumed.importance(X) == undisturbed.importance(X)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_series_resume_bit_for_bit(policy, eager, tmp_path):
     def make():

@@ -30,7 +30,11 @@ from tests.lab.runs.test_run import HERE, alike, csv, runs
 from tests.refusals import check_error
 
 __all__ = ["csv", "root"]  # fixtures
-dask = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+
+
+def dask(test):
+    """Mark a test that needs the cluster, whose processes all import PyTorch."""
+    return pytest.mark.slow(pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")(test))
 
 
 @pytest.mark.slow
@@ -125,7 +129,6 @@ def stuck_in(pid, run, **options):
 
 
 @dask
-@pytest.mark.slow
 def test_a_worker_killed_in_the_middle(address, tmp_path, csv, monkeypatch):
     from distributed import Client
 
@@ -204,7 +207,6 @@ def test_another_version_on_a_worker(address, monkeypatch):
 
 
 @dask
-@pytest.mark.slow
 def test_a_run_that_kills_its_workers_fails_and_the_rest_goes_on(address):
     def deadly(number):
         if number == 1:
@@ -231,7 +233,6 @@ def test_no_worker_left(address, monkeypatch):
 
 
 @dask
-@pytest.mark.slow
 def test_a_scheduler_that_dies_is_one_error(scheduler):  # the last to use it
     def slow(number):
         time.sleep(0.3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -64,7 +65,7 @@ def test_one_command_per_table(tmp_path):
 
 
 def line(study, method, auc, split=0):
-    return Run(study, method, split_seed=split).as_dict() | {
+    return asdict(Run(study, method, split_seed=split)) | {
         "status": "done",
         "rows": [80, 10, 10],
         "scores": {"auc": auc},

@@ -88,13 +88,9 @@ def train(
     rows: int,
     generator: torch.Generator,
     name: str,
-    *,
-    batch_size: int,
+    settings: Any,
     max_steps: int,
     check_every: int,
-    n_iter_no_change: int,
-    weight_averaging: float,
-    verbose: bool,
 ) -> Outcome:
     """Take minibatch steps until the imputation of the hidden entries stops improving.
 
@@ -105,16 +101,17 @@ def train(
         weights
     rows : number of rows
     name : shown next to the progress bar
+    settings : batch_size, n_iter_no_change, weight_averaging and verbose, as attributes
     """
-    batches = Batches([torch.arange(rows)], batch_size, generator)
-    judged = copy.deepcopy(module) if weight_averaging else module
+    batches = Batches([torch.arange(rows)], settings.batch_size, generator)
+    judged = copy.deepcopy(module) if settings.weight_averaging else module
     if judge is None:
         max_steps = min(max_steps, STEPS_WITHOUT_JUDGE)
     checks = math.ceil(max_steps / check_every)
-    stopping = EarlyStopping(judged, patience=n_iter_no_change)
+    stopping = EarlyStopping(judged, patience=settings.n_iter_no_change)
     history: dict[str, list[float]] = defaultdict(list)
     taken, interrupted = 0, False
-    with training_progress(verbose, checks, name) as report:
+    with training_progress(settings.verbose, checks, name) as report:
         try:
             for check in range(checks):
                 figures: dict[str, float] = defaultdict(float)
@@ -125,7 +122,7 @@ def train(
                             figures[key] += figure / size
                         taken += 1
                         if judged is not module:
-                            update_average(judged, module, weight_averaging, taken)
+                            update_average(judged, module, settings.weight_averaging, taken)
                 for key, figure in figures.items():
                     if not math.isfinite(figure):
                         fact = f"the {key} of {name} became {figure} within {taken} steps"
@@ -205,8 +202,6 @@ class DeepImputer(Imputer):
             errors = guess(net, x_held, m_held)[held] - truth
             return float(errors.square().mean().sqrt())
 
-        names = ("batch_size", "max_steps", "check_every", "n_iter_no_change", "weight_averaging")
-        settings = {name: getattr(self, name) for name in (*names, "verbose")}
         fitted = [f"{name.removesuffix('_init')}_" for name in self.tuned]
         outcomes = []
         grids = [[float(v) for v in np.atleast_1d(getattr(self, name))] for name in self.tuned]
@@ -217,7 +212,8 @@ class DeepImputer(Imputer):
             random = torch.Generator().manual_seed(seed)
             net, step = self._build(x, m, random, *candidate)
             outcome = train(
-                net, step, judge if len(truth) else None, len(x), random, name, **settings
+                *(net, step, judge if len(truth) else None, len(x), random, name),
+                *(self, self.max_steps, self.check_every),
             )
             outcomes.append((outcome, chosen))
             if outcome.interrupted:

@@ -31,10 +31,10 @@ def _bar(*columns: str, **options: Any) -> Any:
 
 
 @contextmanager
-def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport | None]:
-    """Yields a function to call after each epoch, or None if there is no terminal."""
+def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport]:
+    """Yields a function to call after each epoch; without a terminal it does nothing."""
     if not _visible(wanted):
-        yield None
+        yield lambda epoch, figures: None
         return
     columns = (DESCRIPTION, "BarColumn", "MofNCompleteColumn", "TimeElapsedColumn")
     with _bar(*columns, "{task.fields[figures]}", transient=True) as bar:

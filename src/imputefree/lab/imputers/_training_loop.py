@@ -132,8 +132,7 @@ def train(
                     figures["validation_error"] = judge(judged)
                 for key, figure in {**figures, "step": taken}.items():
                     history[key].append(figure)
-                if report is not None:
-                    report(check, figures)
+                report(check, figures)
                 # Without a judge the newest weights are the best.
                 error = -float(check) if judge is None else figures["validation_error"]
                 if not stopping.update(torch.tensor([error], dtype=torch.float64), check):
@@ -231,8 +230,7 @@ class DeepImputer(Imputer):
                 rows = slice(start, start + self.rows_at_once)
                 x, m = self._inputs(values[rows], observed[rows])
                 guess[rows] = network_guess(self.network_, x, m).numpy()
-                if report is not None:
-                    report(block, {})
+                report(block, {})
         return np.where(self._known, guess * self._span + self._low, 0.0)
 
     def _inputs(self, values: Array, observed: Array, hidden: Any = False) -> tuple[Tensor, Tensor]:

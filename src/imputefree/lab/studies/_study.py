@@ -151,6 +151,13 @@ def fixed_length(series: Sequence[Any], steps: int = FIXED) -> np.ndarray:
     return np.stack([np.asarray(values)[np.minimum(places, len(values) - 1)] for values in series])
 
 
+def in_form(form: str, frames: list[pd.DataFrame], times: list[np.ndarray]) -> dict[str, Any]:
+    """X, times and columns of a study in this form; repeated rows have no time."""
+    if form == "variable":
+        return {"X": frames, "times": times}
+    return {"X": fixed_length(frames), "columns": tuple(frames[0].columns)}
+
+
 class Long(NamedTuple):
     """A study in long form, and the options of `imputefree fit` that describe its columns."""
 

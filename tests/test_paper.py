@@ -12,10 +12,10 @@ import pytest
 
 from imputefree.lab.report import runs_frame
 from imputefree.lab.runs import Run, plan, read_results
-from imputefree.lab.runs._workers import in_this_process
 from paper import run, tables
 from paper.policy_helps import policy_helps, sentence
 from paper.run import runs_of
+from tests.lab.simulated import in_this_process
 
 PAPER = Path(__file__).parent.parent / "paper"
 COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))

@@ -118,6 +118,14 @@ def test_the_best_rival_is_picked_at_each_place_and_never_ours():
             assert set(part["method"]) == set(METHODS) - {expected}
 
 
+def test_the_direction_can_be_given():
+    runs = runs_of(a=[0.1, 0.2], b=[0.8, 0.9], c=[0.5, 0.5])
+    options = {"test_to_train": 0.1, "ours": ["c"]}
+    assert compare(runs, "accuracy", **options)["against"].tolist() == ["b", "b"]
+    lower = compare(runs, "accuracy", higher_is_better=False, **options)
+    assert lower["against"].tolist() == ["a", "a"]
+
+
 def test_missing_pairs_and_failed_runs_are_dropped_and_counted():
     runs = runs_of(a=[0.5, 0.6, nan, 0.9], b=[0.4, 0.6, 0.7], c=[0.1])
     found = compare(runs, "accuracy", "a", test_to_train=0.0).set_index("method")

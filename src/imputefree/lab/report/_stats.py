@@ -59,6 +59,7 @@ def compare(
     *,
     ours: Collection[str] = (),
     test_to_train: float | None = None,
+    higher_is_better: bool | None = None,
 ) -> pd.DataFrame:
     """Paired differences, method - against, with the corrected resampled t-test.
 
@@ -72,6 +73,7 @@ def compare(
         picked by the same figures that are then compared, which biases the comparison against us
     ours : methods that cannot be the best rival
     test_to_train : n_test / n_train; None takes it from the columns n_test and n_train
+    higher_is_better : None: True for accuracy, auc, average_precision and r2, else False
 
     Returns
     -------
@@ -89,12 +91,12 @@ def compare(
         rivals = rivals.mean()[finished >= min(2, max(1, *finished, 1))]
         base = against
         if against is None and len(rivals):
-            base = str(rivals.idxmax() if metric in HIGHER_IS_BETTER else rivals.idxmin())
+            up = _upwards(metric, higher_is_better)
+            base = str(rivals.idxmax() if up else rivals.idxmin())
         others = wide.drop(columns=[base] if base in wide else [])
         values = others.to_numpy()
         rival = wide[base].to_numpy()[:, None] if base in wide else np.full((len(wide), 1), np.nan)
-        d, size = values - rival, np.fmax(np.abs(values), np.abs(rival))
-        d = np.where(np.abs(d) <= NOISE * size, 0.0, d)
+        d = _without_noise(values - rival, np.fmax(np.abs(values), np.abs(rival)))
         ratio = _test_to_train(part[part[metric].notna()], test_to_train)
         t, p = corrected_t(d, ratio)
         pairs = np.isfinite(d).sum(axis=0)
@@ -109,7 +111,12 @@ def compare(
 
 
 def compare_over_studies(
-    runs: pd.DataFrame, metric: str, against: str | None = None, *, ours: Collection[str] = ()
+    runs: pd.DataFrame,
+    metric: str,
+    against: str | None = None,
+    *,
+    ours: Collection[str] = (),
+    higher_is_better: bool | None = None,
 ) -> pd.DataFrame:
     """Wilcoxon's signed-rank test with a study as the unit; parameters as in `compare`.
 
@@ -119,8 +126,10 @@ def compare_over_studies(
     Returns one row per method: against, studies, better, equal, worse (numbers of studies),
     difference (mean over studies), W, p. Studies without a pair are left out; see `signed_rank`.
     """
-    differences = compare(runs, metric, against, ours=ours, test_to_train=0.0)
-    sign = 1 if metric in HIGHER_IS_BETTER else -1
+    differences = compare(
+        runs, metric, against, ours=ours, test_to_train=0.0, higher_is_better=higher_is_better
+    )
+    sign = 1 if _upwards(metric, higher_is_better) else -1
     lines = []
     for method, part in differences.groupby("method", sort=False):
         d = part.groupby("study", sort=False)["difference"].mean().dropna().to_numpy()
@@ -261,6 +270,14 @@ def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     positive = doubled[d > 0].sum()
     smaller = min(positive, doubled.sum() - positive)
     return float(positive / 2), float(min(1.0, 2 * chance[: smaller + 1].sum()))
+
+
+def _without_noise(differences: np.ndarray, size: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(differences) <= NOISE * size, 0.0, differences)
+
+
+def _upwards(metric: str, higher_is_better: bool | None) -> bool:
+    return metric in HIGHER_IS_BETTER if higher_is_better is None else higher_is_better
 
 
 def _test_to_train(part: pd.DataFrame, test_to_train: float | None) -> float:

@@ -21,8 +21,8 @@ from imputefree.cli._app import main
 from imputefree.lab import runs
 from imputefree.lab.runs._results import read_results
 from imputefree.lab.runs._run import run_grid
-from imputefree.lab.runs._workers import in_this_process
 from tests.lab.runs.test_run import STUCK, alike, alive, children
+from tests.lab.simulated import in_this_process
 
 CHEAP = ("--methods", "mask_only,logistic_regression", "--no-pictures")
 SCRIPT = "import sys; from imputefree.cli._app import main; main(sys.argv[1:])"

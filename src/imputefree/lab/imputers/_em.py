@@ -92,8 +92,7 @@ class EMImputer(Imputer):
                 z, weight, likelihood = _expect(values, patterns, mu, sigma)
                 self.log_likelihood_.append(likelihood)
                 self.objective_.append(likelihood + _prior(sigma, self.ridge))
-                if report is not None:
-                    report(done - 1, {"objective": self.objective_[-1]})
+                report(done - 1, {"objective": self.objective_[-1]})
                 self.n_iter_ = done
                 rise = self.objective_[-1] - self.objective_[-2] if done else np.inf
                 self.converged_ = bool(rise <= self.tol * max(abs(self.objective_[-1]), 1.0))
@@ -123,11 +122,7 @@ class EMImputer(Imputer):
 
 
 def _expect(
-    values: Array,
-    patterns: Patterns,
-    mu: Array,
-    sigma: Array,
-    learning: bool = True,
+    values: Array, patterns: Patterns, mu: Array, sigma: Array, learning: bool = True
 ) -> tuple[Array, Array, float]:
     """Z (n, d), W (d, d) and the log-likelihood of the observed entries; only Z if not learning."""
     n, d = values.shape

@@ -16,10 +16,9 @@ from ._read_files import (
     read_label_column,
     words_as_gaps,
 )
-from ._write_tables import STDOUT, check_format, table_output, write_frame
+from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
-    "STDOUT",
     "TASKS",
     "BadRows",
     "RawRows",

@@ -193,7 +193,7 @@ def mnist_mar(
     shown, bands = np.arange(n_seen), np.arange(n_seen, height)
     if seen == "lower":
         shown, bands = height - 1 - shown[::-1], height - 1 - bands
-    part = _seen_part(grid, shown, height, width)
+    part = _seen_part(grid, shown, width)
     if pattern == "rows":
         chosen, slopes = _rows(draw, part, bands, strength)
     else:
@@ -220,7 +220,7 @@ def _check_shape(shape: Any, grid: Grid) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _seen_part(grid: Grid, shown: np.ndarray, height: int, width: int) -> np.ndarray:
+def _seen_part(grid: Grid, shown: np.ndarray, width: int) -> np.ndarray:
     """(n, rows seen, width), complete and not constant."""
     columns = slice(shown[0] * width, (shown[-1] + 1) * width)
     fact = "the part of the images that is always seen"

@@ -73,8 +73,28 @@ def _series(g: Graph, model: Any) -> Graph:
     by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
     since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
     values, observed = _joined(g, table, since)
-    raw = _series_raw(g, net, values, observed, within, clipped, steps, by_step)
-    predicted = _predicted(g, model, raw)
+    # The networks: inputs (n·T, D) -> raw output (K, n, O), or per step (K, n·T, O).
+    shared = net.placeholder is None and net.gate is None  # all members see the same inputs
+    by_member = by_step if shared else g("Concat", np.array([net.members]), by_step, axis=0)
+    x = g("Reshape", _filled(g, net, values, observed), by_member)
+    x = g("Where", within, x, np.float32(0))  # (n, T, D) or (K, n, T, D)
+    summaries = None
+    if net.summarised:
+        rows, seen = (g("Reshape", tensor, by_step) for tensor in (values, observed))
+        seen = g("And", seen, within)
+        if net.gate is not None:  # gaps are not summarised, so only a gate makes members differ
+            rows, seen = x, g("Expand", seen, g("Shape", x))
+        rows, seen = (g("Gather", t, np.arange(net.summarised), axis=-1) for t in (rows, seen))
+        summaries = _summary(g, rows, seen, steps, net.per_step)
+        if net.per_step:
+            members = [] if net.gate is None else [net.members]
+            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_extra]))
+    time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
+    features = _hidden_states(g, net, time_first, g("Cast", clipped, to=INT32), shared)
+    if net.per_step:
+        features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
+    predicted = _predicted(g, model, _infer(g, net, features, summaries))
+    # What the estimator would refuse, and padding, is NaN.
     flags = [g("Cast", flag, to=FLOAT) for flag in refused]
     bad = g("Greater", g("Sum", *flags), np.float32(0))  # (n, 1)
     classes = _n_classes(model)
@@ -88,41 +108,6 @@ def _series(g: Graph, model: Any) -> Graph:
     predicted = g("Where", good, g("Reshape", predicted, shape), np.nan)
     _output(g, model, predicted, ["series", "steps"])
     return g
-
-
-def _series_raw(
-    g: Graph,
-    net: SequencePredictor,
-    values: str,
-    observed: str,
-    within: str,
-    lengths: str,
-    steps: str,
-    by_step: str,
-) -> str:
-    """From inputs (n·T, D) to the raw output, (K, n, O) or per step (K, n·T, O)."""
-    shared = net.placeholder is None and net.gate is None  # all members see the same inputs
-    shape = by_step if shared else g("Concat", np.array([net.members]), by_step, axis=0)
-    x = g("Reshape", _filled(g, net, values, observed), shape)
-    x = g("Where", within, x, np.float32(0))  # (n, T, D) or (K, n, T, D)
-    summaries = None
-    if net.summarised:
-        rows, seen = (
-            g("Reshape", values, by_step),
-            g("And", g("Reshape", observed, by_step), within),
-        )
-        if net.gate is not None:  # gaps are not summarised, so only a gate makes members differ
-            rows, seen = x, g("Expand", seen, g("Shape", x))
-        rows, seen = (g("Gather", t, np.arange(net.summarised), axis=-1) for t in (rows, seen))
-        summaries = _summary(g, rows, seen, steps, net.per_step)
-        if net.per_step:
-            members = [] if net.gate is None else [net.members]
-            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_extra]))
-    time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
-    features = _hidden_states(g, net, time_first, g("Cast", lengths, to=INT32), shared)
-    if net.per_step:
-        features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
-    return _infer(g, net, features, summaries)
 
 
 def _joined(g: Graph, table: Encoded, since: Sequence[str] = ()) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from ._panel import Panel, prediction_panel, read_panel, split_static, training_
 from ._panel_encoder import LONGEST, PanelEncoder
 from ._panel_labels import series_labels, step_labels
 from ._panel_rows import Layout, first_steps
-from ._splits import MOST_CLASSES, Split, Splits, assign_folds, tenths
+from ._splits import MOST_CLASSES, Fold, Split, Splits, assign_folds, draw_folds, tenths
 from ._table_encoder import Table, TableEncoder
 from ._target import Examples, as_array, read_classes, read_numbers, read_target, read_weights
 
@@ -32,6 +32,7 @@ __all__ = [
     "Category",
     "Columns",
     "Examples",
+    "Fold",
     "Layout",
     "Levels",
     "Number",
@@ -46,6 +47,7 @@ __all__ = [
     "as_array",
     "as_values",
     "assign_folds",
+    "draw_folds",
     "first_steps",
     "is_polars",
     "location",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from imputefree.data import Levels, parse_numbers, read_cell, read_columns
-from imputefree.data._cells import to_strings
+from imputefree.data._columns import to_strings
 from imputefree.errors import InputError, InputTypeError
 from tests.refusals import check_error
 

@@ -101,7 +101,7 @@ class TestGroups:
         assert groups[0] == groups[1]
 
     def test_missing_ones_are_refused(self):
-        check_error(lambda: read(groups=[None, 1, 1, 1, 2, 2]), "groups is missing in 1 rows")
+        check_error(lambda: read(groups=[None, 1, 1, 1, 2, 2]), "groups is missing in 1 row")
 
     def test_are_not_split_by_a_given_validation_part(self):
         check_error(
@@ -159,10 +159,10 @@ class TestHeldOut:
     def test_all_or_none_of_the_rows_that_count(self):
         check_error(
             lambda: read([1, 1, 1, 0, 0, 0], held_out=[0, 0, 0, 1, 1, 1]),
-            "of the 3 rows that count, held_out marks 0",
+            "held_out marks 0 of 3 rows that count",
         )
         chosen = read(held_out=[0, 0, 0, 1, 1, 1])
         check_error(
             lambda: chosen.reweighted(np.array([0, 0, 0, 1, 1, 1])),
-            "of the 3 rows that count, held_out marks 3",
+            "held_out marks 3 of 3 rows that count",
         )

@@ -127,16 +127,16 @@ def test_two_rows_of_one_time_are_refused():
 @pytest.mark.parametrize(
     ("name", "where"),
     [
-        ("array", "column 1 holds +inf (infinity) in 1 place (first: series 2, step 3)"),
-        ("ndt", "column 1 holds +inf (infinity) in 1 place (first: series 2, step 3)"),
-        ("list", "column 1 holds +inf (infinity) in 1 place (first: series 2, step 3)"),
-        ("list of pandas", "column 'temp' holds +inf (infinity) in 1 place (first: series 2, step"),
-        ("nested", "column 'temp' holds +inf (infinity) in 1 place (first: series 2, step 3)"),
-        ("long pandas", "column 'temp' holds +inf (infinity) in 1 place (first: id 2, time 3.0)"),
-        ("long polars", "column 'temp' holds +inf (infinity) in 1 place (first: id 2, time 3.0)"),
-        ("without time", "column 'temp' holds +inf (infinity) in 1 place (first: id 2, row 11)"),
-        ("indexed", "column 'temp' holds +inf (infinity) in 1 place (first: id 2, time 3.0)"),
-        ("pairs pandas", "column 'temp' holds +inf (infinity) in 1 place (first: id 2, time 3.0)"),
+        ("array", "column 1 holds +inf (infinity) in 1 row (first: series 2, step 3)"),
+        ("ndt", "column 1 holds +inf (infinity) in 1 row (first: series 2, step 3)"),
+        ("list", "column 1 holds +inf (infinity) in 1 row (first: series 2, step 3)"),
+        ("list of pandas", "column 'temp' holds +inf (infinity) in 1 row (first: series 2, step"),
+        ("nested", "column 'temp' holds +inf (infinity) in 1 row (first: series 2, step 3)"),
+        ("long pandas", "column 'temp' holds +inf (infinity) in 1 row (first: id 2, time 3.0)"),
+        ("long polars", "column 'temp' holds +inf (infinity) in 1 row (first: id 2, time 3.0)"),
+        ("without time", "column 'temp' holds +inf (infinity) in 1 row (first: id 2, row 11)"),
+        ("indexed", "column 'temp' holds +inf (infinity) in 1 row (first: id 2, time 3.0)"),
+        ("pairs pandas", "column 'temp' holds +inf (infinity) in 1 row (first: id 2, time 3.0)"),
     ],
 )
 def test_infinity_is_refused_with_series_and_step(name, where):

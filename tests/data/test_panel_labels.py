@@ -54,7 +54,7 @@ def test_two_labels_of_one_series_are_refused():
         lambda: series_labels("stage", keyed()),
         "column 'stage' of id 'c' holds 'c4' and 'c5'",
         "y is one label per series (missing in some rows is fine)",
-        "one label per step",
+        "Correct the rows",
     )
 
 
@@ -247,7 +247,7 @@ def test_keys_of_steps_that_do_not_match_are_refused():
     more = pd.concat([y, y.rename({"a": "d"}).iloc[[1]]])
     check_error(lambda: step_labels(more, keyed()), "labels without steps: ('d', 0.0).")
     twice = pd.concat([y, y.iloc[[0]]])
-    check_error(lambda: step_labels(twice, keyed()), "y holds two labels of id 'c' at time 5.0")
+    check_error(lambda: step_labels(twice, keyed()), "y holds two labels of ('c', 5.0)")
     deep = pd.concat({"site": y})
     check_error(lambda: step_labels(deep, keyed()), "the index of y has 3 levels", "droplevel")
 

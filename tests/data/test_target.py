@@ -192,7 +192,7 @@ def test_weights_are_one_number_per_row():
 @pytest.mark.parametrize("shape", [(2,), (3, 1), (1, 3)])
 def test_weights_of_another_shape_are_refused(shape):
     check_error(
-        lambda: read_weights(np.ones(shape), 3), f"shape {shape}", "one number per row: (3,)"
+        lambda: read_weights(np.ones(shape), 3), f"shape {shape}", "one value per row: (3,)"
     )
 
 
@@ -200,7 +200,7 @@ def test_weights_of_another_shape_are_refused(shape):
 def test_weights_are_finite_and_not_negative(bad):
     check_error(
         lambda: read_weights([1.0, bad, bad], 3),
-        f"sample_weight holds {bad} (first: row 1)",
+        f"sample_weight holds {bad} in 2 rows (first: row 1)",
         "finite and not negative",
         "weight 0",
     )

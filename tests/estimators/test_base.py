@@ -146,7 +146,7 @@ class TestValidation:
         model = small(cls)
         check_error(
             lambda: model.fit(X, Y, weight, held_out=chosen),
-            "of the 20 rows that count, held_out marks 0",
+            "held_out marks 0 of 20 rows that count",
         )
         weight[1:4] = 1
         weight[10] = 0
@@ -225,7 +225,7 @@ class TestWeights:
         [
             (np.ones(3), "sample_weight has 3 labels for 24 series"),
             (np.ones((N, 2)), "sample_weight has shape (24, 2)"),
-            (-np.ones(N), "sample_weight holds -1.0 (first: row 0)"),
+            (-np.ones(N), "sample_weight holds -1.0 in 24 rows (first: row 0)"),
             (np.full(N, np.nan), "sample_weight holds nan"),
             (np.zeros(N), "all sample weights are zero"),
             (-1.0, "sample_weight holds -1.0"),

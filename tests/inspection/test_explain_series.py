@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from imputefree import GILSequenceClassifier, GILSequenceRegressor, ParameterError
-from imputefree.inspection import _explain_series as series
+from imputefree.inspection import _explain_rows as series
 from imputefree.inspection import explain_rows
 from tests.inspection.definition import plausible, predicted, with_entry
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from imputefree import GILClassifier, GILRegressor, ParameterError
 from imputefree.errors import UnseenCategoryWarning
-from imputefree.inspection import _explain_tables as tables
+from imputefree.inspection import _explain_rows as tables
 from imputefree.inspection import explain_rows
 from tests.inspection.definition import plausible, predicted, with_entry
 

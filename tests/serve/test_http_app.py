@@ -87,23 +87,23 @@ def test_levels_and_classes_are_matched_as_in_files():
     assert served.post("/explain?of=1", json={"group": 1}).json()["of"] == 1
 
 
-@pytest.mark.parametrize("kind", ["table", "series"])
-def test_the_schema_agrees_with_what_commands_say_about_columns(kind):
+def test_the_schema_has_levels_and_ranges_of_training():
     from imputefree.serve._limits import Limits
     from imputefree.serve._model_schema import Schema
-    from imputefree.workflow._loaded_model import inputs_of
     from tests.workflow import made
 
-    if kind == "table":
-        model = made.classifier(made.table().assign(two=[1.0, 5.0] * 30, none=np.nan))
-    else:
-        model = made.sequence_classifier(made.long_table())
-    schema = Schema.of(model, Limits())
-    columns = schema.columns + (schema.series.static if schema.series else [])
-    for column, about in zip(columns, inputs_of(model), strict=True):
-        assert (column.name, column.kind) == (about.name, about.kind)
-        shown = column.levels or [end for end in (column.low, column.high) if end is not None]
-        assert shown == list(about.known)
+    frame = made.table().assign(two=[1.0, 5.0] * 30, none=np.nan)
+    columns = {col.name: col for col in Schema.of(made.classifier(frame), Limits()).columns}
+    assert list(columns) == [name for name in frame.columns if name != "y"]
+    assert columns["code"].levels == ["1", "2", "3", "X"]
+    ranges = {name: (columns[name].low, columns[name].high) for name in ("age", "two", "none")}
+    age = (frame["age"].min(), frame["age"].max())
+    assert ranges == {"age": age, "two": (1.0, 5.0), "none": (None, None)}
+    series = Schema.of(made.sequence_classifier(made.long_table()), Limits())
+    assert [col.name for col in series.series.static] == ["age", "sex"]
+    pulse = series.columns[0]  # series keep no quantiles: about the mean
+    assert pulse.low < 80 < pulse.high
+    assert pulse.range_holds == "most"
 
 
 def test_an_array_has_numbered_columns():

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._card import (
-    best_reference,
-    most_telling_gaps,
-    remarks_of,
-    warnings_of,
-    write_card,
-)
+from imputefree.workflow._card import best_reference, most_telling_gaps, verdict, write_card
 from imputefree.workflow._column_kinds import Column
 from imputefree.workflow._problem import Problem
+from imputefree.workflow._request import Request
 
 
 def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0.05):
@@ -43,7 +40,7 @@ def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0
         },
         "failed": {},
     }
-    return found | {"warnings": warnings_of(found), "remarks": remarks_of(found)}
+    return found | verdict(found)
 
 
 def about(found, rows=300, classes=None):
@@ -91,7 +88,7 @@ def test_everything_is_in_it():
 
 @pytest.mark.parametrize(("mask", "warned"), [(0.76, False), (0.769, False), (0.771, True)])
 def test_mask_only_nearly_as_good_is_a_warning(mask, warned):
-    sentences = warnings_of(estimate(mask=mask), "boat")
+    sentences = verdict(estimate(mask=mask), "boat")["warnings"]
     assert any("Mask only reaches 90 %" in one and "'boat'" in one for one in sentences) == warned
 
 
@@ -150,7 +147,8 @@ def test_the_most_telling_gaps(kind):
     other = np.where(np.arange(40) < 20, np.nan, 1.0)
     frame = pd.DataFrame({"b": other, "a": gaps, "c": 1.0})
     columns = [Column(name, "number", 0.5) for name in frame]
-    problem = Problem("d.csv", frame, np.arange(40), y, "y", columns)
+    request = Request(Path("d.csv"), "y", Path("m"))
+    problem = Problem(request, "d.csv", frame, np.arange(40), y, columns)
     assert most_telling_gaps(problem) == "a"
-    without = Problem("d.csv", frame[["b", "c"]], np.arange(40), y, "y", [columns[0], columns[2]])
+    without = replace(problem, frame=frame[["b", "c"]], columns=[columns[0], columns[2]])
     assert most_telling_gaps(without) is None

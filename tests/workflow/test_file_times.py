@@ -32,7 +32,7 @@ def trained(frame, folder):
     request = Request(path, "y", folder / "m", id="who", time="hour", static=("age", "sex"))
     problem = read_problem(request)
     model = sequence_classifier(problem.frame.merge(frame[["who", "y"]].drop_duplicates()))
-    model.about_ = describe(problem, request, "", None, "")
+    model.about_ = describe(problem, "", None, "")
     return model
 
 

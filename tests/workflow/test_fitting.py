@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +16,8 @@ from imputefree.workflow._fitting import (
     estimate,
     learn,
     make,
-    make_folds,
     methods,
+    plan,
     predict,
 )
 from imputefree.workflow._partial import Partial
@@ -24,16 +26,17 @@ from imputefree.workflow._request import Request
 from tests.workflow.made import table
 
 
-def problem(y, groups=None):
+def problem(y, groups=None, **options):
     y = np.asarray(y)
     frame, unit = pd.DataFrame({"a": np.arange(len(y))}), np.arange(len(y))
-    return Problem("d.csv", frame, unit, y, "y", [], groups, None if groups is None else "ward")
+    request = Request(Path("d.csv"), "y", Path("m"), group="ward", **options)
+    return Problem(request, "d.csv", frame, unit, y, [], groups)
 
 
 @pytest.mark.parametrize("share", [None, 0.3])
 def test_nothing_is_on_both_sides(share):
-    of = problem([0] * 60 + [1] * 30)
-    folds, _ = make_folds(of, None, share, seed=1)
+    of = problem([0] * 60 + [1] * 30, test=share, seed=1)
+    folds, _ = plan(of)
     for fold in folds:
         assert not np.intersect1d(fold.train, fold.test).size
         assert np.union1d(fold.train, fold.test).tolist() == list(range(90))
@@ -41,20 +44,20 @@ def test_nothing_is_on_both_sides(share):
 
 
 def test_every_row_is_scored_once():
-    folds, how = make_folds(problem(np.arange(53.0)), None, None, seed=0)
+    folds, how = plan(problem(np.arange(53.0)))
     assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(53))
     assert how == "5-fold cross-validation"
 
 
 def test_the_only_example_of_a_class_is_learned():
-    folds, _ = make_folds(problem([0] * 10 + [1] * 10 + [2]), 5, None, seed=0)
+    folds, _ = plan(problem([0] * 10 + [1] * 10 + [2], folds=5))
     assert all(20 in fold.train for fold in folds)
 
 
 @pytest.mark.parametrize("share", [None, 0.25])
 def test_groups_stay_whole(share):
     groups = np.array([f"g{i // 4}" for i in range(80)])
-    folds, how = make_folds(problem(np.arange(80) % 2, groups), None, share, seed=0)
+    folds, how = plan(problem(np.arange(80) % 2, groups, test=share))
     assert "'ward' kept together" in how
     for fold in folds:
         assert not set(groups[fold.train]) & set(groups[fold.test])
@@ -62,26 +65,26 @@ def test_groups_stay_whole(share):
 
 def test_many_rows_are_held_out_once(monkeypatch):
     monkeypatch.setattr(module, "MANY", 50)
-    folds, how = make_folds(problem([0, 1] * 40), None, None, seed=0)
+    folds, how = plan(problem([0, 1] * 40))
     assert (len(folds), len(folds[0].test)) == (1, 16)
     assert how == "16 rows held out (20 %)"
-    assert len(make_folds(problem([0, 1] * 40), 3, None, seed=0).folds) == 3
+    assert len(plan(problem([0, 1] * 40, folds=3)).folds) == 3
 
 
 def test_the_seed_decides():
-    tests = (make_folds(problem([0, 1] * 40), 4, None, seed)[0][0].test for seed in (1, 1, 2))
+    tests = (plan(problem([0, 1] * 40, folds=4, seed=seed))[0][0].test for seed in (1, 1, 2))
     first, same, other = (test.tolist() for test in tests)
     assert first == same != other
 
 
 def test_impossible_splits_are_refused():
     with pytest.raises(ValueError, match="30 folds, and 20"):
-        make_folds(problem([0, 1] * 10), 30, None, seed=0)
+        plan(problem([0, 1] * 10, folds=30))
     with pytest.raises(ValueError, match="5 folds, and 2 groups"):
-        make_folds(problem([0, 1] * 10, np.array(["a", "b"] * 10)), None, None, seed=0)
-    grouped = problem([0] * 10 + [1] * 10, np.repeat(["a", "b"], 10))
+        plan(problem([0, 1] * 10, np.array(["a", "b"] * 10)))
+    grouped = problem([0] * 10 + [1] * 10, np.repeat(["a", "b"], 10), folds=2)
     with pytest.raises(ValueError, match="no two different targets"):
-        make_folds(grouped, 2, None, seed=0)
+        plan(grouped)
 
 
 @pytest.fixture
@@ -96,31 +99,31 @@ def problems(tmp_path):
         Request(*files, drop=("who",), max_iter=40, members=1),
         Request(*files, id="who", max_iter=40, members=1),
     ]
-    return [(read_problem(request), request) for request in asked]
+    return [read_problem(request) for request in asked]
 
 
 @pytest.mark.parametrize("name", [name for name in methods() if name != "mask_only"])
 def test_predictions_belong_to_their_units(problems, name):
     units = np.arange(0, 90, 2)
-    for of, request in problems:
-        probability = predict(learn(make(name, of, request), of, units), of, units)
+    for of in problems:
+        probability = predict(learn(make(name, of), of, units), of, units)
         assert probability.shape == (45, 3)
         assert probability.sum(1) == pytest.approx(1)
         assert (probability.argmax(1) == of.truth[units]).mean() > 0.8
 
 
 def test_a_class_that_was_not_learned_has_no_probability(problems):
-    of, request = problems[0]
+    of = problems[0]
     without = np.flatnonzero(of.y != 1)
-    probability = predict(learn(make("mask_only", of, request), of, without), of, without)
+    probability = predict(learn(make("mask_only", of), of, without), of, without)
     assert (probability[:, 1] == 0).all()
     assert probability.shape == (len(without), 3)
 
 
 def test_networks_get_the_same_budget(problems):
-    of, request = problems[1]
-    other = make("mean+indicator+network", of, request).estimator
-    assert make("imputefree", of, request).get_params() == other.get_params()
+    of = problems[1]
+    other = make("mean+indicator+network", of).estimator
+    assert make("imputefree", of).get_params() == other.get_params()
 
 
 def test_boosting_is_always_there(monkeypatch):
@@ -152,7 +155,7 @@ def estimated(tmp_path, monkeypatch):
             return Guess()
 
         monkeypatch.setattr(module, "learn", learn)
-        return estimate(of, of, planned, request, Partial(tmp_path, {}), lambda step: None)
+        return estimate(of, of, planned, Partial(tmp_path, {}), lambda step: None)
 
     return run
 

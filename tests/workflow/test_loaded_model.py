@@ -8,30 +8,18 @@ import pytest
 
 from imputefree import GILClassifier, GILSequenceClassifier
 from imputefree.errors import InputError, ModelFileError
-from imputefree.workflow._loaded_model import file_inputs, inputs_of, load_model
+from imputefree.workflow._loaded_model import file_inputs, load_model
 from tests.workflow.made import SMALL, classifier, long_table, sequence_classifier, table
 from tests.workflow.test_predicting import streamed
 
 
-def test_any_model_is_loaded_and_described(tmp_path):
-    frame = table()
-    classifier(frame).save(tmp_path / "m")
-    inputs = {one.name: one for one in inputs_of(load_model(tmp_path / "m"))}
-    assert list(inputs) == [name for name in frame.columns if name != "y"]
-    assert [one.kind for one in inputs.values()] == ["number"] * 3 + ["category"] * 2
-    assert inputs["code"].known == ["1", "2", "3", "X"]
-    low, high = inputs["age"].known
-    assert (low, high) == (frame["age"].min(), frame["age"].max())
-
-
-def test_series_are_described_with_static_columns_last(tmp_path):
+def test_columns_of_series_come_after_their_roles_and_static_ones_last(tmp_path):
     sequence_classifier(long_table()).save(tmp_path / "m")
     model = load_model(tmp_path / "m")
-    assert [one.name for one in inputs_of(model)] == ["pulse", "rhythm", "age", "sex"]
     wanted = ["who", "hour", "pulse", "rhythm", "age", "sex"]
-    assert list(file_inputs(model, [*wanted[::-1], "y"])) == wanted
-    low, high = inputs_of(model)[0].known  # series keep no quantiles: about the mean
-    assert low < 80 < high
+    inputs = file_inputs(model, [*wanted[::-1], "y"])
+    assert list(inputs) == wanted
+    assert (inputs["who"], inputs["hour"]) == ("id", "time")
 
 
 def test_columns_are_found_by_name_and_others_ignored():

@@ -21,7 +21,7 @@ def request_(tmp_path):
 
 
 def opened(request, resume=False, fresh=False):
-    inputs = {"data": request.data.read_text(), "test": None, "methods": ["imputefree", "mask"]}
+    inputs = {"the data": request.data.read_text(), "the methods": ["imputefree", "mask"]}
     return open_partial(request, inputs, resume, fresh, threads=1)
 
 
@@ -52,16 +52,16 @@ def test_a_lock_whose_folder_was_removed_is_taken_anew(request_, monkeypatch):
     """Between another fit's open and its lock, this one ends and removes the file."""
     first = opened(request_)
     partial = first.__enter__()
-    lock, calls = module._is_ours, []
+    lock, calls = module.fcntl.flock, []
 
-    def late(file, folder):
+    def late(file, operation):
         calls.append(file)
         if len(calls) == 1:
             partial.remove()
             first.__exit__(None, None, None)
-        return lock(file, folder)
+        return lock(file, operation)
 
-    monkeypatch.setattr(module, "_is_ours", late)
+    monkeypatch.setattr(module.fcntl, "flock", late)
     with opened(request_):
         assert len(calls) == 2
         assert (folder_of(request_.output) / "lock").exists()
@@ -76,7 +76,7 @@ def test_a_folder_of_somebody_else_is_left_alone(request_, fresh):
     assert [path.name for path in folder.iterdir()] == ["diary.txt"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"asked": {}, "date": "", "threads": 1}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"asked": [], "date": "", "threads": 1}'])
 def test_a_damaged_account_of_what_was_asked(request_, text):
     enter(request_)
     (folder_of(request_.output) / "asked.json").write_text(text)
@@ -121,9 +121,9 @@ def test_going_on_is_told_from_beginning(request_):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda asked: asked.update(methods=["imputefree"]), "the methods to compare with differ"),
-        (lambda asked: asked.update(file="e.csv"), "the data file's name differ"),
-        (lambda asked: asked["versions"].pop("pandas"), "pandas differ"),
+        (lambda asked: asked.update({"the methods": ["imputefree"]}), "the methods differ"),
+        (lambda asked: asked.pop("the data file's name"), "the data file's name differ"),
+        (lambda asked: asked.pop("pandas"), "pandas differ"),
     ],
 )
 def test_what_ends_up_in_the_card_is_compared(request_, change, said):

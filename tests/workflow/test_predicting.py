@@ -8,26 +8,19 @@ import pytest
 
 from imputefree import GILClassifier, GILSequenceRegressor
 from imputefree.errors import InputError, ParameterError
-from imputefree.io import BadRows, open_rows, read_frame
 from imputefree.io import _csv_rows as csv_rows
 from imputefree.io import _parquet_rows as parquet_rows
-from imputefree.workflow._chunks import Chunks
+from imputefree.io import read_frame
 from imputefree.workflow._loaded_model import file_inputs
-from imputefree.workflow._predicting import columns_to_keep, output_frame, predict_chunks
+from imputefree.workflow._predicting import predict_file
 from tests.workflow.made import SMALL, classifier, long_table, regressor, sequence_classifier, table
 
 
 def streamed(model, path, keep=(), skip=False, in_memory=False):
     """Output of all pieces, their number, and the notes on bad rows and unseen categories."""
-    with open_rows(path) as reader:
-        bad = BadRows(path, skip, reader.word)
-        keep = columns_to_keep(model, list(keep))
-        chunks = Chunks(model, reader, bad, keep)
-        parts = [
-            output_frame(model, chunk, found, keep)
-            for chunk, found in predict_chunks(model, chunks, bad, in_memory)
-        ]
-    return pd.concat(parts, ignore_index=True), len(parts), [*chunks.unseen.notes, *bad.notes]
+    parts = []
+    _, notes = predict_file(model, path, parts.append, keep, skip, in_memory)
+    return pd.concat(parts, ignore_index=True), len(parts), notes
 
 
 @pytest.fixture

@@ -133,17 +133,17 @@ def test_another_file_with_the_same_columns(ask):
     problem = read_problem(request)
     other = table()[["y", "b", "a"]].iloc[:9].assign(new=1)
     other.to_csv(request.data.with_name("t.csv"), index=False)
-    found = read_other(request.data.with_name("t.csv"), request, problem)
+    found = read_other(request.data.with_name("t.csv"), problem)
     assert list(found.frame) == list(problem.frame)
     assert found.truth.tolist() == [0, 1] * 4 + [0]
     other.drop(columns="b").to_csv(request.data.with_name("t.csv"), index=False)
     check_error(
-        lambda: read_other(request.data.with_name("t.csv"), request, problem),
+        lambda: read_other(request.data.with_name("t.csv"), problem),
         "t.csv has no column 'b' (of d.csv)",
     )
     other.assign(y="maybe").to_csv(request.data.with_name("t.csv"), index=False)
     check_error(
-        lambda: read_other(request.data.with_name("t.csv"), request, problem),
+        lambda: read_other(request.data.with_name("t.csv"), problem),
         "has the class 'maybe'",
         "'no', 'yes'",
     )
@@ -153,7 +153,7 @@ def test_another_file_of_one_class_keeps_the_classes(ask):
     request = ask(table())
     problem = read_problem(request)
     table().iloc[1::2].to_csv(request.data.with_name("t.csv"), index=False)
-    found = read_other(request.data.with_name("t.csv"), request, problem)
+    found = read_other(request.data.with_name("t.csv"), problem)
     assert found.truth.tolist() == [1] * 12
 
 
@@ -162,7 +162,7 @@ def test_a_test_file_that_was_learned_from_is_refused(ask):
     problem, copy = read_problem(request), request.data.with_name("t.csv")
     copy.write_bytes(request.data.read_bytes())
     for path in (copy, request.data):
-        check_error(lambda path=path: read_other(path, request, problem), "holds the same as")
+        check_error(lambda path=path: read_other(path, problem), "holds the same as")
 
 
 def test_series_of_a_test_file_must_be_others(ask):
@@ -170,11 +170,11 @@ def test_series_of_a_test_file_must_be_others(ask):
     problem, path = read_problem(request), request.data.with_name("t.csv")
     other = series()
     other.query("who < 20").to_csv(path, index=False)
-    check_error(lambda: read_other(path, request, problem), "shares 2 values of 'who' (--id)")
+    check_error(lambda: read_other(path, problem), "shares 2 values of 'who' (--id)")
     other.assign(who=other["who"] + 1000.0).to_csv(path, index=False)
-    assert len(read_other(path, request, problem).y) == 12
+    assert len(read_other(path, problem).y) == 12
     other.assign(who=other["who"].astype(float)).to_csv(path, index=False)
-    check_error(lambda: read_other(path, request, problem), "shares 12 values")
+    check_error(lambda: read_other(path, problem), "shares 12 values")
 
 
 def test_groups_of_a_test_file(ask):
@@ -182,15 +182,11 @@ def test_groups_of_a_test_file(ask):
     request = ask(frame, group="ward")
     problem, path = read_problem(request), request.data.with_name("t.csv")
     frame.assign(ward=frame["ward"] + 7).to_csv(path, index=False)
-    check_error(
-        lambda: read_other(path, request, problem), "shares 1 value of 'ward' (--group)", "('7')"
-    )
+    check_error(lambda: read_other(path, problem), "shares 1 value of 'ward' (--group)", "('7')")
     frame.assign(ward=frame["ward"] + 8).to_csv(path, index=False)
-    assert read_other(path, request, problem).groups.tolist() == [
-        str(8 + i // 3) for i in range(24)
-    ]
+    assert read_other(path, problem).groups.tolist() == [str(8 + i // 3) for i in range(24)]
     frame.drop(columns="ward").to_csv(path, index=False)
-    check_error(lambda: read_other(path, request, problem), "no column 'ward' (--group)")
+    check_error(lambda: read_other(path, problem), "no column 'ward' (--group)")
 
 
 def test_changing_labels_or_groups_and_too_few_rows_are_refused(ask):

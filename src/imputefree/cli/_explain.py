@@ -110,18 +110,18 @@ def _show(explanation: Any, values: np.ndarray, names: list[Any], kind: str, nam
 
 def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
     """Notes, and at least `enough` first rows of a file, read as `imputefree predict` does."""
-    from ..io import BadRows
-    from ..workflow import Chunk, Chunks, open_rows
+    from ..io import open_rows
+    from ..workflow import Chunk, Chunks
 
     parts, count = [], 0
     with open_rows(data) as reader:
-        chunks = Chunks(model, reader, BadRows(data, word=reader.word))
+        chunks = Chunks(model, reader, data)
         for chunk in chunks:
             parts.append(chunk)
             count += len(chunk.lines)
             if count >= enough:
                 break
-    return chunks.unseen.notes, Chunk.joined(parts).inputs
+    return chunks.notes, Chunk.joined(parts).inputs
 
 
 def _select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:

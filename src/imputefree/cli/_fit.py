@@ -106,7 +106,8 @@ def fit_command(
         raise ParameterError(
             "--resume and --fresh were given", "One continues, the other starts again", "Choose one"
         )
-    from ..workflow import Request, card_path, check_output, header, split_names
+    from ..io import header
+    from ..workflow import Request, card_path, check_output, split_names
 
     columns = header(data)
     request = Request(
@@ -138,9 +139,9 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
         report("reading")
         problem = read_problem(request)
         is_file = isinstance(request.test, Path)
-        other = read_other(request.test, request, problem) if is_file else None
+        other = read_other(request.test, problem) if is_file else None
     show_columns(problem)
-    planned = plan(problem, other, request)
+    planned = plan(problem, other)
     threads = torch.get_num_threads()
     with open_partial(request, identity(problem, other), resume, fresh, threads) as partial:
         if resume and partial.begun:
@@ -149,7 +150,7 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
         if partial.state["threads"] != threads:
             torch.set_num_threads(partial.state["threads"])
         with step_progress(True, planned.steps, "Training") as report:
-            model = fit(problem, other, planned, request, partial, report)
+            model = fit(problem, other, planned, partial, report)
         partial.remove()
     return model.about_
 
@@ -167,10 +168,10 @@ def show_columns(problem: Problem) -> None:
     def say(sentence: str) -> None:
         console.print(escape(sentence), soft_wrap=True)
 
-    classes = problem.task == "classification"
+    request, classes = problem.request, problem.task == "classification"
     target = f"{len(problem.classes)} classes" if classes else "a number"
     say(
-        f"{problem.file}: {problem.units(len(problem.y))}, target '{problem.target}' read as"
+        f"{problem.file}: {request.units(len(problem.y))}, target '{request.target}' read as"
         f" {target} ({problem.task}); columns: {summary(problem.columns)}."
     )
     shown = problem.columns

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -22,9 +21,6 @@ from ._options import (
     on_error_option,
     option,
 )
-
-if TYPE_CHECKING:
-    from ..workflow import Evaluation
 
 
 @click.command("predict", cls=Command)
@@ -44,42 +40,22 @@ def predict_command(
     missing, as are words such as NA among numbers and categories that training never saw. For
     series, --keep copies the first known value.
     """
-    import pandas as pd
-
-    from ..io import STDOUT, BadRows, table_output
-    from ..workflow import (
-        Chunks,
-        columns_to_keep,
-        load_model,
-        open_rows,
-        output_frame,
-        output_names,
-        predict_chunks,
-        split_names,
-    )
+    from ..io import STDOUT, table_output
+    from ..workflow import load_model, predict_file
 
     estimator = load_model(model)
-    written = 0
     try:
-        with open_rows(data) as reader:
-            kept = columns_to_keep(estimator, list(split_names(keep, reader.names)))
-            bad = BadRows(data, skip=on_error == "skip", word=reader.word)
-            with (
-                table_output(output, never=(model, data)) as write,
-                byte_progress(True, data.name) as progress,
-            ):
-                chunks = Chunks(estimator, reader, bad, kept, progress)
-                for chunk, prediction in predict_chunks(estimator, chunks, bad, in_memory):
-                    frame = output_frame(estimator, chunk, prediction, kept)
-                    write(frame)
-                    written += len(frame)
-                if not written:  # all rows were left out: a header without rows
-                    write(pd.DataFrame(columns=[*kept, *output_names(estimator)], dtype=object))
+        with (
+            table_output(output, never=(model, data)) as write,
+            byte_progress(True, data.name) as progress,
+        ):
+            skip = on_error == "skip"
+            written, notes = predict_file(estimator, data, write, keep, skip, in_memory, progress)
     except BrokenPipeError:
         # The reader of stdout has enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
-    for note in [*chunks.unseen.notes, *bad.notes]:
+    for note in notes:
         click.echo(note, err=True)
     if output != STDOUT:
         click.echo(f"{counted(written, 'prediction')}: {output}")
@@ -100,40 +76,35 @@ def evaluate_command(
     Prints scores with 95% confidence intervals (bootstrap over rows, or series), how much is
     missing, and what is unusual about the file. Rows without an answer are left out and counted.
     """
-    from ..io import BadRows
-    from ..workflow import Chunks, evaluate, load_model, open_rows, target_of
+    from ..workflow import evaluate, load_model
 
     estimator = load_model(model)
-    answers = target_of(estimator, target)
-    with open_rows(data) as reader, byte_progress(True, data.name) as progress:
-        bad = BadRows(data, skip=on_error == "skip", word=reader.word)
-        chunks = Chunks(estimator, reader, bad, [answers], progress)
-        result = evaluate(estimator, chunks, answers, bad, in_memory)
-    for note in [*chunks.unseen.notes, *bad.notes, *result.notes]:
+    with byte_progress(True, data.name) as progress:
+        skip = on_error == "skip"
+        result, notes = evaluate(estimator, data, target, skip, in_memory, progress)
+    for note in notes:
         click.echo(note, err=True)
     if as_json:
-        files = {"model": str(model), "data": str(data)}
-        plain = files | asdict(result) | {"share_missing": result.share_missing}
-        click.echo(json.dumps(plain, indent=1))
+        click.echo(json.dumps({"model": str(model), "data": str(data)} | result, indent=1))
     else:
         _show(result, model, data)
 
 
-def _show(result: Evaluation, model: Path, data: Path) -> None:
+def _show(result: dict[str, Any], model: Path, data: Path) -> None:
     from rich.table import Table
 
-    of_series = result.unit == "series"
-    units = f"{result.count} series" if of_series else counted(result.count, result.unit)
-    click.echo(f"{model.name} on {data.name}: {units}, target {result.target!r}")
-    if result.without:
-        click.echo(f"Without an answer, left out: {result.without}")
-    if result.bad_rows:
-        click.echo(f"Bad rows, left out: {result.bad_rows}")
-    click.echo(f"Missing: {result.share_missing:.1%} of the cells")
+    count, unit = result["count"], result["unit"]
+    units = f"{count} series" if unit == "series" else counted(count, unit)
+    click.echo(f"{model.name} on {data.name}: {units}, target {result['target']!r}")
+    if result["without"]:
+        click.echo(f"Without an answer, left out: {result['without']}")
+    if result["bad_rows"]:
+        click.echo(f"Bad rows, left out: {result['bad_rows']}")
+    click.echo(f"Missing: {result['share_missing']:.1%} of the cells")
     table = Table("figure")
     for title in ("value", "95% interval"):
         table.add_column(title, justify="right")
-    for name, figure in result.figures.items():
+    for name, figure in result["figures"].items():
         if figure["value"] is None:
             table.add_row(name.replace("_", " "), "not defined", "")
             continue

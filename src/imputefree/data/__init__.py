@@ -2,7 +2,12 @@
 
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
-from ._encoding import (
+from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
+from ._panel_encoder import LONGEST, PanelEncoder
+from ._panel_frames import Layout, first_steps
+from ._panel_labels import series_labels, step_labels
+from ._splits import MOST_CLASSES, Fold, Split, Splits, assign_folds, draw_folds, tenths
+from ._table_encoder import (
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     MAX_LEVELS,
@@ -10,15 +15,11 @@ from ._encoding import (
     Category,
     Number,
     Plan,
+    Table,
+    TableEncoder,
     location,
     scale,
 )
-from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
-from ._panel_encoder import LONGEST, PanelEncoder
-from ._panel_labels import series_labels, step_labels
-from ._panel_rows import Layout, first_steps
-from ._splits import MOST_CLASSES, Fold, Split, Splits, assign_folds, draw_folds, tenths
-from ._table_encoder import Table, TableEncoder
 from ._target import Examples, as_array, read_classes, read_numbers, read_target, read_weights
 
 __all__ = [

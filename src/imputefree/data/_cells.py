@@ -1,83 +1,27 @@
-"""What a cell means: a number, a string or missing. Python, files and HTTP share these rules.
+"""What a cell of a file or of JSON means: a number, a string or missing.
 
-- Missing: None, NaN, NaT and pd.NA. In a file also an empty cell and, where a column holds numbers
-  or a category unknown to training, one of `GAP_WORDS`.
+- Missing: None and NaN. In a file also an empty cell and, where a column holds numbers or a
+  category unknown to training, one of `GAP_WORDS`.
 - A number: bool, int, float or Decimal (True is 1). In a file also a string that reads as one.
 - A category: compared by its string, see `level_name`.
 
-Objects whose types can be trusted are read by `to_numbers` and `to_strings`, JSON values by
-`read_cell`, and cells of a file, which may all be strings, by `parse_numbers` and `Levels.match`.
+JSON values are read by `read_cell`, and cells of a file, which may all be strings, by
+`parse_numbers` and `Levels.match`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..errors import InputError, InputTypeError
+from ._columns import NUMBERS, level_name
 
-NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 GAP_WORDS = {"NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"}
 TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
-VALUE_RULE = "A value: argument must be a string or a number, or missing"
-Place = Callable[[int], str] | None  # describes a row in errors
-
-
-def level_name(value: Any) -> str:
-    """The string by which a category is compared; a TypeError for what cannot be one.
-
-    >>> level_name("f"), level_name(1), level_name(1.0), level_name(True), level_name(2.5)
-    ('f', '1', '1', '1', '2.5')
-    """
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | np.bool_ | int | np.integer):
-        return str(int(value))
-    if isinstance(value, float | np.floating | Decimal):
-        return str(int(value)) if float(value).is_integer() else str(float(value))
-    if isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace")
-    raise TypeError(type(value).__name__)
-
-
-def to_numbers(values: np.ndarray, label: str) -> np.ndarray:
-    """Objects that are all numbers (or missing) as float64."""
-    numbers = np.full(len(values), np.nan)
-    seen = ~pd.isna(values)
-    try:
-        numbers[seen] = values[seen].astype(np.float64)
-    except OverflowError:
-        raise InputError(
-            f"{label} holds a whole number too large for a float (above 1e308)",
-            "Values must fit a 64-bit float",
-            "Take logarithms, or divide the column by a constant",
-        ) from None
-    return numbers
-
-
-def to_strings(values: np.ndarray, label: str = "", place: Place = None) -> np.ndarray:
-    """Categories of any type by their `level_name`, None where missing."""
-    try:
-        codes, levels = pd.factorize(values)
-        names = np.array([*map(level_name, levels), None], dtype=object)
-    except TypeError:  # from factorize for what has no hash (lists, dicts), or from level_name
-        missing = pd.isna(values)
-        row = next(
-            i
-            for i, value in enumerate(values)
-            if not missing[i] and not isinstance(value, (str, bytes, *NUMBERS))
-        )
-        raise InputTypeError(
-            f"{label} holds a value of type {type(values[row]).__name__}"
-            f" (first: {place(row) if place else f'row {row}'})",
-            VALUE_RULE,
-            "Extract the parts you need into columns",
-        ) from None
-    return names[codes]  # factorize marks missing by -1
 
 
 def read_cell(value: Any, levels: Levels | None = None) -> tuple[float | str | None, bool]:

@@ -1,13 +1,16 @@
 """Read tables: NumPy, pandas, polars or lists become plain columns.
 
 A column is either a float64 array with NaN where missing, or an object array of strings with None
-where missing. Nothing behind this module sees a frame, a nullable dtype or `pd.NA`.
+where missing. Nothing behind this module sees a frame, a nullable dtype or `pd.NA`. Missing are
+None, NaN, NaT and pd.NA; numbers are bool, int, float and Decimal; a column that holds anything
+else is a category, whose values are compared by their string (see `level_name`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,10 +19,13 @@ from scipy import sparse
 
 from .._estimator_tools import remember_columns
 from ..errors import InputError, InputTypeError, counted, shorten
-from ._cells import NUMBERS, VALUE_RULE, Place, to_numbers, to_strings
 
+NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 STRING_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
+VALUE_RULE = "A value: argument must be a string or a number, or missing"
+Place = Callable[[int], str]  # describes a row in errors
+BY_NUMBER: Place = "row {}".format
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,9 @@ class Columns:
         """The same table with an all-missing column for each name that it lacks."""
         lacking = [name for name in names if name not in set(self.names)]
         gaps = [np.full(self.n_rows, np.nan) for _ in lacking]
-        declared = [*self.declared, *(False for _ in lacking)]
+        declared = self.declared + [False] * len(lacking)
         return replace(
-            self, names=[*self.names, *lacking], arrays=[*self.arrays, *gaps], declared=declared
+            self, names=self.names + lacking, arrays=self.arrays + gaps, declared=declared
         )
 
     def rows(self, rows: np.ndarray) -> Columns:
@@ -71,7 +77,7 @@ class Columns:
         return replace(self, arrays=[array[rows] for array in self.arrays], n_rows=len(rows))
 
 
-def read_columns(X: Any, place: Place = None) -> Columns:
+def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     """Split any table into columns, or raise an InputError that names what is wrong.
 
     X : a frame, an array or a list of rows; `Columns` that were read before are returned as is
@@ -93,12 +99,7 @@ def read_columns(X: Any, place: Place = None) -> Columns:
         series = (X.iloc[:, j] for j in range(X.shape[1]))
         shape, reader = X.shape, _read_pandas
     elif is_polars(X):
-        if type(X).__name__ != "DataFrame":
-            raise InputTypeError(
-                f"X is a polars {type(X).__name__}",
-                "A table must be a DataFrame",
-                "Call .collect() on a LazyFrame, .to_frame() on a Series",
-            )
+        refuse_other_polars(X)
         names, named = list(X.columns), True
         series, shape, reader = X.get_columns(), X.shape, _read_polars
     else:
@@ -111,18 +112,18 @@ def read_columns(X: Any, place: Place = None) -> Columns:
             )
         names, named = [str(j) for j in range(array.shape[1])], False
         series, shape, reader = array.T, array.shape, _read_array
-    for count, noun, verb in ((shape[1], "feature", "columns"), (shape[0], "sample", "rows")):
+    for count, noun, axis in ((shape[1], "feature", "columns"), (shape[0], "sample", "rows")):
         if count == 0:
             raise InputError(
                 f"Found a table with 0 {noun}(s) (shape={shape}) while a minimum of 1 is required",
                 "An empty table holds nothing to learn from or to predict",
-                f"Check how the {verb} were selected",
+                f"Check how the {axis} were selected",
             )
-    label = "column {!r}" if named else "column {}"
     arrays, declared = [], []
     for name, values in zip(names, series, strict=True):
-        array, is_category = reader(values, label.format(name), place)
-        _refuse_infinity(array, label.format(name), place)
+        label = f"column {name!r}" if named else f"column {name}"
+        array, is_category = reader(values, label, place)
+        _refuse_infinity(array, label, place)
         arrays.append(array)
         declared.append(is_category)
     return Columns(names, named, arrays, declared, shape[0])
@@ -133,10 +134,21 @@ def is_polars(X: Any) -> bool:
     return type(X).__module__.startswith("polars")
 
 
+def refuse_other_polars(X: Any) -> None:
+    """Refuse objects of polars that are not a DataFrame."""
+    if is_polars(X) and type(X).__name__ != "DataFrame":
+        raise InputTypeError(
+            f"X is a polars {type(X).__name__}",
+            "Only a DataFrame is read",
+            "Call .collect() on a LazyFrame, .to_frame() on a Series",
+        )
+
+
 def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
     """Names of a pandas frame; columns numbered 0, 1, 2, … count as unnamed, like an array's."""
+    names = [str(name) for name in X.columns]
     if list(X.columns) == list(range(X.shape[1])):
-        return [str(j) for j in range(X.shape[1])], False
+        return names, False
     others = [name for name in X.columns if not isinstance(name, str)]
     if 0 < len(others) < X.shape[1]:
         raise InputTypeError(
@@ -144,7 +156,6 @@ def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
             "Column names must all be strings (or none of them)",
             "Rename with X.columns = X.columns.astype(str)",
         )
-    names = [str(name) for name in X.columns]
     if not X.columns.is_unique:
         repeated = sorted({name for name in names if names.count(name) > 1})
         raise InputError(
@@ -159,8 +170,7 @@ def as_values(X: Any, name: str = "X") -> np.ndarray:
     """An array of any shape from an array-like, keeping objects as objects."""
     try:
         if isinstance(X, np.ma.MaskedArray):  # asarray would expose masked values
-            masked, X = np.ma.getmaskarray(X), X.data.astype(object)
-            X[masked] = None
+            X = np.where(np.ma.getmaskarray(X), np.array(None), X.data)
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
             # A list of lists mixing numbers and strings: NumPy would make strings of the numbers.
@@ -190,12 +200,11 @@ def _read_pandas(series: pd.Series, label: str, place: Place) -> tuple[np.ndarra
 
 
 def _read_polars(series: Any, label: str, place: Place) -> tuple[np.ndarray, bool]:
-    kind = str(series.dtype)
     if series.dtype.is_integer() or series.dtype.is_float():
         return series.cast(float).to_numpy(), False  # NumPy has no 128-bit integers: cast first
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    if kind.startswith(("Categorical", "Enum")):
+    if str(series.dtype).startswith(("Categorical", "Enum")):
         return to_strings(values, label, place), True
     return _read_array(values, label, place)
 
@@ -214,7 +223,7 @@ def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarra
         kind.startswith("mixed")
         and all(isinstance(value, NUMBERS) for value in values[~pd.isna(values)])
     ):
-        return to_numbers(values, label), False
+        return _to_numbers(values, label), False
     if kind in STRING_KINDS:
         return to_strings(values, label, place), False
     raise InputTypeError(
@@ -222,6 +231,54 @@ def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarra
         VALUE_RULE,
         "Convert dates to numbers, for example (column - column.min()).dt.days",
     )
+
+
+def _to_numbers(values: np.ndarray, label: str) -> np.ndarray:
+    """Objects that are all numbers (or missing) as float64."""
+    numbers = np.full(len(values), np.nan)
+    seen = ~pd.isna(values)
+    try:
+        numbers[seen] = values[seen].astype(np.float64)
+    except OverflowError:
+        raise InputError(
+            f"{label} holds a whole number too large for a float (above 1e308)",
+            "Values must fit a 64-bit float",
+            "Take logarithms, or divide the column by a constant",
+        ) from None
+    return numbers
+
+
+def to_strings(values: np.ndarray, label: str = "", place: Place = BY_NUMBER) -> np.ndarray:
+    """Categories of any type by their `level_name`, None where missing."""
+    try:
+        codes, levels = pd.factorize(values)
+        names = np.array([*map(level_name, levels), None], dtype=object)
+    except TypeError:  # from factorize for what has no hash (lists, dicts), or from level_name
+        known = pd.isna(values) | [isinstance(value, (str, bytes, *NUMBERS)) for value in values]
+        row = int(np.argmin(known))
+        raise InputTypeError(
+            f"{label} holds a value of type {type(values[row]).__name__} (first: {place(row)})",
+            VALUE_RULE,
+            "Extract the parts you need into columns",
+        ) from None
+    return names[codes]  # factorize marks missing by -1
+
+
+def level_name(value: Any) -> str:
+    """The string by which a category is compared; a TypeError for what cannot be one.
+
+    >>> level_name("f"), level_name(1), level_name(1.0), level_name(True), level_name(2.5)
+    ('f', '1', '1', '1', '2.5')
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating | Decimal):
+        return str(int(value)) if float(value).is_integer() else str(float(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    raise TypeError(type(value).__name__)
 
 
 def _complex_error(where: str) -> InputTypeError:
@@ -233,21 +290,19 @@ def _complex_error(where: str) -> InputTypeError:
 
 
 def _refuse_infinity(values: np.ndarray, label: str, place: Place) -> None:
-    if values.dtype == object or not np.isinf(values).any():
-        return
-    rows = np.flatnonzero(np.isinf(values))
-    signs = " and ".join(
-        f"{sign}inf"
-        for sign, limit in (("+", np.inf), ("-", -np.inf))
-        if (values[rows] == limit).any()
-    )
-    first = place(int(rows[0])) if place else f"row {rows[0]}"
-    raise InputError(
-        f"{label} holds {signs} (infinity) in {counted(len(rows), 'place' if place else 'row')}"
-        f" (first: {first})",
-        "Values must be finite or missing (NaN)",
-        "Replace infinities with NaN, or drop the rows",
-    )
+    if values.dtype != object and np.isinf(values).any():
+        signs = " and ".join(f"{limit:+}" for limit in (np.inf, -np.inf) if limit in values)
+        rule = "Values must be finite or missing (NaN)"
+        remedy = "Replace infinities with NaN, or drop the rows"
+        refuse_rows(np.isinf(values), f"{label} holds {signs} (infinity)", rule, remedy, place)
+
+
+def refuse_rows(bad: Any, fact: str, rule: str, remedy: str, place: Place = BY_NUMBER) -> None:
+    """Raise an InputError with the number of bad rows, and the first; bad (n,) bool."""
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        where = f"in {counted(len(rows), 'row')} (first: {place(int(rows[0]))})"
+        raise InputError(f"{fact} {where}", rule, remedy)
 
 
 class NumericTables:
@@ -269,8 +324,7 @@ class NumericTables:
 
     def _read(self, X: Any) -> np.ndarray:
         """A table with the columns of training."""
-        columns = read_columns(X)
-        owner = type(self).__name__
+        columns, owner = read_columns(X), type(self).__name__
         names = list(getattr(self, "feature_names_in_", columns.names))
         if columns.named and columns.names != names:
             raise InputError(
@@ -280,18 +334,23 @@ class NumericTables:
                 "Select them by name first",
             )
         if len(columns.names) != self.n_features_in_:
-            raise InputError(
-                f"X has {len(columns.names)} features, but {owner} is expecting"
-                f" {self.n_features_in_} features as input",
-                "A table must have the columns of the training table",
-                "Select them first",
-            )
+            raise feature_count_error(columns, owner, self.n_features_in_, "Select them first")
         return numbers(columns, owner)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's BaseEstimator
         tags.input_tags.allow_nan = True
         return tags
+
+
+def feature_count_error(columns: Columns, owner: str, expected: int, remedy: str) -> InputError:
+    """The error for a table with more or fewer columns than in training."""
+    return InputError(
+        f"X has {len(columns.names)} features, but {owner} is expecting {expected} features as"
+        " input",
+        "A table must have the columns of the training table",
+        remedy,
+    )
 
 
 def numbers(columns: Columns, owner: str) -> np.ndarray:
@@ -306,8 +365,7 @@ def numbers(columns: Columns, owner: str) -> np.ndarray:
             raise InputTypeError(
                 f"column {name!r} holds text",
                 f"{owner} takes numbers",
-                "Encode categories as numbers first, or use GILClassifier, which takes them as"
-                " they are",
+                "Encode categories as numbers first, or use GILClassifier",
             )
     gaps = np.full(columns.n_rows, np.nan)
     return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])

@@ -15,30 +15,27 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, InputTypeError, shorten
-from ._columns import Columns, is_polars, read_columns
+from ._columns import Columns, is_polars, read_columns, refuse_other_polars
 from ._panel_arrays import as_cube, read_array, read_list, read_nested
 from ._panel_frames import (
     INDEXED,
     LONG,
     NESTED,
     PAIRS,
-    frame_kind,
-    names_of,
-    read_indexed,
-    read_long,
-    read_pairs,
-    read_static_table,
-)
-from ._panel_labels import series_labels
-from ._panel_rows import (
     Layout,
     Rows,
     first_steps,
+    frame_kind,
     hours,
+    names_of,
     passed_times,
+    read_long,
+    read_pairs,
+    read_static_table,
     refuse_no_series,
     stamp_text,
 )
+from ._panel_labels import series_labels
 
 PLAIN = Layout()
 ARRAY, LIST = "a 3D array", "a list of series"
@@ -74,7 +71,6 @@ class Panel:
     apart : columns of labels, weights or groups, (S,) object each
     keyed : whether the ids came with the data rather than by position
     source : (S,) int64, the row of the input each step came from
-    by_row : whether a row of the input is a step; not so for (variable, value) pairs
     width : steps along the time axis of the array, or of the longest series
     starts : (n,) datetime64, what the times of each series count from; None without dates
     layout : which columns or axes meant what
@@ -106,7 +102,6 @@ class Panel:
     keyed: bool
     source: np.ndarray
     apart: dict[str, np.ndarray]
-    by_row: bool = True
     width: int = 0
     starts: np.ndarray | None = None
     layout: Layout = PLAIN
@@ -135,7 +130,6 @@ class Panel:
             id column or indexed by id
         labels : names of columns that hold labels, weights or groups, not values
         """
-        _check_frame(frame)
         return _read(frame, static, labels, id=id, time=time)
 
     @classmethod
@@ -163,7 +157,6 @@ class Panel:
         >>> Panel.from_pairs(frame, "who", "hour", "item", "value")
         Panel(2 series of 1 to 1 steps; columns: 'pulse', 'temp')
         """
-        _check_frame(frame)
         return _read(frame, static, labels, id=id, time=time, variable=variable, value=value)
 
     @classmethod
@@ -251,6 +244,11 @@ class Panel:
         return pd.Series(series_labels(name, self), index=index, name=name)
 
     @property
+    def by_row(self) -> bool:
+        """Whether a row of the input is a step; not so for (variable, value) pairs."""
+        return self.kind != PAIRS
+
+    @property
     def n_rows(self) -> int:
         """Number of series."""
         return len(self.lengths)
@@ -268,10 +266,8 @@ class Panel:
     def places(self, kept: np.ndarray) -> np.ndarray:
         """The numbers of the steps of some series, series after series; kept (k,) -> (steps,)."""
         lengths = self.lengths[kept]
-        ahead = first_steps(lengths)  # steps of the new panel before each series
-        return np.repeat(first_steps(self.lengths)[kept] - ahead, lengths) + np.arange(
-            lengths.sum()
-        )
+        shift = first_steps(self.lengths)[kept] - first_steps(lengths)  # to places in this panel
+        return np.repeat(shift, lengths) + np.arange(lengths.sum())
 
     def rows(self, kept: Any) -> Panel:
         """These series only, in that order; kept (k,) holds their numbers."""
@@ -290,15 +286,6 @@ class Panel:
         )
 
 
-def _check_frame(frame: Any) -> None:
-    if not (isinstance(frame, pd.DataFrame) or is_polars(frame)):
-        raise InputTypeError(
-            f"the series come as a {type(frame).__name__}",
-            "Ids and times are columns of a pandas or polars DataFrame",
-            "Use Panel.from_list for a list of series, Panel.from_array for a 3D array",
-        )
-
-
 def _read(
     X: Any,
     static: Any,
@@ -308,6 +295,12 @@ def _read(
     **roles: Any,
 ) -> Panel:
     (names, table), (apart, odd) = split_static(static), split_static(labels)
+    if "id" in roles and not (isinstance(X, pd.DataFrame) or is_polars(X)):
+        raise InputTypeError(
+            f"the series come as a {type(X).__name__}",
+            "Ids and times are columns of a pandas or polars DataFrame",
+            "Use Panel.from_list for a list of series, Panel.from_array for a 3D array",
+        )
     if odd is not None:
         raise InputTypeError(
             f"labels is a {type(odd).__name__}",
@@ -322,7 +315,7 @@ def split_static(static: Any) -> tuple[tuple[Any, ...], Any]:
     """static= as names of columns and as a table, one of them empty."""
     if isinstance(static, str):
         return (static,), None
-    rows = (list, tuple, np.ndarray)
+    rows = list | tuple | np.ndarray
     if isinstance(static, np.ndarray | pd.Index) and static.ndim == 1 and len(static):
         static = list(static)  # frame.columns[3:5]
     if isinstance(static, list | tuple) and not any(isinstance(row, rows) for row in static):
@@ -340,21 +333,10 @@ def read_panel(
 ) -> Panel:
     """Read series of any format, or raise an InputError that says what is wrong and where.
 
-    Parameters
-    ----------
-    X : one of
-        a 3D array (N, T, D), or (N, D, T) with `axes="ndt"`;
-        a list of (T_i, D) arrays or frames, or of (T_i,) single columns;
-        a long pandas or polars frame with `layout.id`, rows in any order;
-        such a frame of (variable, value) pairs, with `layout.variable` and `layout.value`;
-        a pandas frame indexed by (id, time);
-        a pandas frame with a pd.Series in each cell.
+    X : a 3D array, a list, or a frame, see `Panel.from_array`, `from_list`, `from_long` and
+        `from_pairs`, where `lengths`, `times` and `static` are explained too
     layout : which columns or axes mean what
-    lengths : (N,) real steps of each series of a 3D array; the rest is padding, never looked at
-    times : (T,), (N, T) or a list of (T_i,), for arrays and lists. Without it they are 0, 1, 2, …,
-        or the index of pandas members where that holds dates or fractions
-    static : table of static columns; a frame whose index or id column holds the ids, or, for
-        series without ids, any table with one row per series
+    static : a table; columns of X are named in the layout
 
     Examples
     --------
@@ -363,12 +345,7 @@ def read_panel(
     ([array([1., 2., 3.])], array([2, 1]), array([0., 1., 0.]))
     """
     layout.check()
-    if is_polars(X) and type(X).__name__ != "DataFrame":
-        raise InputTypeError(
-            f"X is a polars {type(X).__name__}",
-            "Series come as arrays, lists or DataFrames",
-            "Call .collect() on a LazyFrame, .to_frame() on a Series",
-        )
+    refuse_other_polars(X)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
         X = list(X)  # how NumPy stores series of unequal length
     if isinstance(X, pd.DataFrame) or is_polars(X):
@@ -378,14 +355,13 @@ def read_panel(
     else:
         X, kind = as_cube(X), ARRAY
     layout = replace(layout, lengths=lengths is not None, times=times is not None)
-    _check_options(kind, layout, static)
+    _check_options(kind, layout)
     if kind == ARRAY:
         rows = read_array(X, layout.axes, lengths)
     elif kind == LIST:
         rows = read_list(X)
     else:
-        readers = {NESTED: read_nested, LONG: read_long, INDEXED: read_indexed, PAIRS: read_pairs}
-        rows = readers[kind](X, layout)
+        rows = {NESTED: read_nested, PAIRS: read_pairs}.get(kind, read_long)(X, layout)
     if times is not None:
         rows.stamps = passed_times(times, rows)
     if static is not None:
@@ -393,7 +369,7 @@ def read_panel(
     return _in_order(rows, layout, kind)
 
 
-def _check_options(kind: str, layout: Layout, static: Any) -> None:
+def _check_options(kind: str, layout: Layout) -> None:
     """Refuse options that this kind of input would ignore."""
     options = [role for role, _ in layout.roles]
     options += ["axes"] * (layout.axes != "ntd") + ["lengths"] * layout.lengths
@@ -404,12 +380,6 @@ def _check_options(kind: str, layout: Layout, static: Any) -> None:
                 f"{option} belongs to {' or '.join(sorted(USES[option]))}",
                 f"Leave out {option}, or pass X in such a form",
             )
-    if static is not None and layout.static:
-        raise InputError(
-            "static is given both as columns of X and as a table",
-            "Static columns come from one place",
-            "Join the table with X, or drop the columns from X",
-        )
 
 
 def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
@@ -444,7 +414,6 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
         keyed=rows.keyed,
         source=order,
         apart={name: values[order] for name, values in rows.apart.items()},
-        by_row=rows.by_row,
         width=rows.width or int(lengths.max()),
         starts=starts,
         layout=layout,
@@ -486,8 +455,6 @@ def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputEr
 def training_panel(X: Any, layout: Layout, extras: Mapping[str, Any]) -> Panel:
     """Series to learn from; `panel.layout` is what a model has to remember.
 
-    Parameters
-    ----------
     X : a Panel, or series in any form that `read_panel` takes
     layout : which columns or axes mean what; a Panel brings its own
     extras : labels, weights, groups and held-out flags by role; a string names a column of X
@@ -507,8 +474,6 @@ def prediction_panel(
 ) -> Panel:
     """Series to predict, read as those of training were.
 
-    Parameters
-    ----------
     X, extras : as for `training_panel`
     layout : `panel.layout.to_dict()` of training
     steps : names of the columns of training, where they had names

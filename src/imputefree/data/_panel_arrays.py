@@ -11,14 +11,15 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, listed
 from ._columns import as_values, is_polars, read_columns
-from ._panel_frames import column, constant_columns, label_column, names_of, plain
-from ._panel_rows import (
+from ._panel_frames import (
     Layout,
     Rows,
-    count_ids,
-    holds_times,
-    index_times,
-    refuse_empty_series,
+    column,
+    constant_columns,
+    label_column,
+    names_of,
+    plain,
+    read_stamps,
     refuse_no_series,
     refuse_no_values,
     stack,
@@ -40,10 +41,8 @@ def as_cube(X: Any) -> np.ndarray:
         raise InputError(
             f"X is a {array.ndim}D array of shape {array.shape}",
             "Arrays of series are 3D: (series, steps, columns)",
-            "Pass X[None] for a single series, a frame with id= for rows of several, or use"
-            " GILClassifier or GILRegressor for a table of independent rows"
-            if array.ndim == 2
-            else "Reshape X, or pass a list of (steps, columns) arrays",
+            "Pass X[None] for a single series, a list of (steps, columns) arrays, or a frame with"
+            " id=; for a table of independent rows use GILClassifier or GILRegressor",
         )
     return array
 
@@ -52,37 +51,42 @@ def read_array(X: np.ndarray, axes: str, lengths: Any) -> Rows:
     """(N, T, D), or (N, D, T) for "ndt"; what lies beyond `lengths` (N,) is never looked at."""
     array = X.transpose(0, 2, 1) if axes == "ndt" else X
     n, width, n_columns = array.shape
-    refuse_no_series(n)
     if lengths is None:
         table, counts = array.reshape(n * width, n_columns), np.full(n, width)
     else:
         counts = _read_lengths(lengths, n, width)
         table = array[np.arange(width) < counts[:, None]]
-    refuse_empty_series(counts)
-    return Rows(table, np.repeat(np.arange(n), counts), count_ids(n), False, width=width)
+    series, ids = _numbered(counts)
+    return Rows(table, series, ids, False, width=width)
+
+
+def _numbered(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each step the number of its series (S,), and 0 … n-1 as ids (n,) of series without."""
+    n = len(lengths)
+    refuse_no_series(n)
+    if not lengths.all():
+        raise InputError(
+            f"series {int(np.argmin(lengths))} is empty (it has 0 steps)",
+            "A series has at least one step (its values may all be missing)",
+            "Drop empty series, and their labels",
+        )
+    return np.repeat(np.arange(n), lengths), np.arange(n).astype(object)
 
 
 def _read_lengths(lengths: Any, n: int, width: int) -> np.ndarray:
-    counts = as_values(lengths, "lengths")
+    counts, rule = as_values(lengths, "lengths"), f"It must be one whole number per series: ({n},)"
     if counts.shape != (n,):
-        raise InputError(
-            f"lengths has shape {counts.shape}",
-            f"It must be one whole number per series: ({n},)",
-            "Check how the series were selected",
-        )
+        remedy = "Check how the series were selected"
+        raise InputError(f"lengths has shape {counts.shape}", rule, remedy)
     if counts.dtype == object:  # nullable integers, or lists of them
         counts = read_columns(counts[:, None]).arrays[0]
     if counts.dtype.kind not in "iuf" or not (counts == np.round(counts)).all():
-        raise InputError(
-            f"lengths holds {counts.dtype} values that are not whole numbers",
-            f"It must be one whole number of steps per series, from 1 to {width}",
-            "Count the real steps of each series",
-        )
+        fact = f"lengths holds {counts.dtype} values that are not whole numbers"
+        raise InputError(fact, rule, "Count the real steps of each series")
     outside = np.flatnonzero((counts < 1) | (counts > width))
     if len(outside):
-        i = int(outside[0])
         raise InputError(
-            f"lengths holds {counts[i]:g} for series {i}",
+            f"lengths holds {counts[outside[0]]:g} for series {outside[0]}",
             f"A series has from 1 to {width} steps here: X has room for {width}",
             "Drop series without a step; check lengths against the time axis of X",
         )
@@ -94,8 +98,7 @@ def read_list(X: Sequence[Any]) -> Rows:
 
     Dates or fractions that index pandas members are their times; whole numbers are row labels.
     """
-    n = len(X)
-    refuse_no_series(n)
+    refuse_no_series(len(X))
     kinds = [_kind(member) for member in X]
     for i, kind in enumerate(kinds):
         if kind != kinds[0]:
@@ -104,27 +107,14 @@ def read_list(X: Sequence[Any]) -> Rows:
                 "Series of a list must be of one kind, so that columns can be matched",
                 "Convert all of them to frames, or all of them to arrays",
             )
-    members: list[Any] = list(X)
-    if kinds[0] == "an array":
-        members = [_member_array(member, i) for i, member in enumerate(X)]
-    lengths = np.array([len(member) for member in members])
-    refuse_empty_series(lengths)
-    if kinds[0] == "an array":
-        n_columns = members[0].shape[1]
-        for i, member in enumerate(members):
-            if member.shape[1] != n_columns:
-                raise InputError(
-                    f"series {i} has {member.shape[1]} columns while series 0 has {n_columns}",
-                    "All series must have the same columns",
-                    "Add the columns it lacks (all NaN is allowed), or pass frames with names",
-                )
-        table: Any = stack(members)
-    else:
-        table = _stack_frames(members, polars=kinds[0] == "a polars DataFrame")
-    series, stamps = np.repeat(np.arange(n), lengths), None
+    arrays = kinds[0] == "an array"
+    members = [_member_array(member, i) if arrays else member for i, member in enumerate(X)]
+    series, ids = _numbered(np.array([len(member) for member in members]))
+    table = _stack_arrays(members) if arrays else _stack_frames(members)
+    stamps = None
     if all(isinstance(member, pd.DataFrame | pd.Series) for member in X):
-        stamps = index_times([member.index for member in X], series)
-    return Rows(table, series, count_ids(n), False, stamps)
+        stamps = _index_times([member.index for member in X], series, ids)
+    return Rows(table, series, ids, False, stamps)
 
 
 def _kind(member: Any) -> str:
@@ -138,21 +128,31 @@ def _kind(member: Any) -> str:
 def _member_array(member: Any, i: int) -> np.ndarray:
     """One series as (T_i, D)."""
     array = as_values(plain(member) if isinstance(member, pd.Series) else member, f"series {i}")
-    if array.ndim == 1:
-        return array[:, None]
-    if array.ndim != 2:
+    if array.ndim not in (1, 2):
         form = f"{array.ndim}D" if array.ndim else f"a {type(member).__name__}"
         raise InputError(
             f"series {i} of the list is {form}",
             "A series is (steps, columns), or (steps,) for a single column",
             "Pass a list of 2D arrays, or one 3D array (series, steps, columns)",
         )
-    return array
+    return array[:, None] if array.ndim == 1 else array
 
 
-def _stack_frames(members: list[Any], polars: bool) -> Any:
+def _stack_arrays(members: list[np.ndarray]) -> np.ndarray:
+    widths = [member.shape[1] for member in members]
+    for i, width in enumerate(widths):
+        if width != widths[0]:
+            raise InputError(
+                f"series {i} has {width} columns while series 0 has {widths[0]}",
+                "All series must have the same columns",
+                "Add the columns it lacks (all NaN is allowed), or pass frames with names",
+            )
+    return stack(members)
+
+
+def _stack_frames(members: list[Any]) -> Any:
     """One frame below the other, columns in the order of the first."""
-    names = names_of(members[0])
+    names, polars = names_of(members[0]), is_polars(members[0])
     for i, member in enumerate(members):
         if list(member.columns) == list(members[0].columns):
             continue
@@ -188,42 +188,56 @@ def _stack_frames(members: list[Any], polars: bool) -> Any:
 
 def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
     """A frame with one row per series and a pd.Series in each cell (sktime's nested_univ)."""
-    n = len(X)
-    refuse_no_series(n)
+    refuse_no_series(len(X))
     names = [name for name in X.columns if str(name) not in {*layout.static, *layout.apart}]
     refuse_no_values(names, names_of(X))
-    table: dict[Any, np.ndarray] = {}
+    table, first = {}, column(X, str(names[0])).tolist()
     for name in names:
         cells = column(X, str(name)).tolist()
-        for i, cell in enumerate(cells):
+        for i, (cell, other) in enumerate(zip(cells, first, strict=True)):
             if not isinstance(cell, pd.Series):
                 raise InputTypeError(
                     f"column {name!r} of series {i} holds a value of type {type(cell).__name__}",
                     "In a nested frame all cells are pd.Series, except in static columns",
                     f"Name the column in static=, or drop it: X.drop(columns=[{name!r}])",
                 )
-        index = [cell.index for cell in cells]
-        counts = np.array([len(cell) for cell in cells])
-        if not table:
-            lengths, indices = counts, index
-        for i in np.flatnonzero(counts != lengths).tolist():
-            raise InputError(
-                f"series {i} has {counts[i]} steps in column {name!r} and {lengths[i]} in"
-                f" {names[0]!r}",
-                "The columns of one series must be of equal length",
-                "Put NaN where a column has no value",
-            )
-        for i, (other, first) in enumerate(zip(index, indices, strict=True)):
-            if holds_times(other) and not other.equals(first):
+            if len(cell) != len(other):
+                raise InputError(
+                    f"series {i} has {len(cell)} steps in column {name!r} and {len(other)} in"
+                    f" {names[0]!r}",
+                    "The columns of one series must be of equal length",
+                    "Put NaN where a column has no value",
+                )
+            if _holds_times(cell.index) and not cell.index.equals(other.index):
                 raise InputError(
                     f"series {i} has other times in column {name!r} than in {names[0]!r}",
                     "The columns of one series share their times",
                     "Reindex the cells of each row to common times, with NaN for gaps",
                 )
         table[name] = stack([cell.to_numpy() for cell in cells])
-    refuse_empty_series(lengths)
-    series, ids = np.repeat(np.arange(n), lengths), count_ids(n)
-    statics = constant_columns(X, layout.static, np.arange(n), ids, "series")
+    series, ids = _numbered(np.array([len(cell) for cell in first]))
+    statics = constant_columns(X, layout.static, np.arange(len(X)), ids, "series")
     apart = {name: label_column(X, name, "series {}".format)[series] for name in layout.apart}
-    frame = pd.DataFrame(table, copy=False)
-    return Rows(frame, series, ids, False, index_times(indices, series), statics, apart)
+    stamps = _index_times([cell.index for cell in first], series, ids)
+    return Rows(pd.DataFrame(table, copy=False), series, ids, False, stamps, statics, apart)
+
+
+def _index_times(indices: list[Any], series: np.ndarray, ids: np.ndarray) -> np.ndarray | None:
+    """The times that members bring as their index, one stamp per step (S,); None: no times."""
+    timed = [_holds_times(index) for index in indices]
+    if not any(timed):
+        return None
+    if not all(timed):
+        raise InputError(
+            f"series {timed.index(False)} has no times as its index while series"
+            f" {timed.index(True)} has",
+            "Either all series bring their times as index, or none",
+            "Set the index of all of them, or pass times=",
+        )
+    place = Rows(None, series, ids, False).place
+    return read_stamps(indices[0].append(indices[1:]), "the index", place)
+
+
+def _holds_times(index: pd.Index) -> bool:
+    """Dates and fractions are times; whole numbers and strings may be just labels of rows."""
+    return index.dtype.kind in "mMf" or isinstance(index, pd.PeriodIndex)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ._panel import Panel
-from ._panel_rows import first_steps
+from ._panel_frames import first_steps
 from ._table_encoder import Table, TableEncoder
 
 LONGEST = 1e300  # keeps differences of any two times finite

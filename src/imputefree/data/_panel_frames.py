@@ -1,31 +1,239 @@
-"""Series from frames: one row per step, (variable, value) pairs, and static columns."""
+"""Series from frames: one row per step, (variable, value) pairs, and static columns.
+
+Also what all readers of series share: the `Layout`, the `Rows` they hand over, and time stamps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError, InputTypeError, counted, shorten
-from ._columns import Columns, read_columns
-from ._panel_rows import Layout, Rows, read_stamps, refuse_no_series, refuse_no_values, stamp_text
+from ..errors import InputError, InputTypeError, shorten
+from ._columns import Columns, Place, as_values, read_columns, refuse_rows, to_strings
 
 NESTED, LONG, INDEXED = "a nested frame", "a long frame", "a frame indexed by (id, time)"
 PAIRS = "a frame of (variable, value) pairs"
+HOUR = np.timedelta64(1, "h")
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of a frame, or axes of an array, mean what.
+
+    Attributes
+    ----------
+    id : column that identifies the series of a row of a long frame
+    time : column of time stamps, numbers or dates; None takes rows in the order they come
+    static : columns that describe the series rather than a step
+    variable, value : columns of a long frame of (variable, value) pairs
+    axes : "ntd" for arrays (series, time, columns), "ndt" for (series, columns, time)
+    apart : columns that are labels, groups or weights, not values
+    lengths, times : whether an array came with lengths, and whether times were passed with the
+        series; such data must come with them again
+    """
+
+    id: str | None = None
+    time: str | None = None
+    static: tuple[str, ...] = ()
+    variable: str | None = None
+    value: str | None = None
+    axes: str = "ntd"
+    apart: tuple[str, ...] = ()
+    lengths: bool = False
+    times: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The layout as plain JSON types."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, layout: Mapping[str, Any]) -> Self:
+        """The reverse of `to_dict`."""
+        fields: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in layout.items()}
+        return cls(**fields)
+
+    @property
+    def roles(self) -> list[tuple[str, str]]:
+        """(role, column) for every column that is named."""
+        single = [(role, getattr(self, role)) for role in ("id", "time", "variable", "value")]
+        several = [(role, name) for role in ("static", "apart") for name in getattr(self, role)]
+        return [(role, name) for role, name in single + several if name is not None]
+
+    def check(self) -> None:
+        """Raise an InputError unless axes are known and names are strings, each in one role."""
+        if not isinstance(self.axes, str) or self.axes not in ("ntd", "ndt"):
+            raise InputError(
+                f"axes is {self.axes!r}",
+                'It must be "ntd" (series, time, columns) or "ndt" (series, columns, time)',
+                "Pass one of these",
+            )
+        seen: dict[str, str] = {}
+        for role, name in self.roles:
+            if not isinstance(name, str):
+                raise InputTypeError(
+                    f"{role} names the column {name!r}, a {type(name).__name__}",
+                    "Column names must be strings",
+                    f"Write {str(name)!r}; columns numbered 0, 1, … are called '0', '1', …",
+                )
+            if name in seen:
+                fact = f"column {name!r} is named as {seen[name]} and as {role}"
+                raise InputError(fact, "A column has one role", "Name it once")
+            seen[name] = role
+
+
+@dataclass
+class Rows:
+    """What a reader hands over: R rows of n series, in the order of the input.
+
+    Shapes: series (R,) int64 in [0, n), ids (n,) object, apart (R,) object each, stamps (R,)
+    float64, datetime64 or timedelta64 without gaps (None: count the rows). `width` is the size
+    of an array's time axis, 0 for anything else.
+    """
+
+    table: Any
+    series: np.ndarray
+    ids: np.ndarray
+    keyed: bool
+    stamps: np.ndarray | None = None
+    statics: Columns | None = None
+    apart: dict[str, np.ndarray] = field(default_factory=dict)
+    width: int = 0
+
+    def place(self, row: int) -> str:
+        """Where a row is, for errors."""
+        i = self.series[row]
+        if not self.keyed:
+            return f"series {i}, step {row - np.searchsorted(self.series, i)}"
+        when = f"row {row}" if self.stamps is None else f"time {stamp_text(self.stamps[row])}"
+        return f"id {self.ids[i]!r}, {when}"
+
+
+def first_steps(lengths: np.ndarray) -> np.ndarray:
+    """The number of each series' first step; (n,) -> (n,)."""
+    return np.cumsum(lengths) - lengths
+
+
+def is_nested(values: Any) -> bool:
+    """Whether a list holds one sequence per series rather than single values."""
+    return isinstance(values, list | tuple) and any(
+        isinstance(member, list | tuple) or np.ndim(member) > 0 for member in values
+    )
+
+
+def stack(arrays: list[np.ndarray]) -> np.ndarray:
+    """np.concatenate that never turns numbers into strings."""
+    if len({array.dtype.kind in "USO" for array in arrays}) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    return np.concatenate(arrays)
+
+
+def refuse_no_series(n: int) -> None:
+    """Refuse input without any series."""
+    if n == 0:
+        rule = "There must be at least one series"
+        raise InputError("X holds no series at all", rule, "Check how the series were selected")
+
+
+def refuse_no_values(values: list[Any], names: list[str]) -> None:
+    """Refuse a frame whose columns all have another role."""
+    if not values:
+        raise InputError(
+            f"X has no column of values (columns: {shorten(names)})",
+            "A step holds at least one value besides ids, times, static and label columns",
+            "Check how the columns were selected",
+        )
+
+
+# ---- time stamps
+def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
+    """Numbers, dates and timedeltas as float64, datetime64 or timedelta64; (R,) -> (R,)."""
+    stamps = pd.Series(values).reset_index(drop=True)
+    remedy = "Drop these steps, or correct their times"
+    rule = "Every step needs a time stamp"
+    refuse_rows(stamps.isna(), f"{label} is missing", rule, remedy, place)
+    if isinstance(stamps.dtype, pd.CategoricalDtype):
+        stamps = stamps.astype(object)
+    stamps = stamps.infer_objects()
+    kind = pd.api.types.infer_dtype(stamps)
+    try:
+        if isinstance(stamps.dtype, pd.PeriodDtype):
+            stamps = pd.Series(stamps.dt.to_timestamp())
+        if pd.api.types.is_datetime64_any_dtype(stamps.dtype) or kind in {"date", "datetime"}:
+            dates = pd.DatetimeIndex(stamps)
+            return (dates if dates.tz is None else dates.tz_convert(None)).to_numpy()
+        if pd.api.types.is_timedelta64_dtype(stamps.dtype):
+            return pd.TimedeltaIndex(stamps).to_numpy()
+        if kind in {"integer", "floating", "mixed-integer-float", "decimal"}:
+            numbers = stamps.to_numpy(dtype=np.float64)
+            rule = "Time stamps must be finite"
+            refuse_rows(np.isinf(numbers), f"{label} is infinite", rule, remedy, place)
+            return numbers
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        kind = f"{kind} values that cannot be ordered ({error})"
+    raise InputTypeError(
+        f"{label} holds {'strings' if kind == 'string' else kind} such as {stamps.iloc[0]!r}",
+        "Time stamps must be numbers or dates",
+        "Convert them with pd.to_datetime (dates) or pd.to_numeric (numbers)",
+    )
+
+
+def passed_times(times: Any, rows: Rows) -> np.ndarray:
+    """times= as one stamp per step; (T,), (N, T) or a list of (T_i,) -> (S,)."""
+    lengths = np.bincount(rows.series)
+    n, width = len(lengths), rows.width or int(lengths.max())
+    rule = "times must be (T,) for all series, (N, T), or a list of one (T_i,) per series"
+    remedy = "Count the steps of each series, or leave out times: then they are 0, 1, 2, …"
+    if is_nested(times):
+        members = [as_values(member, "times") for member in times]
+        if len(members) != n:
+            raise InputError(f"times has {len(members)} members for {n} series", rule, remedy)
+        for i, member in enumerate(members):
+            if member.shape not in {(lengths[i],), (rows.width or lengths[i],)}:
+                fact = f"times of series {i} has shape {member.shape} for {lengths[i]} steps"
+                raise InputError(fact, rule, remedy)
+        flat = stack([member[:length] for member, length in zip(members, lengths, strict=True)])
+    else:
+        array = as_values(times, "times")
+        if array.shape not in {(width,), (n, width)}:
+            fact = f"times has shape {array.shape} for {n} series of up to {width} steps"
+            raise InputError(fact, rule, remedy)
+        step = np.arange(len(rows.series)) - np.repeat(first_steps(lengths), lengths)
+        flat = np.broadcast_to(array, (n, width))[rows.series, step]
+    return read_stamps(flat, "times", replace(rows, stamps=None).place)
+
+
+def hours(stretch: np.ndarray) -> np.ndarray:
+    """timedelta64 as float hours.
+
+    Whole hours and the rest are converted separately, so that a duration is the same float in
+    any unit.
+    """
+    return (stretch // HOUR).astype(np.float64) + (stretch % HOUR) / HOUR
+
+
+def stamp_text(stamp: Any) -> str:
+    """A time stamp as a string."""
+    if isinstance(stamp, np.datetime64):
+        return str(pd.Timestamp(stamp))
+    return str(pd.Timedelta(stamp)) if isinstance(stamp, np.timedelta64) else repr(float(stamp))
+
+
+# ---- columns of frames
 def names_of(X: Any) -> list[str]:
     """Column names of a frame as strings; nothing else has any."""
     return [str(name) for name in getattr(X, "columns", ())]
 
 
-def column(X: Any, name: str) -> pd.Series:
+def column(X: Any, name: str | None) -> pd.Series:
     """One column, raw."""
     if isinstance(X, pd.DataFrame):
-        return X.iloc[:, names_of(X).index(name)]
+        return X.iloc[:, names_of(X).index(str(name))]
     values = X[name].to_numpy()
     if values.ndim > 1:  # a column of polars arrays
         return pd.Series(list(values), dtype=object)
@@ -39,7 +247,7 @@ def _select(X: Any, names: Sequence[str]) -> Any:
     return X.select(list(names))
 
 
-def label_column(X: Any, name: str, place: Callable[[int], str]) -> np.ndarray:
+def label_column(X: Any, name: str, place: Place) -> np.ndarray:
     """A column of labels, groups or weights as objects, one single value per row; shape (R,)."""
     values = column(X, name).astype(object).to_numpy()
     if pd.api.types.infer_dtype(values).startswith("mixed"):  # any other kind is single values
@@ -62,20 +270,16 @@ def plain(values: pd.Series) -> np.ndarray:
     return values.astype(object).to_numpy()
 
 
-# ---- which kind of frame
 def frame_kind(X: Any, layout: Layout) -> str:
     """A frame of pairs, a long, an indexed or a nested one; its columns with a role are checked."""
-    kind = _frame_kind(X, layout)
-    names = names_of(X)
+    kind, names = _frame_kind(X, layout), names_of(X)
     for role, name in layout.roles:
         if name not in names:
             in_index = isinstance(X, pd.DataFrame) and name in X.index.names
             raise InputError(
                 f"{role} names {name!r}, which is not a column of X",
                 f"The columns are: {shorten(names, 12)}",
-                "Call X.reset_index() first: it is a level of the index"
-                if in_index
-                else f"Check the spelling of {name!r}",
+                "Call X.reset_index() first" if in_index else f"Check the spelling of {name!r}",
             )
         if names.count(name) > 1:
             raise InputError(
@@ -109,7 +313,7 @@ def _frame_kind(X: Any, layout: Layout) -> str:
     if isinstance(X, pd.DataFrame):
         if isinstance(X.index, pd.MultiIndex) and X.index.nlevels == 2:
             return INDEXED
-        objects = [X.iloc[:, j] for j in range(X.shape[1]) if X.iloc[:, j].dtype == object]
+        objects = (X.iloc[:, j] for j in range(X.shape[1]) if X.iloc[:, j].dtype == object)
         if any(isinstance(cell, pd.Series) for values in objects for cell in values):
             return NESTED
     raise InputError(
@@ -122,77 +326,65 @@ def _frame_kind(X: Any, layout: Layout) -> str:
 
 # ---- one row per step
 def read_long(X: Any, layout: Layout) -> Rows:
-    """A frame with one row per step and a column of ids; rows in any order."""
-    series, ids, place = _number_series(X, layout)
-    stamps = None
-    if layout.time is not None:
-        stamps = read_stamps(column(X, layout.time), f"time column {layout.time!r}", place)
-    return _read_steps(X, layout, series, ids, stamps)
-
-
-def read_indexed(X: pd.DataFrame, layout: Layout) -> Rows:
-    """A pandas frame with a two-level index (id, time), as sktime's pd-multiindex."""
+    """A frame with one row per step, ids and times in columns or in a two-level index."""
     refuse_no_series(len(X))
-    series, ids = _number_ids(X.index.get_level_values(0), "level 0 of the index (the ids)")
-    label, times = "level 1 of the index (the times)", X.index.get_level_values(1)
-    return _read_steps(X, layout, series, ids, read_stamps(times, label, _by_id(series, ids)))
-
-
-def _read_steps(
-    X: Any, layout: Layout, series: np.ndarray, ids: np.ndarray, stamps: np.ndarray | None
-) -> Rows:
+    if layout.id is None:  # as sktime's pd-multiindex
+        keys, times = (X.index.get_level_values(level) for level in (0, 1))
+        labels = "level 0 of the index (the ids)", "level 1 of the index (the times)"
+    else:
+        keys, times = column(X, layout.id), None
+        if layout.time is not None:
+            times = column(X, layout.time)
+        labels = f"id column {layout.id!r}", f"time column {layout.time!r}"
+    series, ids, place = _number_ids(keys, labels[0])
+    stamps = None if times is None else read_stamps(times, labels[1], place)
     roles = {layout.id, layout.time, *layout.static, *layout.apart}
     values = [name for name in names_of(X) if name not in roles]
     refuse_no_values(values, names_of(X))
     statics = constant_columns(X, layout.static, series, ids)
-    apart = {name: label_column(X, name, _by_id(series, ids)) for name in layout.apart}
+    apart = {name: label_column(X, name, place) for name in layout.apart}
     return Rows(_select(X, values), series, ids, True, stamps, statics, apart)
 
 
-def _number_series(X: Any, layout: Layout) -> tuple[np.ndarray, np.ndarray, Callable[[int], str]]:
-    """For each row the number of its series (R,), the ids (n,), and words for a row."""
-    refuse_no_series(len(X))
-    series, ids = _number_ids(column(X, str(layout.id)), f"id column {layout.id!r}")
-    return series, ids, _by_id(series, ids)
+def _number_ids(values: Any, label: str) -> tuple[np.ndarray, np.ndarray, Place]:
+    """For each row the number of its series, by first appearance (R,), the ids (n,), and words
+    for a row whose time is not known yet."""
+    rule = "An id must be a string, a number or another value with a hash"
+    series, levels = _numbered(values, label, rule)
+    ids = np.fromiter(levels, dtype=object, count=len(levels))
+    rule = "Every row must say which series it belongs to"
+    remedy = "Drop these rows, or fill in their ids"
+    refuse_rows(series < 0, f"{label} is missing", rule, remedy)
+    return series, ids, lambda row: f"row {row}, id {ids[series[row]]!r}"
 
 
-def _number_ids(values: Any, label: str) -> tuple[np.ndarray, np.ndarray]:
-    """Series numbers in the order of first appearance (R,), and the ids they stand for (n,)."""
+def _numbered(values: Any, label: str, rule: str) -> tuple[np.ndarray, Any]:
+    """For each value the number of its level, -1 where missing (R,), and the levels."""
     try:
         codes, levels = pd.factorize(values)
     except TypeError:
-        raise InputTypeError(
-            f"{label} holds values such as lists",
-            "An id must be a string, a number or another value with a hash",
-            "Convert it, for example with .astype(str)",
-        ) from None
-    missing = np.flatnonzero(codes < 0)
-    if len(missing):
-        raise InputError(
-            f"{label} is missing in {counted(len(missing), 'row')} (first: row {missing[0]})",
-            "Every row must say which series it belongs to",
-            "Drop these rows, or fill in their ids",
-        )
-    return codes.astype(np.int64), np.fromiter(levels, dtype=object, count=len(levels))
-
-
-def _by_id(series: np.ndarray, ids: np.ndarray) -> Callable[[int], str]:
-    """Describe a row of a frame whose time is not known yet."""
-    return lambda row: f"row {row}, id {ids[series[row]]!r}"
+        remedy = "Convert it, for example with .astype(str)"
+        raise InputTypeError(f"{label} holds values such as lists", rule, remedy) from None
+    return codes.astype(np.int64), levels
 
 
 # ---- one row per measurement
 def read_pairs(X: Any, layout: Layout) -> Rows:
     """A frame of (variable, value) pairs, pivoted to one column per variable, sorted by name."""
-    series, ids, place = _number_series(X, layout)
-    stamps = read_stamps(column(X, str(layout.time)), f"time column {layout.time!r}", place)
-    variable, names = _number_variables(column(X, str(layout.variable)), layout, place)
+    refuse_no_series(len(X))
+    series, ids, place = _number_ids(column(X, layout.id), f"id column {layout.id!r}")
+    stamps = read_stamps(column(X, layout.time), f"time column {layout.time!r}", place)
+    variable, names = _number_variables(column(X, layout.variable), layout, place)
     # A step is one (id, time). Hashing beats sorting here: pairs come by the million.
     moment, moments = pd.factorize(stamps, sort=True)
     step, keys = pd.factorize(series * len(moments) + moment, sort=True)
     cell, rows = variable * len(keys) + step, np.arange(len(X))
     row_of_cell = np.full(len(names) * len(keys), -1)
     row_of_cell[cell] = rows
+
+    def where(row: int) -> str:
+        return f"id {ids[series[row]]!r} at time {stamp_text(stamps[row])}"
+
     if (twice := row_of_cell[cell] != rows).any():
         row = int(twice.argmax())
         by = f"{[layout.id, layout.time, layout.variable]}"
@@ -204,51 +396,36 @@ def read_pairs(X: Any, layout: Layout) -> Rows:
             "Merge them first, for example with X."
             + (merged if isinstance(X, pd.DataFrame) else f"group_by({by}).mean()"),
         )
-    values = plain(column(X, str(layout.value)))
+    values = plain(column(X, layout.value))
     matrix = np.full((len(names), len(keys)), None if values.dtype == object else np.nan)
     matrix.reshape(-1)[cell] = values
     apart = {}
     for name in layout.apart:
-        raw = label_column(X, name, place)
-
-        def conflict(row: int, first: Any, second: Any, name: str = name) -> InputError:
-            when = f"id {ids[series[row]]!r} at time {stamp_text(stamps[row])}"
-            return InputError(
-                f"column {name!r} of {when} holds {first!r} and {second!r}",
-                "Pairs of one id and time make one step, so this column has one value there",
-                "Make the column constant within each id and time",
-            )
-
-        apart[name] = raw[first_known(raw, step, len(keys), conflict)]
+        labels = label_column(X, name, place)
+        rule = "Pairs of one id and time make one step, so this column has one value there"
+        known = one_known(labels, step, len(keys), f"column {name!r}", where, rule)
+        apart[name] = labels[known]
     statics = constant_columns(X, layout.static, series, ids)
     table = pd.DataFrame(matrix.T, columns=names)
     step_stamps, step_series = np.asarray(moments)[keys % len(moments)], keys // len(moments)
-    return Rows(table, step_series, ids, True, step_stamps, statics, apart, by_row=False)
+    return Rows(table, step_series, ids, True, step_stamps, statics, apart)
 
 
 def _number_variables(
-    values: pd.Series, layout: Layout, place: Callable[[int], str]
+    values: pd.Series, layout: Layout, place: Place
 ) -> tuple[np.ndarray, list[str]]:
     """For each pair the number of its variable (R,), and the sorted names."""
-    try:
-        codes, levels = pd.factorize(values)
-    except TypeError:
-        raise InputTypeError(
-            f"variable column {layout.variable!r} holds values such as lists",
-            "A variable's name is a string or a number",
-            "Convert it, for example with .astype(str)",
-        ) from None
+    label = f"variable column {layout.variable!r}"
+    codes, levels = _numbered(values, label, "A variable's name is a string or a number")
     # Only the levels are read: item 220045 and item 220045.0 are one variable, as in tables.
-    level_frame = pd.DataFrame({layout.variable: pd.Series(levels).astype("category")})
-    strings = read_columns(level_frame).arrays[0] if len(levels) else np.empty(0, dtype=object)
-    empty = np.flatnonzero(np.append(strings == "", True)[codes])  # code -1 is the appended one
-    if len(empty):
-        raise InputError(
-            f"variable column {layout.variable!r} is missing or empty in"
-            f" {counted(len(empty), 'row')} (first: {place(int(empty[0]))})",
-            "Every pair must say which variable its value belongs to",
-            f"Drop these rows, for example with X.dropna(subset=[{layout.variable!r}])",
-        )
+    strings = to_strings(np.asarray(pd.Series(levels).astype(object)), label)
+    refuse_rows(
+        np.append(strings == "", True)[codes],  # code -1 is the appended one
+        f"{label} is missing or empty",
+        "Every pair must say which variable its value belongs to",
+        f"Drop these rows, for example with X.dropna(subset=[{layout.variable!r}])",
+        place,
+    )
     names, number = np.unique(strings.astype(str), return_inverse=True)
     return number[codes], names.tolist()
 
@@ -260,33 +437,25 @@ def constant_columns(
     """Static columns of a frame, one row per series: the one known value of each."""
     if not names:
         return None
-    columns = read_columns(
-        _select(X, names), lambda row: f"static values of {owner} {ids[series[row]]!r}"
-    )
+
+    def where(row: int) -> str:
+        return f"{owner} {ids[series[row]]!r}"
+
+    columns = read_columns(_select(X, names), lambda row: f"static values of {where(row)}")
+    rule = "A static column has one value per series (missing in some rows is fine)"
     arrays = []
     for name, array in zip(columns.names, columns.arrays, strict=True):
-
-        def conflict(row: int, first: Any, second: Any, name: str = name) -> InputError:
-            return InputError(
-                f"static column {name!r} of {owner} {ids[series[row]]!r} holds {first!r} and"
-                f" {second!r}",
-                "A static column has one value per series (missing in some rows is fine)",
-                f"Correct the rows, or leave {name!r} out of static",
-            )
-
-        arrays.append(array[first_known(array, series, len(ids), conflict)])
+        label = f"static column {name!r}"
+        arrays.append(array[one_known(array, series, len(ids), label, where, rule)])
     return replace(columns, arrays=arrays, n_rows=len(ids))
 
 
-def first_known(
-    array: np.ndarray,
-    groups: np.ndarray,
-    n_groups: int,
-    conflict: Callable[[int, Any, Any], InputError],
+def one_known(
+    array: np.ndarray, groups: np.ndarray, n_groups: int, label: str, where: Place, rule: str
 ) -> np.ndarray:
     """For each group the row of its one known value (or its first row if none is known).
 
-    Shapes: array (R,), groups (R,) -> (n_groups,). Two different values raise `conflict`.
+    Shapes: array (R,), groups (R,) -> (n_groups,). Two different values are an InputError.
     """
     first = np.zeros(n_groups, dtype=np.int64)
     rows, seen = np.arange(len(array)), np.flatnonzero(~pd.isna(array))
@@ -295,8 +464,9 @@ def first_known(
     differ = np.flatnonzero(array[seen] != array[first[groups[seen]]])
     if len(differ):
         row = int(seen[differ[0]])
-        values = (array[at : at + 1].tolist()[0] for at in (first[groups[row]], row))
-        raise conflict(row, *values)
+        one, other = (array[at : at + 1].tolist()[0] for at in (first[groups[row]], row))
+        fact = f"{label} of {where(row)} holds {one!r} and {other!r}"
+        raise InputError(fact, rule, "Correct the rows, or leave the column out")
     return first
 
 
@@ -346,11 +516,8 @@ def match_ids(ids: np.ndarray, keys: Any, name: str) -> tuple[np.ndarray, np.nda
         index = index.to_flat_index()  # ids that are tuples
     index = index.astype(object)
     if not index.is_unique:
-        twice = index[index.duplicated()].unique().tolist()
-        raise InputError(
-            f"{name} holds ids more than once: {shorten(twice)}",
-            f"{name} has one row per series",
-            "Drop the repeated rows",
-        )
+        twice = shorten(index[index.duplicated()].unique().tolist())
+        rule = f"{name} has one row per series"
+        raise InputError(f"{name} holds ids more than once: {twice}", rule, "Drop repeated rows")
     wanted = pd.Index(ids, dtype=object, tupleize_cols=False)
     return index.get_indexer(wanted), index[wanted.unique().get_indexer(index) < 0].to_numpy()

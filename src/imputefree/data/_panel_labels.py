@@ -6,19 +6,19 @@ sorted has no such order, and guessing would silently train on shuffled labels.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..errors import InputError, InputTypeError, listed, shorten
-from ._panel_frames import first_known, match_ids
-from ._panel_rows import hours, is_nested, read_stamps, stack, stamp_text
+from ._panel_frames import hours, is_nested, match_ids, one_known, read_stamps, stack, stamp_text
 from ._target import as_array, as_labels
 
 if TYPE_CHECKING:
     from ._panel import Panel
+
+BY_TIME = "a Series indexed by (id, time)"
 
 
 def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
@@ -41,16 +41,13 @@ def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
     """
     if isinstance(y, str):
         values, series = _apart(y, panel, name), panel.series
+        rule = f"{name} is one label per series (missing in some rows is fine)"
 
-        def conflict(step: int, first: Any, second: Any) -> InputError:
-            return InputError(
-                f"column {y!r} of {_series_text(panel, series[step])} holds {first!r} and"
-                f" {second!r}",
-                f"{name} is one label per series (missing in some rows is fine)",
-                "Correct the rows, or learn one label per step",
-            )
+        def owner(step: int) -> str:
+            return _series_text(panel, series[step])
 
-        return _native(values[first_known(values, series, len(panel), conflict)])
+        known = one_known(values, series, len(panel), f"column {y!r}", owner, rule)
+        return _native(values[known])
     if isinstance(y, dict):
         keys: Any = pd.Index(np.fromiter(y, dtype=object, count=len(y)), tupleize_cols=False)
         return _match_series(as_array(list(y.values()), name), keys, panel, name)
@@ -58,9 +55,8 @@ def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
         return _match_series(y.to_numpy(), y.index, panel, name)
     labels = as_labels(y, name)
     if labels.shape != (len(panel),):
-        size = f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
         raise InputError(
-            f"{name} has {size} for {len(panel)} series",
+            f"{name} has {_size(labels)} for {len(panel)} series",
             "There must be one label per series",
             "Check how the series were selected",
         )
@@ -92,21 +88,19 @@ def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
         raise InputError(
             f"{name} is given by position, but the steps of X come from (variable, value) pairs",
             "Such steps have no position: labels are matched by id and time",
-            f"Pass {name} as a Series indexed by (id, time), or name a column of X",
+            f"Pass {name} as {BY_TIME}, or name a column of X",
         )
+    n, n_steps, width = len(panel), len(panel.times), panel.width
     if is_nested(y):
         return _match_members(list(y), panel, name)
-    labels, n_steps = as_labels(y, name), len(panel.times)
-    if labels.ndim == 2 and labels.shape == (len(panel), panel.width):
-        _check_order(panel, name, "a Series indexed by (id, time)")
-        return _by_time(labels[np.arange(panel.width) < panel.lengths[:, None]], panel)
+    labels = as_labels(y, name)
+    if labels.ndim == 2 and labels.shape == (n, width):
+        return _by_time(labels[np.arange(width) < panel.lengths[:, None]], panel, name)
     if labels.shape != (n_steps,):
-        size = f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
         raise InputError(
-            f"{name} has {size} for {n_steps} steps of {len(panel)} series",
+            f"{name} has {_size(labels)} for {n_steps} steps of {n} series",
             "There must be one label per step",
-            f"Pass ({n_steps},) labels, one array per series, or an array of"
-            f" ({len(panel)}, {panel.width})",
+            f"Pass ({n_steps},) labels, one array per series, or an array of ({n}, {width})",
         )
     if panel.source.max() >= n_steps:
         raise InputError(
@@ -115,6 +109,10 @@ def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
             "Match the labels to the whole panel before selecting series",
         )
     return labels[panel.source]
+
+
+def _size(labels: np.ndarray) -> str:
+    return f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
 
 
 def _is_unlabelled(index: pd.Index, panel: Panel) -> bool:
@@ -154,77 +152,64 @@ def _match_series(labels: np.ndarray, keys: Any, panel: Panel, name: str) -> np.
 
 def _match_steps(y: pd.Series, panel: Panel, name: str) -> np.ndarray:
     """Labels with an (id, time) index."""
+    rule = "Labels are matched by id and time, and every step needs one"
     if y.index.nlevels != 2:
         raise InputError(
             f"the index of {name} has {y.index.nlevels} levels",
             "Labels of steps are indexed by (id, time)",
             f"Drop the other levels with {name}.droplevel",
         )
-    wanted = pd.Index(panel.ids, dtype=object, tupleize_cols=False)
-    ids = y.index.get_level_values(0).astype(object)
-    series = wanted.get_indexer(ids)
-    label, index = f"level 1 of the index of {name}", y.index.get_level_values(1)
+    ids, index = y.index.get_level_values(0).astype(object), y.index.get_level_values(1)
+    series = pd.Index(panel.ids, dtype=object, tupleize_cols=False).get_indexer(ids)
+    label = f"level 1 of the index of {name}"
     stamps = read_stamps(index, label, lambda row: f"row {row}, id {ids[row]!r}")
-    dated = panel.starts is not None
-    if (stamps.dtype.kind == "M") != dated:
-        kinds = ("numbers", "dates") if dated else ("dates", "numbers")
-        raise InputTypeError(
-            f"{name} has {kinds[0]} as times while X has {kinds[1]}",
-            "Labels are matched by id and time",
-            f"Index {name} by the times of X",
-        )
+    if (stamps.dtype.kind == "M") != (panel.starts is not None):
+        theirs, ours = ("numbers", "dates") if panel.starts is not None else ("dates", "numbers")
+        fact = f"{name} has {theirs} as times while X has {ours}"
+        raise InputTypeError(fact, rule, f"Index {name} by the times of X")
     times = stamps if panel.starts is None else stamps - panel.starts[series]
     times = hours(times) if times.dtype.kind == "m" else times
-    theirs = pd.MultiIndex.from_arrays([series, times])
-    ours = pd.MultiIndex.from_arrays([panel.series, panel.times])
-    rule = "Labels are matched by id and time, and every step needs one"
-    repeated = np.flatnonzero(theirs.duplicated() & (series >= 0))
+    labelled = pd.MultiIndex.from_arrays([series, times])
+    steps = pd.MultiIndex.from_arrays([panel.series, panel.times])
+
+    def key(row: int) -> str:
+        return f"({ids[row]!r}, {stamp_text(stamps[row])})"
+
+    repeated = np.flatnonzero(labelled.duplicated() & (series >= 0))
     if len(repeated):
-        row = repeated[0]
-        raise InputError(
-            f"{name} holds two labels of id {ids[row]!r} at time {stamp_text(stamps[row])}",
-            rule,
-            "Drop the repeated rows",
-        )
-    extra, missing = (np.flatnonzero(~a.isin(b)) for a, b in ((theirs, ours), (ours, theirs)))
+        fact = f"{name} holds two labels of {key(repeated[0])}"
+        raise InputError(fact, rule, "Drop the repeated rows")
+    extra, missing = np.flatnonzero(~labelled.isin(steps)), np.flatnonzero(~steps.isin(labelled))
     if len(extra) or len(missing):
         parts = []
         if len(missing):
-            parts.append(f"steps without labels: {shorten(missing, 3, partial(_step_text, panel))}")
+            shown = shorten(missing, 3, lambda step: _step_text(panel, step))
+            parts.append(f"steps without labels: {shown}")
         if len(extra):
-            keys = shorten(extra, 3, lambda row: f"({ids[row]!r}, {stamp_text(stamps[row])})")
-            parts.append(f"labels without steps: {keys}")
-        raise InputError(
-            f"{name} does not match the steps of X; {'; '.join(parts)}",
-            rule,
-            "Select the same ids and times in both",
-        )
-    return y.to_numpy()[theirs.get_indexer(ours)]
+            parts.append(f"labels without steps: {shorten(extra, 3, key)}")
+        fact = f"{name} does not match the steps of X; {'; '.join(parts)}"
+        raise InputError(fact, rule, "Select the same ids and times in both")
+    return y.to_numpy()[labelled.get_indexer(steps)]
 
 
 def _match_members(members: list[Any], panel: Panel, name: str) -> np.ndarray:
     """A list of (T_i,) arrays."""
-    remedy = "Pass one label per step: a list of one (T_i,) array per series"
+    rule, remedy = "A list of labels has one (T_i,) array per series", "Pass one label per step"
     if len(members) != len(panel):
-        raise InputError(
-            f"{name} has {len(members)} members for {len(panel)} series",
-            "A list of labels has one array per series",
-            remedy,
-        )
+        fact = f"{name} has {len(members)} members for {len(panel)} series"
+        raise InputError(fact, rule, remedy)
     arrays = [as_labels(member, f"{name} of series {i}") for i, member in enumerate(members)]
     for i, (array, length) in enumerate(zip(arrays, panel.lengths, strict=True)):
         if array.shape != (length,):
-            raise InputError(
-                f"{name} of {_series_text(panel, i)} has shape {array.shape} for {length} steps",
-                "There must be one label per step",
-                remedy,
-            )
-    _check_order(panel, name, "a Series indexed by (id, time)")
-    return _by_time(stack(arrays), panel)
+            owner = _series_text(panel, i)
+            fact = f"{name} of {owner} has shape {array.shape} for {length} steps"
+            raise InputError(fact, rule, remedy)
+    return _by_time(stack(arrays), panel, name)
 
 
-def _by_time(labels: np.ndarray, panel: Panel) -> np.ndarray:
+def _by_time(labels: np.ndarray, panel: Panel, name: str) -> np.ndarray:
     """Labels that come series by series, each in the order of its rows in X -> by time; (S,)."""
+    _check_order(panel, name, BY_TIME)
     by_time = np.empty_like(labels)
     by_time[np.lexsort((panel.source, panel.series))] = labels
     return by_time

@@ -1,23 +1,264 @@
 """From columns to what a network reads: scaled values and an observed mask.
 
-A `TableEncoder` learns from training rows only (scales, category levels, which columns have gaps)
-and then turns any table with the same columns into a `Table`.
+`Number` and `Category` say how one column becomes inputs, and what a missing value of it could have
+been. A `TableEncoder` learns one of them per column, from training rows only, and then turns any
+table with the same columns into a `Table`. No outlier moves what it learns far.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
-from ._columns import Columns
-from ._encoding import Category, Number, Plan, from_state, to_state
+from ._columns import Columns, feature_count_error, to_strings
 
+SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
+HARD_LIMIT = 1e6  # keeps squares finite for any float64
+OUTLIER = 5.0  # robust standard deviations from the median beyond which a value is pulled in
+TINY = 1e-290  # knots closer than this would make a slope overflow
+KNOTS = 129  # points that describe a column's distribution
+FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
+FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
+RARE = "(rare)"  # input that stands for all levels too rare to have their own
+MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
+QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
 RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs per number
+
+
+def location(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of the observed entries, with outliers pulled in first.
+
+    (0, 1) if nothing is observed; the spread of a constant column is 1.
+
+    >>> center, spread = location(np.array([1.0, 2.0, 3.0, np.nan, 2.0, 1.0, 3.0, 1e9]))
+    >>> center < 5, spread < 5
+    (True, True)
+    """
+    seen = values[~np.isnan(values)]
+    if not len(seen):
+        return 0.0, 1.0
+    seen = seen / 16  # an exact division, after which differences and the reach cannot overflow
+    low, median, high = np.percentile(seen, [25, 50, 75])
+    reach = OUTLIER * (high - low) / 1.349  # 1.349: interquartile range of a standard normal
+    if reach > 0:
+        pulled = np.clip(seen, median - reach, median + reach)
+    else:  # half of the column is one value: quartiles say nothing, the outer percent does
+        pulled = np.clip(seen, *np.percentile(seen, [1, 99]))
+    center, spread = _moments(pulled)
+    return 16 * center, 16 * (spread or _moments(seen)[1]) or 1.0
+
+
+def _moments(values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation; squares of huge and tiny values neither overflow nor vanish."""
+    unit = float(np.abs(values).max()) or 1.0
+    return float((values / unit).mean()) * unit, float((values / unit).std()) * unit
+
+
+def scale(values: np.ndarray, center: float, spread: float) -> np.ndarray:
+    """(x - center) / spread, bent smoothly so that no outlier leaves ±3; NaN stays NaN.
+
+    Near the center the bend does nothing: z / sqrt(1 + (z/3)²) ≈ z.
+
+    >>> scale(np.array([0.0, 0.3, 1e9, np.nan]), 0.0, 1.0).round(3)
+    array([0.   , 0.299, 3.   ,   nan])
+    """
+    with np.errstate(over="ignore"):
+        z = np.clip((values - center) / spread, -HARD_LIMIT, HARD_LIMIT)
+    return z / np.sqrt(1.0 + (z / SOFT_LIMIT) ** 2)
+
+
+def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Knots (x, score) of the map that makes a column normal; `np.interp` applies it.
+
+    The score of x is the normal quantile of the share of training entries below it (ties count
+    half), so only the order of values matters, not their distances.
+
+    >>> x, score = normal_score_knots(np.array([1.0, 10.0, 100.0, np.nan]))
+    >>> x, score.round(2)
+    (array([  1.,  10., 100.]), array([-0.97,  0.  ,  0.97]))
+    """
+    seen = np.sort(values[~np.isnan(values)])
+    seen[np.abs(seen) < TINY] = 0.0
+    n = len(seen)
+    at = np.unique(np.linspace(0, n - 1, min(n, KNOTS)).round().astype(int))
+    x = np.unique(seen[at])
+    below = np.searchsorted(seen, x, "left") + np.searchsorted(seen, x, "right")
+    share = np.clip(below / (2 * n), 0.5 / n, 1 - 0.5 / n)
+    return x, ndtri(share)
+
+
+@dataclass
+class Number:
+    """A numeric column: its scaled value and, in a rich encoding, inputs that help small tables.
+
+    Up to ten distinct values: one input each. More: the normal score, which sees only the order.
+    `values` are some values of training with their `shares`: all of them if there are few, else
+    quantiles; None in old model files.
+    """
+
+    kind: ClassVar = "number"
+    name: str
+    has_gaps: bool
+    center: float
+    spread: float
+    levels: list[float]
+    knots: list[float]
+    scores: list[float]
+    scaled: bool = True  # False: inputs are the numbers themselves
+    values: list[float] | None = None
+    shares: list[float] | None = None
+
+    @classmethod
+    def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
+        """Learn from the training rows of the column; shape (n,)."""
+        levels = knots = scores = np.empty(0)
+        distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
+        if len(distinct) > FEW_VALUES:
+            if rich:
+                knots, scores = normal_score_knots(array)
+            rows = np.cumsum(counts)  # real values, not between two: a count stays whole
+            distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
+            counts = np.ones(len(distinct), dtype=int)
+        elif rich and len(distinct) > 2:
+            levels = distinct
+        shares = counts / max(counts.sum(), 1)
+        lists = (part.tolist() for part in (levels, knots, scores, distinct, shares))
+        fields = ("levels", "knots", "scores", "values", "shares")
+        learned: dict[str, Any] = dict(zip(fields, lists, strict=True))
+        gaps = bool(np.isnan(array).any())
+        return cls(name, gaps, *location(array), scaled=scaled, **learned)
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs of this column."""
+        score = [f"rank of {self.name}"] if self.knots else []
+        return [self.name, *score, *(f"{self.name}={level:g}" for level in self.levels)]
+
+    def encode(
+        self, array: np.ndarray, out: np.ndarray, label: str
+    ) -> tuple[np.ndarray, list[str]]:
+        """Fill `out` (n, inputs); return which rows are observed, and unseen levels (none)."""
+        array = self.check(array, label)
+        seen = ~np.isnan(array)
+        out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
+        if self.knots:
+            out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
+        for i, level in enumerate(self.levels, start=1):
+            out[array == level, i] = FEW_VALUES_SIZE
+        return seen, []
+
+    def check(self, array: np.ndarray, label: str) -> np.ndarray:
+        """The column as numbers; an InputError if it holds strings."""
+        if array.dtype != object:
+            return array
+        rows = np.flatnonzero(~pd.isna(array))
+        if len(rows):
+            raise InputError(
+                f"{label} holds text such as {array[rows[0]]!r} in {len(rows)} rows"
+                f" (first: row {rows[0]}), but none in training",
+                "A column must keep its kind",
+                "Convert it with pd.to_numeric(column, errors='coerce'), or train again with it in"
+                " categorical_features",
+            )
+        return np.full(len(array), np.nan)  # a category column without a single entry
+
+    def plausible(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of training that stand for the column, and their shares; (v,) each.
+
+        Empty if training saw no value. For an old model file they follow from levels, knots or a
+        normal distribution.
+
+        >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0]), rich=True).plausible()
+        (array([1., 2.]), array([0.25, 0.75]))
+        """
+        if self.values is not None and self.shares is not None:
+            return np.array(self.values, dtype=np.float64), np.array(self.shares, dtype=np.float64)
+        if self.levels:
+            values = np.array(self.levels)
+        elif self.knots:
+            values = np.interp(QUANTILES, ndtr(self.scores), self.knots)
+        else:
+            far = np.finfo(np.float64).max
+            with np.errstate(over="ignore"):
+                values = np.clip(self.center + self.spread * ndtri(QUANTILES), -far, far)
+        return values, np.full(len(values), 1 / len(values))
+
+
+@dataclass
+class Category:
+    """A column of strings: one input per level, rare levels together; a gap is none of them.
+
+    `shares` of the levels and, last, of all rare ones; None in old model files.
+    """
+
+    kind: ClassVar = "category"
+    name: str
+    has_gaps: bool
+    levels: list[str]
+    rare_levels: list[str]
+    shares: list[float] | None = None
+
+    @classmethod
+    def learn(cls, name: str, array: np.ndarray) -> Category:
+        """Learn from the training rows of the column; shape (n,)."""
+        strings = cls.check(array)
+        # Most frequent first, ties by appearance; dtype object takes any string, str only UTF-8.
+        counts = pd.Series(strings, dtype=object).value_counts()
+        keep = counts[counts >= MIN_LEVEL_ROWS].index[:MAX_LEVELS]
+        if len(counts) <= 2:  # a rare level of two is the whole information of the column
+            keep = counts.index
+        gaps = bool(pd.isna(strings).any())
+        levels, rare = sorted(keep), sorted(set(counts.index) - set(keep))
+        times = dict(zip(counts.index, counts.tolist(), strict=True))
+        groups = [[level] for level in levels] + ([rare] if rare else [])
+        shares = [sum(times[level] for level in group) / sum(times.values()) for group in groups]
+        return cls(name, gaps, levels, rare, shares)
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the inputs of this column."""
+        shown = [*self.levels, RARE] if self.rare_levels else self.levels
+        return [f"{self.name}={level}" for level in shown]
+
+    def encode(
+        self, array: np.ndarray, out: np.ndarray, label: str
+    ) -> tuple[np.ndarray, list[str]]:
+        """Fill `out` (n, inputs); return which rows are observed, and levels never seen before."""
+        known = {level: i for i, level in enumerate(self.levels)}
+        known |= dict.fromkeys(self.rare_levels, len(self.levels))
+        codes, levels = pd.factorize(self.check(array, label))
+        target = np.array([*(known.get(level, -1) for level in levels), -1], dtype=int)
+        position = target[codes]
+        seen = position >= 0
+        out[np.flatnonzero(seen), position[seen]] = 1.0
+        return seen, [str(level) for level in levels if level not in known]
+
+    @staticmethod
+    def check(array: np.ndarray, label: str = "") -> np.ndarray:
+        """The column as strings; numbers count as categories by their `level_name`."""
+        return array if array.dtype == object else to_strings(array)
+
+    def plausible(self) -> tuple[np.ndarray, np.ndarray]:
+        """The levels, one of the rare ones for all of them, and their shares; (v,) each.
+
+        >>> strings = np.array(["f", "m", None, "f", "f"], dtype=object)
+        >>> Category.learn("sex", strings).plausible()
+        (array(['f', 'm'], dtype=object), array([0.75, 0.25]))
+        """
+        values = np.array([*self.levels, *self.rare_levels[:1]], dtype=object)
+        shares = [1 / len(values)] * len(values) if self.shares is None else self.shares
+        return values, np.array(shares, dtype=np.float64)
+
+
+Plan = Number | Category
+KINDS: dict[str, Any] = {plan.kind: plan for plan in (Number, Category)}
 
 
 @dataclass(frozen=True)
@@ -93,7 +334,7 @@ class TableEncoder:
     def input_names(self) -> list[str]:
         """One name per network input, in order."""
         names = [name for plan in self.plans for name in plan.inputs]
-        return names + [f"{self.plans[j].name} is missing" for j in self._with_indicator()]
+        return names + [f"{self.names[j]} is missing" for j in self._with_indicator()]
 
     @property
     def input_columns(self) -> np.ndarray:
@@ -118,28 +359,22 @@ class TableEncoder:
 
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
-        arrays = self._match(columns)
-        shape = (columns.n_rows, len(self.input_columns))
+        arrays, positions, n_entries = self._match(columns), self.input_columns, self.n_entries
+        shape = (columns.n_rows, len(positions))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
-        unseen: dict[str, list[str]] = {}
-        indicators = self._with_indicator()
-        indicator_of = dict(
-            zip(indicators, range(shape[1] - len(indicators), shape[1]), strict=True)
-        )
-        start = 0
+        unseen, start = [], 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
             span = slice(start, start + len(plan.inputs))
             seen, new_levels = plan.encode(array, values[:, span], self._label(plan))
             observed[:, span] = seen[:, None]
-            if j in indicator_of:
-                values[:, indicator_of[j]] = ~seen
+            indicator = n_entries + np.flatnonzero(positions[n_entries:] == j)  # one or none
+            values[:, indicator] = ~seen[:, None]
             if new_levels:
-                unseen[plan.name] = new_levels
+                unseen.append(f"{plan.name!r}: {shorten(new_levels)}")
             start = span.stop
         if unseen:
-            parts = [f"{name!r}: {shorten(levels)}" for name, levels in unseen.items()]
             warnings.warn(
-                "Categories that training never saw are treated as missing. " + "; ".join(parts),
+                "Categories that training never saw are treated as missing. " + "; ".join(unseen),
                 UnseenCategoryWarning,
                 stacklevel=2,
             )
@@ -191,7 +426,7 @@ class TableEncoder:
             raise ParameterError(
                 f"categorical_features is {chosen!r}",
                 'It must be "auto" or a list of column names or positions',
-                f"Write categorical_features={[chosen] if isinstance(chosen, str) else []!r}",
+                "Write categorical_features=[…]",
             )
         for item in chosen:
             position = names.index(item) if item in names else item
@@ -225,12 +460,8 @@ class TableEncoder:
             order = {name: j for j, name in enumerate(columns.names)}
             return [columns.arrays[order[name]] for name in expected]
         if len(columns.names) != len(expected):
-            raise InputError(
-                f"X has {len(columns.names)} features, but {self.owner} is expecting"
-                f" {len(expected)} features as input",
-                "A table must have the columns of the training table",
-                f"The training columns were: {shorten(expected)}",
-            )
+            remedy = f"The training columns were: {shorten(expected)}"
+            raise feature_count_error(columns, self.owner, len(expected), remedy)
         if self.named:
             warnings.warn(
                 f"X does not have valid feature names, but {self.owner} was fitted with feature"
@@ -246,7 +477,7 @@ class TableEncoder:
             "owner": self.owner,
             "indicator": self.indicator,
             "named": self.named,
-            "plans": [to_state(plan) for plan in self.plans],
+            "plans": [{"kind": plan.kind, **asdict(plan)} for plan in self.plans],
         }
 
     @classmethod
@@ -254,5 +485,6 @@ class TableEncoder:
         """The reverse of `state`."""
         encoder = cls(indicator=bool(state["indicator"]), owner=str(state["owner"]))
         encoder.named = bool(state["named"])
-        encoder.plans = [from_state(plan) for plan in state["plans"]]
+        plans = [dict(plan) for plan in state["plans"]]
+        encoder.plans = [KINDS[plan.pop("kind")](**plan) for plan in plans]
         return encoder

@@ -12,8 +12,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError, InputTypeError
-from ._columns import is_polars
-from ._panel_rows import first_steps
+from ._columns import is_polars, refuse_rows
+from ._panel_frames import first_steps
 
 LARGEST_TARGET = 1e150  # its square still fits a float64
 
@@ -52,13 +52,8 @@ def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
     if target.dtype.kind == "f":
         unusable["infinity"] = np.isinf(target)
     for kind, flags in unusable.items():
-        rows = np.flatnonzero(flags)
-        if len(rows):
-            raise InputError(
-                f"Input y contains {kind} in {len(rows)} rows (first: row {rows[0]})",
-                "Targets must be known and finite",
-                "Drop these rows from X and y before fitting",
-            )
+        remedy = "Drop these rows from X and y before fitting"
+        refuse_rows(flags, f"Input y contains {kind}", "Targets must be known and finite", remedy)
     return target
 
 
@@ -111,19 +106,11 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     weight = as_array(sample_weight, "sample_weight", np.float64)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
-    if weight.shape != (n_rows,):
-        raise InputError(
-            f"sample_weight has shape {weight.shape}",
-            f"It must be one number per row: ({n_rows},)",
-            "Check how rows were selected",
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        row = int(np.flatnonzero(~np.isfinite(weight) | (weight < 0))[0])
-        raise InputError(
-            f"sample_weight holds {weight[row]} (first: row {row})",
-            "Weights must be finite and not negative",
-            "Set unusable rows to weight 0",
-        )
+    _check_shape(weight, "sample_weight", n_rows)
+    bad = ~np.isfinite(weight) | (weight < 0)
+    rule = "Weights must be finite and not negative"
+    fact = f"sample_weight holds {weight[np.argmax(bad)]}"
+    refuse_rows(bad, fact, rule, "Set unusable rows to weight 0")
     if not weight.any():
         raise InputError(
             "all sample weights are zero",
@@ -131,6 +118,15 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
             "Check the weights",
         )
     return weight
+
+
+def _check_shape(array: np.ndarray, name: str, n_rows: int) -> None:
+    if array.shape != (n_rows,):
+        raise InputError(
+            f"{name} has shape {array.shape}",
+            f"It must be one value per row: ({n_rows},)",
+            "Check how rows were selected",
+        )
 
 
 def as_labels(y: Any, name: str) -> np.ndarray:
@@ -206,20 +202,11 @@ class Examples:
         if len(kept) == self.inputs.n_rows:
             return self
         held_out = None if self.held_out is None else self.held_out[kept]
-        if held_out is not None and (held_out.all() or not held_out.any()):
-            raise InputError(
-                f"of the {len(kept)} rows that count, held_out marks {held_out.sum()}",
-                "Some rows must be learned from, and some be held out",
-                "Give such rows a weight above 0",
-            )
-        return Examples(
-            self.inputs.rows(kept),
-            self._target(kept),
-            self.weight[kept],
-            None if self.groups is None else self.groups[kept],
-            held_out,
-            self.per_step,
-        )
+        if held_out is not None:
+            _check_both_parts(held_out, "Give such rows a weight above 0")
+        groups = None if self.groups is None else self.groups[kept]
+        inputs, target, weight = self.inputs.rows(kept), self._target(kept), self.weight[kept]
+        return Examples(inputs, target, weight, groups, held_out, self.per_step)
 
     def _target(self, kept: np.ndarray) -> np.ndarray:
         """The labels of these rows; with `per_step`, those of their steps."""
@@ -276,19 +263,10 @@ def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     if groups is None:
         return None
     array = as_array(groups, "groups")
-    if array.shape != (n_rows,):
-        raise InputError(
-            f"groups has shape {array.shape}",
-            f"It must be one label per row: ({n_rows},)",
-            "Pass the column that says which rows belong together",
-        )
-    gaps = np.flatnonzero(pd.isna(array))
-    if len(gaps):
-        raise InputError(
-            f"groups is missing in {len(gaps)} rows (first: row {gaps[0]})",
-            "Every row belongs to a group",
-            "Give rows without one a group of their own, such as their row number",
-        )
+    _check_shape(array, "groups", n_rows)
+    rule = "Every row belongs to a group"
+    remedy = "Give rows without one a group of their own, such as their row number"
+    refuse_rows(pd.isna(array), "groups is missing", rule, remedy)
     return array.astype(str)
 
 
@@ -296,17 +274,22 @@ def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:
     if held_out is None:
         return None
     array = as_array(held_out, "held_out")
-    if array.shape != (n_rows,) or pd.isna(array).any() or not np.isin(array, (True, False)).all():
+    _check_shape(array, "held_out", n_rows)
+    if pd.isna(array).any() or not np.isin(array, (True, False)).all():
         raise InputError(
-            f"held_out has shape {array.shape} and values such as {array.flat[:3].tolist()}",
-            f"It must be True or False for each row: ({n_rows},)",
+            f"held_out holds values such as {array[:3].tolist()}",
+            "It must be True or False for each row",
             "Write held_out=np.isin(np.arange(n), rows_to_validate_on)",
         )
     array = array.astype(bool)
-    if array.all() or not array.any():
-        raise InputError(
-            f"held_out marks {array.sum()} of {n_rows} rows",
-            "Some rows must be learned from, and some be held out",
-            "Leave held_out out to have folds drawn",
-        )
+    _check_both_parts(array, "Leave held_out out to have folds drawn")
     return array
+
+
+def _check_both_parts(held_out: np.ndarray, remedy: str) -> None:
+    if held_out.all() or not held_out.any():
+        raise InputError(
+            f"held_out marks {held_out.sum()} of {len(held_out)} rows that count",
+            "Some rows must be learned from, and some be held out",
+            remedy,
+        )

@@ -10,10 +10,11 @@ from sklearn.base import is_classifier
 
 from .. import __version__
 from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan
-from ..workflow import class_labels, described, rounded
+from ..workflow import class_labels
 from ._limits import Limits
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
+USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
 NAMED_LEVELS = 100  # levels named in the schema; more are only counted
 
 
@@ -40,26 +41,18 @@ class Column(BaseModel):
     @classmethod
     def of(cls, plan: Plan, missing: float | None) -> Column:
         """From the column of an encoder."""
-        about = described(plan)
+        column: Column
         if isinstance(plan, Category):
-            levels = list(map(str, about.known))
-            column = cls(
-                name=plan.name,
-                kind="category",
-                levels=levels[:NAMED_LEVELS],
-                n_levels=len(levels),
-                missing=missing,
-            )
+            levels = [*plan.levels, *plan.rare_levels]
+            column = cls(name=plan.name, kind="category", missing=missing)
+            column.levels, column.n_levels = levels[:NAMED_LEVELS], len(levels)
             column._known = Levels(levels)
             common = int(np.argmax(plan.shares[: len(plan.levels)])) if plan.shares else 0
             column._typical = levels[common] if levels else None
-            return column
-        low, high = map(float, about.known or (np.nan, np.nan))
-        column = cls(name=plan.name, kind="number", missing=missing)
-        if about.known:
-            column.low, column.high = low, high
-            column.range_holds = "all" if about.exact else "most"
-        column._typical = _typical_number(plan)
+        else:
+            column = cls(name=plan.name, kind="number", missing=missing)
+            column.low, column.high, column.range_holds = _range_of(plan)
+            column._typical = _typical_number(plan)
         return column
 
     def is_outside(self, number: float) -> bool:
@@ -154,11 +147,30 @@ def _typical(columns: list[Column], blank: int = -1) -> dict[str, Any]:
     }
 
 
+def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
+    """The range of a number in training, and whether it holds "all" values or "most"."""
+    values, holds = plan.knots or plan.levels, "all"
+    if not values and plan.values:  # all of few values, or quantiles of many
+        values, holds = plan.values, "all" if len(plan.values) <= 2 else "most"
+    if values:
+        return float(values[0]), float(values[-1]), holds
+    low, high = plan.center - USUAL * plan.spread, plan.center + USUAL * plan.spread
+    empty = plan.center == 0.0 and plan.spread == 1.0  # what a column without entries has
+    if empty or not np.isfinite([low, high]).all():
+        return None, None, None
+    return _rounded(low), _rounded(high), "most"
+
+
+def _rounded(value: float) -> float:
+    """Rounded to four significant digits, for display."""
+    return float(f"{value:.4g}")
+
+
 def _typical_number(plan: Number) -> float | int:
     """A value near the middle, as in training: an integer if those are integers."""
     few = plan.levels or plan.values or plan.knots
     middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
-    typical = rounded(middle)
+    typical = _rounded(middle)
     return int(typical) if typical.is_integer() and abs(typical) < 1e15 else typical
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Columns, Levels, parse_numbers
+from ..data import Category, Columns, Levels, parse_numbers
 from ..errors import InputError, counted, shorten
 from ..io import BadRows, RawRows, Reader, need_columns, twin_error
 from ._file_times import Clock
-from ._loaded_model import clock_of, file_inputs
+from ._loaded_model import about, file_inputs, roles_of
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
+Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -69,49 +70,15 @@ class Chunk:
         )
 
 
-class Unseen:
-    """Categories that training did not see, counted over the whole file."""
-
-    def __init__(self) -> None:
-        self._levels: dict[str, Counter[str]] = {}
-        self._rows: Counter[str] = Counter()
-
-    def add(self, column: str, cells: pd.Series) -> None:
-        """Count these cells of unknown level."""
-        self._rows[column] += len(cells)
-        levels = self._levels.setdefault(column, Counter())
-        for cell, count in cells.astype(str).value_counts().items():
-            if cell in levels or len(levels) < MOST_UNSEEN:
-                levels[str(cell)] += int(count)
-
-    @property
-    def notes(self) -> list[str]:
-        """One sentence for all of them, or none.
-
-        >>> unseen = Unseen()
-        >>> unseen.add("ward", pd.Series(["Z", "Z", "Y"]))
-        >>> unseen.notes
-        ["Training never saw these, which count as missing: 'Z', 'Y' in column 'ward' (3 rows)."]
-        """
-
-        def described(name: str) -> str:
-            levels = [level for level, _ in self._levels[name].most_common()]
-            return f"{shorten(levels, 3)} in column {name!r} ({counted(self._rows[name], 'row')})"
-
-        if not self._levels:
-            return []
-        columns = shorten(list(self._levels), word=described)
-        return [f"Training never saw these, which count as missing: {columns}."]
-
-
 class Chunks:
-    """What a model reads from a file.
+    """What a model reads from a file, piece by piece.
 
     Parameters
     ----------
     reader : the open file
-    bad : collects bad rows, and decides whether to continue
+    path : its name, for errors
     extra : other columns that are wanted, as in the file
+    skip : leave bad rows out and count them; otherwise the first one is an InputError
     progress : called with the bytes read so far and in total
     """
 
@@ -119,52 +86,78 @@ class Chunks:
         self,
         model: Any,
         reader: Reader,
-        bad: BadRows,
+        path: Path,
         extra: Sequence[str] = (),
-        progress: Callable[[int, int | None], None] | None = None,
+        skip: bool = False,
+        progress: Progress | None = None,
     ) -> None:
-        self.model, self.reader, self.bad, self.progress = model, reader, bad, progress
-        self.unseen, self.count = Unseen(), 0
+        self.model, self.reader, self.progress = model, reader, progress
+        self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
-        with _naming(bad.path):
+        with self._naming():
             inputs = file_inputs(model, reader.names)
-        need_columns(reader.names, self.extra, bad.path)
+        need_columns(reader.names, self.extra, path)
         twins = [name for name in [*inputs, *self.extra] if name in reader.twins]
         if twins:
-            raise twin_error(bad.path, twins)
-        self.kinds = {name: column.kind for name, column in inputs.items()}
-        self._unnamed = any(name != column.name for name, column in inputs.items())
-        self._levels = {name: Levels(map(str, column.known)) for name, column in inputs.items()}
-        self._clock = Clock(clock_of(model))
+            raise twin_error(path, twins)
+        self._kinds: dict[str, str] = {}
+        self._levels: dict[str, Levels] = {}
+        for name, plan in inputs.items():
+            self._kinds[name] = plan if isinstance(plan, str) else "number"
+            if isinstance(plan, Category):
+                self._kinds[name] = "category"
+                self._levels[name] = Levels([*plan.levels, *plan.rare_levels])
+        plans = {name: plan for name, plan in inputs.items() if not isinstance(plan, str)}
+        self._unnamed = any(name != plan.name for name, plan in plans.items())
+        self._clock = Clock((about(model).get("series") or {}).get("clock"))
+        self._unseen: dict[str, Counter[str]] = {}  # by column, levels unknown to training
 
     def __iter__(self) -> Iterator[Chunk]:
-        raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self.kinds.items()}
+        raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self._kinds.items()}
         raw_kinds |= dict.fromkeys(self.extra, "text")
+        count = 0
         for raw in self.reader.rows(raw_kinds):
             chunk = self._interpreted(raw)
-            self.count += len(chunk.lines)
+            count += len(chunk.lines)
             if self.progress:
                 self.progress(raw.done, self.reader.size)
             if len(chunk.lines):
                 yield chunk
-        if not self.count and not self.bad.count:
+        if not count and not self.bad.count:
             raise InputError(
                 f"{self.bad.path} has column names but no rows",
                 "There must be something to predict",
                 "Check the file",
             )
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about categories that training never saw, and about bad rows."""
+        columns = []
+        for name, levels in self._unseen.items():
+            words = [level for level, _ in levels.most_common() if level]
+            rows = counted(levels.total(), "row")
+            columns.append(f"{shorten(words, 3)} in column {name!r} ({rows})")
+        unseen = f"Training never saw these, which count as missing: {shorten(columns, word=str)}."
+        return [*[unseen] * bool(columns), *self.bad.notes]
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Put the file's name into errors."""
+        try:
+            yield
+        except InputError as error:
+            raise InputError(f"{self.bad.path}: {error.fact}", error.rule, error.remedy) from None
+
     def _interpreted(self, raw: RawRows) -> Chunk:
         """Cells by the model's kinds; rows with bad ones are reported and left out."""
         columns, wrong = {}, dict(raw.wrong)
         good = np.ones(len(raw.lines), dtype=bool)
-        unseen: list[tuple[str, pd.Series, np.ndarray]] = []
-        for name, kind in self.kinds.items():
+        unseen = {}
+        for name, kind in self._kinds.items():
             cells = raw.frame[name]
             if kind == "category":
-                values, unknown = self._levels[name].match(cells)
-                if unknown.any():
-                    unseen.append((name, cells, unknown))
+                values, unseen[name] = self._levels[name].match(cells)
                 columns[name] = pd.Series(values, dtype=object)
                 continue
             values, bad, problem = self._values(cells, kind)
@@ -174,9 +167,9 @@ class Chunks:
                 wrong[int(raw.lines[row])] = fact
             good &= ~bad
         self.bad.report(wrong)
-        for name, cells, unknown in unseen:
+        for name, unknown in unseen.items():
             if (unknown & good).any():
-                self.unseen.add(name, cells[unknown & good])
+                self._count_unseen(name, raw.frame[name][unknown & good])
         inputs = pd.DataFrame(columns)
         if self._unnamed:  # columns are taken in their order
             inputs = inputs.set_axis(range(inputs.shape[1]), axis=1)
@@ -188,19 +181,16 @@ class Chunks:
         if kind == "number":
             return *parse_numbers(cells), "which is not a finite number"
         if kind == "time":
-            with _naming(self.bad.path):
+            with self._naming():
                 return *self._clock.read(cells), self._clock.problem
         bad = cells.isna().to_numpy() & (kind == "id")
         return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"
 
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Put the file's name into errors."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
+    def _count_unseen(self, name: str, cells: pd.Series) -> None:
+        levels = self._unseen.setdefault(name, Counter())
+        for cell, count in cells.astype(str).value_counts().items():
+            known = cell in levels or len(levels) < MOST_UNSEEN
+            levels[str(cell) if known else ""] += int(count)  # an empty cell is never unseen
 
 
 def _content(cell: Any) -> str:
@@ -245,18 +235,16 @@ def _hashes(ids: np.ndarray) -> np.ndarray:
     return pd.util.hash_array(ids.astype(object), categorize=False)
 
 
-def whole_series(
-    chunks: Iterable[Chunk], id: str, time: str | None, bad: BadRows, in_memory: bool = False
-) -> Iterator[Chunk]:
+def whole_series(chunks: Chunks, in_memory: bool = False) -> Iterator[Chunk]:
     """Chunks that hold all rows of their series, and say which row belongs to which series.
 
-    id, time : columns of the inputs; a series has each time once
     in_memory : take all chunks at once, so that rows of a series may be anywhere
     """
+    bad, id = chunks.bad, roles_of(chunks.model)["id"]
     if in_memory:
-        chunks = list(chunks)
-        if chunks:
-            yield _numbered(Chunk.joined(chunks), id, time, bad)
+        every = list(chunks)
+        if every:
+            yield _numbered(every, chunks)
         return
     seen, waiting = SeenIds(), list[Chunk]()
     for chunk in chunks:
@@ -281,26 +269,25 @@ def whole_series(
         last = int(starts[-1])
         if waiting or last:
             before = [chunk.rows(slice(0, last))] if last else []
-            yield _numbered(Chunk.joined([*waiting, *before]), id, time, bad)
+            yield _numbered([*waiting, *before], chunks)
         waiting = [chunk.rows(slice(last, None))]
     if waiting:
-        yield _numbered(Chunk.joined(waiting), id, time, bad)
+        yield _numbered(waiting, chunks)
 
 
-def _numbered(chunk: Chunk, id: str, time: str | None, bad: BadRows) -> Chunk:
+def _numbered(parts: list[Chunk], chunks: Chunks) -> Chunk:
     """Number series in order of appearance; a second row at the same time is a bad one."""
+    chunk, roles = Chunk.joined(parts), roles_of(chunks.model)
+    id, time = roles["id"], roles.get("time")
     codes, _ = pd.factorize(chunk.inputs[id].to_numpy(dtype=object))
-    if time:
+    if time and "variable" not in roles:
         repeated = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
-        if repeated.any():
-            rows = chunk.inputs[repeated]
-            bad.report(
-                {
-                    line: f"the series {str(series)!r} already has a row at time {when}"
-                    for line, series, when in zip(
-                        chunk.lines[repeated].tolist(), rows[id], rows[time], strict=True
-                    )
-                }
-            )
+        wrong = {}
+        for row in np.flatnonzero(repeated):
+            series, when = chunk.inputs[id].iloc[row], chunk.inputs[time].iloc[row]
+            fact = f"the series {str(series)!r} already has a row at time {when}"
+            wrong[int(chunk.lines[row])] = fact
+        chunks.bad.report(wrong)
+        if wrong:
             chunk, codes = chunk.rows(~repeated), codes[~repeated]
     return replace(chunk, series=codes)

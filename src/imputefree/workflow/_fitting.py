@@ -12,29 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..baselines import (
-    BoostingClassifier,
-    BoostingRegressor,
-    ImputeThenPredict,
-    LinearClassifier,
-    LinearRegressor,
-    MaskOnlyClassifier,
-    MaskOnlyRegressor,
-    SummaryClassifier,
-    SummaryRegressor,
-)
+from .. import baselines, estimators
 from ..data import Panel, Splits, assign_folds, tenths
 from ..errors import InputError, InterruptedWarning, ParameterError, counted
-from ..estimators import (
-    GILClassifier,
-    GILEstimator,
-    GILRegressor,
-    GILSequenceClassifier,
-    GILSequenceRegressor,
-    check_parameters,
-)
+from ..estimators import GILEstimator, check_parameters
 from ..gil import make_policy
-from ..metrics import LEVEL, Scores, intervals, n_resamples
+from ..metrics import LEVEL, intervals, n_resamples
 from ._card import (
     BOOSTING,
     CHANCE,
@@ -44,24 +27,17 @@ from ._card import (
     Estimate,
     describe,
     most_telling_gaps,
-    remarks_of,
-    warnings_of,
+    verdict,
     write_card,
 )
 from ._partial import Partial, damaged, write_durably
 from ._problem import Problem
-from ._request import Request, card_path
+from ._request import card_path
 
 FOLDS = 5
 MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
 Report = Callable[[str], None]  # called with the name of each step as it begins
-NETWORKS = {
-    ("table", "classification"): GILClassifier,
-    ("table", "regression"): GILRegressor,
-    ("series", "classification"): GILSequenceClassifier,
-    ("series", "regression"): GILSequenceRegressor,
-}
 
 
 class Fold(NamedTuple):
@@ -89,56 +65,67 @@ def methods() -> list[str]:
 
 
 def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
-    """What identifies this fit besides its options: files by their digests, methods."""
+    """What identifies this fit besides its options, named in the words of an error."""
     test = other.digest if other is not None else None
-    return {"data": problem.digest, "test": test, "methods": methods()}
+    return {
+        "the data": problem.digest,
+        "the test file": test,
+        "the methods to compare with": methods(),
+    }
 
 
-def make(name: str, problem: Problem, request: Request) -> Any:
+def make(name: str, problem: Problem) -> Any:
     """An unfitted estimator; the two networks get the same budget."""
-    classes, seed = problem.task == "classification", request.seed
+    request, classes = problem.request, problem.task == "classification"
+
+    def either(classifier: Any, regressor: Any) -> Any:
+        return classifier if classes else regressor
+
     if name in (OURS, MEAN):
         budget = {"max_iter": request.epochs, "n_members": request.members}
-        settings: Any = {option: value for option, value in budget.items() if value is not None}
-        network: Any = NETWORKS[problem.kind, problem.task](random_state=seed, **settings)
+        settings = {option: value for option, value in budget.items() if value is not None}
+        network = either(estimators.GILClassifier, estimators.GILRegressor)
+        if request.id:
+            network = either(estimators.GILSequenceClassifier, estimators.GILSequenceRegressor)
+        model = network(random_state=request.seed, **settings)
         if name == MEAN:
-            return ImputeThenPredict(estimator=network, indicator=True)
-        network.set_params(policy=request.policy)
-        check_parameters(network)
+            return baselines.ImputeThenPredict(estimator=model, indicator=True)
+        model.set_params(policy=request.policy)
+        check_parameters(model)
         make_policy(request.policy)  # refuses an unknown name
-        return network
+        return model
     if name in BOOSTING:
-        boosting = BoostingClassifier if classes else BoostingRegressor
-        model: Any = boosting(name, random_state=seed)
+        boosting = either(baselines.BoostingClassifier, baselines.BoostingRegressor)
+        model = boosting(name, random_state=request.seed)
     else:
-        model = (LinearClassifier if classes else LinearRegressor)(random_state=seed)
-    if problem.kind == "series":
-        return (SummaryClassifier if classes else SummaryRegressor)(model, mask=name == MASK)
+        linear = either(baselines.LinearClassifier, baselines.LinearRegressor)
+        model = linear(random_state=request.seed)
+    if request.id:
+        summary = either(baselines.SummaryClassifier, baselines.SummaryRegressor)
+        return summary(model, mask=name == MASK)
     if name == MASK:
-        return (MaskOnlyClassifier if classes else MaskOnlyRegressor)(model)
+        return either(baselines.MaskOnlyClassifier, baselines.MaskOnlyRegressor)(model)
     return model
 
 
 def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | None = None) -> Any:
     """Fit on these units (sorted); training resumes from `checkpoint` if the estimator can."""
-    takes = inspect.signature(model.fit).parameters
-    options: dict[str, Any] = {}
-    if checkpoint is not None and "checkpoint" in takes:
-        options["checkpoint"] = checkpoint
-    rows: Any = problem.rows(units)
+    request = problem.request
+    X: Any = problem.rows(units)
     y: Any = problem.y[units]
-    if problem.groups is not None and "groups" in takes:
-        options["groups"] = problem.groups[units]
-    if problem.id:
-        if "groups" in options:
-            owners = problem.owners(units)
-            options["groups"] = dict(zip(owners, options["groups"].tolist(), strict=True))
+    groups: Any = None if problem.groups is None else problem.groups[units]
+    if request.id:
+        if groups is not None:
+            groups = dict(zip(problem.owners(units), groups.tolist(), strict=True))
         # As a column, so that a file with its labels still in it can be predicted.
-        rows = rows.assign(**{problem.target: problem.y[problem.unit[rows.index]]})
-        y = problem.target
-        rows = Panel.from_long(rows, **problem.how, labels=y)
+        X = X.assign(**{request.target: problem.y[problem.unit[X.index]]})
+        y = request.target
+        static = problem.statics or None
+        X = Panel.from_long(X, id=request.id, time=request.time, static=static, labels=y)
+    options = {"checkpoint": checkpoint, "groups": groups}
+    takes = inspect.signature(model.fit).parameters
     with _quiet():
-        return model.fit(rows, y, **options)
+        return model.fit(X, y, **{name: options[name] for name in options if name in takes})
 
 
 def predict(model: Any, problem: Problem, units: np.ndarray) -> np.ndarray:
@@ -165,38 +152,30 @@ def _quiet() -> Iterator[None]:
         raise KeyboardInterrupt from None
 
 
-def plan(problem: Problem, other: Problem | None, request: Request) -> Plan:
-    """Split the problem for the estimate; other : another file to score on."""
-    make(OURS, problem, request)  # refuses wrong options before anything is computed
-    if not request.estimate:
-        return Plan([])
-    if other is not None:
-        fold = Fold(np.arange(len(problem.y)), np.arange(len(other.y)))
-        return Plan([fold], f"the rows of `{other.file}`")
-    share = request.test if isinstance(request.test, float) else None
-    return make_folds(problem, request.folds, share, request.seed, request.quick)
-
-
-def make_folds(
-    problem: Problem, folds: int | None, share: float | None, seed: int, quick: bool = False
-) -> Plan:
-    """Folds of cross-validation, or one held-out part.
+def plan(problem: Problem, other: Problem | None = None) -> Plan:
+    """Split the problem for the estimate: folds, or one held-out part; other : a file to score on.
 
     Every fold has the same shares of classes (or of tenths of the numbers); groups stay whole. A
     class with a single example is never scored: it must be learned.
     """
-    classes = problem.task == "classification"
-    strata = problem.truth if classes else tenths(problem.y)
-    if folds is None and share is None and (quick or len(problem.y) > MANY):
+    request, groups, count = problem.request, problem.groups, len(problem.y)
+    make(OURS, problem)  # refuses wrong options before anything is computed
+    if not request.estimate:
+        return Plan([])
+    if other is not None:
+        fold = Fold(np.arange(count), np.arange(len(other.y)))
+        return Plan([fold], f"the rows of `{other.file}`")
+    strata = problem.truth if problem.task == "classification" else tenths(problem.y)
+    share = request.test if isinstance(request.test, float) else None
+    if request.folds is None and share is None and (request.quick or count > MANY):
         share = SHARE
     if share is not None:
-        split = Splits(test=share, validation=0.0).of(strata, problem.groups, seed)
+        split = Splits(test=share, validation=0.0).of(strata, groups, request.seed)
         parts = [Fold(np.union1d(split.train, split.validation), split.test)]
-        how = f"{problem.units(len(split.test))} held out ({100 * share:g} %)"
+        how = f"{request.units(len(split.test))} held out ({100 * share:g} %)"
     else:
-        folds = folds or FOLDS
-        groups = problem.groups
-        most = len(problem.y) if groups is None else len(np.unique(groups))
+        folds = request.folds or FOLDS
+        most = count if groups is None else len(np.unique(groups))
         if folds > most:
             raise ParameterError(
                 f"there are {folds} folds, and {most} "
@@ -204,30 +183,28 @@ def make_folds(
                 "Every fold needs at least one",
                 f"Pass --folds {most}" if most > 1 else "Leave --group out, or pass --no-estimate",
             )
-        number = assign_folds(folds, np.random.default_rng(seed), strata, groups)
-        every = [
-            Fold(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in range(folds)
+        number = assign_folds(folds, np.random.default_rng(request.seed), strata, groups)
+        parts = [
+            Fold(np.flatnonzero(number != k), np.flatnonzero(number == k))
+            for k in range(folds)
+            if (number == k).any()
         ]
-        parts = [fold for fold in every if len(fold.test)]
         how = f"{len(parts)}-fold cross-validation"
+    if groups is not None:
+        how += f", rows of one {request.group!r} kept together"
     for fold in parts:
         if len(np.unique(problem.y[fold.train])) < 2 or not len(fold.test):
             raise InputError(
                 "a part of the split has no two different targets to learn from, or none to score"
-                f" ({counted(len(problem.y), 'example')} in all)",
+                f" ({counted(count, 'example')} in all)",
                 "An estimate needs examples of different targets on both sides",
                 "Choose other --folds or --test, or pass --no-estimate",
             )
-    return Plan(parts, how + f", rows of one {problem.group!r} kept together" * bool(problem.group))
+    return Plan(parts, how)
 
 
 def fit(
-    problem: Problem,
-    other: Problem | None,
-    planned: Plan,
-    request: Request,
-    partial: Partial,
-    report: Report,
+    problem: Problem, other: Problem | None, planned: Plan, partial: Partial, report: Report
 ) -> GILEstimator:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
     trained = partial.folder / "model.imputefree"
@@ -236,7 +213,7 @@ def fit(
         """The model that learned from everything; trained once."""
         if not trained.exists():
             report("the model, on everything")
-            model = make(OURS, problem, request)
+            model = make(OURS, problem)
             learn(model, problem, np.arange(len(problem.y)), partial.checkpoint("model"))
             model.save(trained)
         # Read also in a run without interruption, so that both write what a file can hold.
@@ -245,19 +222,19 @@ def fit(
     estimated = None
     if planned.folds:
         ours = final if other is not None else None
-        estimated = estimate(problem, other or problem, planned, request, partial, report, ours)
-        estimated["warnings"] = warnings_of(estimated, most_telling_gaps(problem))
-        estimated["remarks"] = remarks_of(estimated)
+        estimated = estimate(problem, other or problem, planned, partial, report, ours)
+        estimated |= verdict(estimated, most_telling_gaps(problem))
         if other is not None:
             estimated["file"] = other.file
     model = final()
     date = partial.state["date"]
-    model.about_ = describe(problem, request, date, estimated, type(model).__name__)
+    model.about_ = describe(problem, date, estimated, type(model).__name__)
     model.card_ = write_card(model.about_)
     finished = partial.folder / "finished.imputefree"
     model.save(finished)
-    write_durably(request.output, finished.read_bytes())
-    write_durably(card_path(request.output), model.card_.encode())
+    output = problem.request.output
+    write_durably(output, finished.read_bytes())
+    write_durably(card_path(output), model.card_.encode())
     return model
 
 
@@ -265,7 +242,6 @@ def estimate(
     problem: Problem,
     tested: Problem,
     planned: Plan,
-    request: Request,
     partial: Partial,
     report: Report,
     ours: Callable[[], Any] | None = None,
@@ -281,7 +257,7 @@ def estimate(
             if ours is not None and name == OURS:
                 model = ours()
             else:
-                model = make(name, problem, request)
+                model = make(name, problem)
                 model = learn(model, problem, fold.train, partial.checkpoint(piece))
             return {"prediction": predict(model, tested, fold.test)}
         except Exception as error:  # whatever goes wrong in other people's code
@@ -311,6 +287,9 @@ def estimate(
     groups = None if tested.groups is None else tested.groups[units]
     predictions = {name: np.concatenate(part) for name, part in parts.items()}
     scores, differences = intervals(problem.task, tested.truth[units], predictions, groups)
+    # The score that decides which method is better: one without a threshold or unit.
+    order, ours_scored = (*CHANCE, "log_loss", "rmse"), scores[OURS]
+    main = next(m for m in order if m in ours_scored and ours_scored[m].value is not None)
     return {
         "how": planned.how,
         "tested": len(units),
@@ -318,29 +297,11 @@ def estimate(
             "level": LEVEL,
             "method": "percentile bootstrap",
             "resamples": n_resamples(len(units)),
-            "over": "groups" if groups is not None else "series" if tested.id else "rows",
+            "over": "groups" if groups is not None else "series" if tested.request.id else "rows",
             "seed": 0,
         },
-        "main": main_metric(scores[OURS]),
-        "scores": _plain(scores),
-        "differences": _plain(differences),
+        "main": main,
+        "scores": scores,
+        "differences": differences,
         "failed": failed,
-    }
-
-
-def main_metric(scores: Scores) -> str:
-    """The score that decides which method is better: one without a threshold or unit.
-
-    >>> from imputefree.metrics._intervals import Figure
-    >>> main_metric({"auc": Figure(None, None, None), "log_loss": Figure(0.5, 0.4, 0.6)})
-    'log_loss'
-    """
-    order = [*CHANCE, "log_loss", "rmse"]
-    return next(m for m in order if m in scores and scores[m].value is not None)
-
-
-def _plain(scores: dict[str, Scores]) -> dict[str, dict[str, list[float | None]]]:
-    return {
-        name: {metric: list(figure) for metric, figure in figures.items()}
-        for name, figures in scores.items()
     }

@@ -10,9 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._files import write_file
+from .._files import write_errors, write_file
 from ..errors import InputError, ModelFileError
 from ._request import Request
 
@@ -34,9 +32,6 @@ except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
 STATE, LOCK = "asked.json", "lock"
-WORDS = {"data": "the data", "file": "the data file's name", "test": "the test file"}
-WORDS |= {"methods": "the methods to compare with"}
-PARTS = ("options", "versions")  # of what was asked, by name
 # What scores depend on; a library that is not installed counts too, by its absence.
 LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
 
@@ -59,13 +54,15 @@ class Partial:
         if not path.exists():
             return None
         try:
-            with zipfile.ZipFile(path) as archive:  # np.load takes other files too
-                if archive.testzip() is not None:
-                    raise damaged(path)
+            with zipfile.ZipFile(path) as archive:  # np.load does not check all checksums
+                intact = archive.testzip() is None
             with np.load(path, allow_pickle=False) as arrays:
-                return dict(arrays)
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
-            raise damaged(path) from None
+                pieces = dict(arrays)
+        except Exception:  # whatever a damaged archive leads to
+            intact = False
+        if not intact:
+            raise damaged(path)
+        return pieces
 
     def keep(self, piece: str, **arrays: Any) -> None:
         """Write a finished piece."""
@@ -104,12 +101,17 @@ def open_partial(
     resume : continue what is there, if it is the same fit
     fresh : remove what is there first
     """
+    asked = {"the data file's name": request.data.name, **inputs, **request.options()}
+    asked["imputefree"] = __version__
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            asked[name] = version(name)
     folder = folder_of(request.output)
     lock = _lock(folder)
     try:
         if fresh:
             _empty(folder)
-        yield _open(folder, _asked(request, inputs), resume, threads)
+        yield _open(folder, asked, resume, threads)
     finally:
         os.close(lock)
 
@@ -120,7 +122,7 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     if not path.exists() or (nothing_done and not resume):
         begin = {"asked": asked, "date": _today(), "threads": threads}
         write_durably(path, json.dumps(begin).encode())
-        return Partial(folder, _read_state(path), begun=True)
+        return Partial(folder, begin)
     if not resume:
         raise InputError(
             f"{folder} holds the unfinished work of an earlier fit",
@@ -128,7 +130,8 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
             "Continue it with --resume, or remove it and start again with --fresh",
         )
     state = _read_state(path)
-    different = _different(state["asked"], json.loads(json.dumps(asked)))
+    then, now = state["asked"], json.loads(json.dumps(asked))
+    different = [name for name in {**then, **now} if then.get(name) != now.get(name)]
     if different:
         raise InputError(
             f"{folder} holds the work of another fit: {', '.join(different)} differ",
@@ -138,43 +141,13 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     return Partial(folder, state, begun=False)
 
 
-def _asked(request: Request, inputs: dict[str, Any]) -> dict[str, Any]:
-    """What identifies this fit."""
-    versions = {"imputefree": __version__}
-    for name in LIBRARIES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    named = {"file": request.data.name, "options": request.options(), "versions": versions}
-    return inputs | named
-
-
-def _different(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What has changed, in words.
-
-    >>> _different({"data": "a", "options": {"--seed": 1}}, {"data": "b", "options": {}})
-    ['the data', '--seed']
-    """
-    changed = [word for key, word in WORDS.items() if then.get(key) != now.get(key)]
-    for part in PARTS:
-        old, new = then.get(part, {}), now.get(part, {})
-        changed += [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return changed
-
-
 def _read_state(path: Path) -> dict[str, Any]:
-    try:
+    kinds = {"asked": dict, "date": str, "threads": int}
+    with suppress(OSError, ValueError, RecursionError, TypeError, KeyError):
         state = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        raise damaged(path) from None
-    asked = state.get("asked") if isinstance(state, dict) else None
-    if not (
-        isinstance(asked, dict)
-        and all(isinstance(asked.get(part), dict) for part in PARTS)
-        and isinstance(state.get("date"), str)
-        and isinstance(state.get("threads"), int)
-    ):
-        raise damaged(path)
-    return state
+        if all(isinstance(state[name], kind) for name, kind in kinds.items()):
+            return state
+    raise damaged(path)
 
 
 def damaged(path: Path) -> ModelFileError:
@@ -194,39 +167,27 @@ def _today() -> str:
 def _lock(folder: Path) -> int:
     """Create the folder, if need be, and lock it; -> the open lock file."""
     path = folder / LOCK
-    try:
-        while True:
-            _refuse_foreign(folder)
+    while True:
+        _refuse_foreign(folder)
+        with write_errors(folder, ModelFileError):
             folder.mkdir(exist_ok=True)
-            with suppress(FileNotFoundError):  # another fit ended just now, and removed the folder
-                lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-                if _is_ours(lock, folder):
-                    return lock
-                os.close(lock)
-    except OSError as error:
-        raise ModelFileError(
-            f"{folder} cannot be written ({error.strerror})",
-            "Unfinished work is kept next to the model, in an existing, writable folder",
-            "Name another file with -o",
-        ) from None
-
-
-def _is_ours(lock: int, folder: Path) -> bool:
-    """Lock the open file; False if another fit has removed it meanwhile."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(lock), (folder / LOCK).stat())
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        os.close(lock)
-        raise InputError(
-            f"{folder} is being written by another fit",
-            "A model is made by one process at a time",
-            "Wait for it or stop it, or name another file with -o",
-        ) from None
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if fcntl is None:
+            return lock
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), path.stat()):
+                return lock
+        except BlockingIOError:
+            os.close(lock)
+            raise InputError(
+                f"{folder} is being written by another fit",
+                "A model is made by one process at a time",
+                "Wait for it or stop it, or name another file with -o",
+            ) from None
+        except FileNotFoundError:
+            pass
+        os.close(lock)  # another fit ended just now, and removed the folder
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -242,18 +203,10 @@ def _refuse_foreign(folder: Path) -> None:
 
 def _empty(folder: Path) -> None:
     """Remove everything but the lock; last the file that marks the folder as ours."""
-    try:
+    with write_errors(folder, ModelFileError):
         for path in sorted(folder.iterdir(), key=lambda path: path.name == STATE):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            elif path.name != LOCK:
+            if path.name != LOCK:
                 path.unlink()
-    except OSError as error:
-        raise ModelFileError(
-            f"{folder} cannot be removed ({error.strerror})",
-            "Work that is finished or unwanted is removed",
-            "Remove the folder yourself",
-        ) from None
 
 
 def write_durably(path: Path, content: bytes) -> None:

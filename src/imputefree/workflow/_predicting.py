@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,34 +14,80 @@ from sklearn.base import is_classifier
 from ..data import Levels, parse_numbers
 from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
-from ..io import BadRows
+from ..io import open_rows
 from ..metrics import intervals
-from ._chunks import Chunk, Chunks, whole_series
+from ._chunks import Chunk, Chunks, Progress, whole_series
 from ._loaded_model import about, is_of_series, roles_of, static_names
+from ._problem import split_names
 
 PREDICTION = "prediction"
 MUCH = 0.15  # a note is due if the share of missing values differs by more
 FEWEST = 30  # rows, for such a note
 
 
-def predict_chunks(
-    model: Any, chunks: Iterable[Chunk], bad: BadRows, in_memory: bool = False
-) -> Iterator[tuple[Chunk, np.ndarray]]:
+def predict_file(
+    model: Any,
+    path: Path,
+    write: Callable[[pd.DataFrame], None],
+    keep: Sequence[str] = (),
+    skip: bool = False,
+    in_memory: bool = False,
+    progress: Progress | None = None,
+) -> tuple[int, list[str]]:
+    """Predict all rows, or series, of a file; -> how many, and notes.
+
+    The output has the columns to keep, after the id of series (and the time, if every step is
+    predicted), then the predictions.
+
+    write : called with each piece of the output
+    keep : columns of the file to copy, as in `split_names`; for a series the first known value
+    skip, in_memory, progress : see `Chunks` and `whole_series`
+    """
+    names, labels, written = [PREDICTION], np.empty(0), 0
+    if is_classifier(model):
+        labels = class_labels(model)
+        names += [f"p_{label}" for label in labels.tolist()]
+    with open_rows(path) as reader:
+        roles = roles_of(model)
+        keys = [roles[role] for role in ("id", "time") if role in roles]
+        keys = keys if roles and predicts_steps(model) else keys[:1]
+        columns = list(dict.fromkeys([*keys, *split_names(keep, reader.names)]))
+        both = [name for name in columns if name in names]
+        if both:
+            raise ParameterError(
+                f"the column {both[0]!r} is to be kept, but a prediction has that name",
+                "Columns of the output have different names",
+                "Leave it out of --keep, or rename it in the file",
+            )
+        chunks = Chunks(model, reader, path, columns, skip, progress)
+        for chunk, values in _predictions(chunks, in_memory):
+            kept = chunk.extra[columns]
+            if chunk.series is not None and not predicts_steps(model):
+                kept = kept.groupby(chunk.series, sort=True).first()
+            output: dict[str, Any] = {name: kept[name].to_numpy() for name in columns}
+            output[PREDICTION] = labels[values.argmax(1)] if is_classifier(model) else values
+            output |= {name: values[:, j] for j, name in enumerate(names[1:])}
+            write(pd.DataFrame(output))
+            written += len(values)
+    if not written:  # all rows were left out: a header without rows
+        write(pd.DataFrame(columns=[*columns, *names], dtype=object))
+    return written, chunks.notes
+
+
+def _predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]:
     """The predictions for each chunk: probabilities (n, classes), or numbers (n,).
 
     n counts rows; for series it counts series in the order of `Chunk.series`, or rows if every
     step is predicted.
     """
-    if is_of_series(model):
-        roles = roles_of(model)
-        time = None if "variable" in roles else roles.get("time")
-        chunks = whole_series(chunks, roles["id"], time, bad, in_memory)
-    elif in_memory:
+    model, series = chunks.model, is_of_series(chunks.model)
+    parts: Any = whole_series(chunks, in_memory) if series else chunks
+    if in_memory and not series:
         every = list(chunks)
-        chunks = [Chunk.joined(every)] if every else []
-    for chunk in chunks:
-        call = model.predict_proba if is_classifier(model) else model.predict
-        yield chunk, call(chunk.inputs if is_of_series(model) else chunk.columns)
+        parts = [Chunk.joined(every)] if every else []
+    predict = model.predict_proba if is_classifier(model) else model.predict
+    for chunk in parts:
+        yield chunk, predict(chunk.inputs if series else chunk.columns)
 
 
 def class_labels(model: Any) -> np.ndarray:
@@ -57,183 +103,115 @@ def class_labels(model: Any) -> np.ndarray:
     return classes if classes.dtype.kind in "iubf" else classes.astype(object)
 
 
-def class_names(model: Any) -> list[str]:
-    """The classes as strings."""
-    return [str(label) for label in class_labels(model).tolist()]
+def evaluate(
+    model: Any,
+    path: Path,
+    target: str | None = None,
+    skip: bool = False,
+    in_memory: bool = False,
+    progress: Progress | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Predict a whole file and compare with the answers; -> plain JSON, and notes on the file.
 
+    target : the column with the answers; default: that of training
+    skip, in_memory, progress : see `Chunks` and `whole_series`
 
-def output_names(model: Any) -> list[str]:
-    """The columns of predictions."""
-    if not is_classifier(model):
-        return [PREDICTION]
-    return [PREDICTION, *(f"p_{name}" for name in class_names(model))]
-
-
-def output_frame(model: Any, chunk: Chunk, values: np.ndarray, keep: list[str]) -> pd.DataFrame:
-    """Columns to keep, then the predictions; for series the id first.
-
-    keep : columns of `chunk.extra`; for a series the first known value
+    The result has the unit that is counted ("row", "series" or "step"), the count of those with an
+    answer and of those "without", shares of "missing" values by column, and "figures": by metric,
+    the score ("value") with its 95% interval ("low", "high").
     """
-    kept = chunk.extra[keep]
-    if chunk.series is not None and not predicts_steps(model):
-        kept = kept.groupby(chunk.series, sort=True).first()
-    columns: dict[str, Any] = {name: kept[name].to_numpy() for name in keep}
-    names = output_names(model)
-    if is_classifier(model):
-        columns[names[0]] = class_labels(model)[values.argmax(1)]
-        columns |= {name: values[:, j] for j, name in enumerate(names[1:])}
-    else:
-        columns[names[0]] = values
-    return pd.DataFrame(columns)
-
-
-def columns_to_keep(model: Any, wanted: list[str]) -> list[str]:
-    """The wanted columns, after the id of series, and the time if every step is predicted."""
-    roles = roles_of(model)
-    keys = [roles[role] for role in ("id", "time") if role in roles]
-    keys = keys if is_of_series(model) and predicts_steps(model) else keys[:1]
-    keep = list(dict.fromkeys([*keys, *wanted]))
-    both = [name for name in keep if name in output_names(model)]
-    if both:
-        raise ParameterError(
-            f"the column {both[0]!r} is to be kept, but a prediction has that name",
-            "Columns of the output have different names",
-            "Leave it out of --keep, or rename it in the file",
-        )
-    return keep
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """How well a model does on a file.
-
-    unit : what is counted: "row", "series" or "step"
-    count, without : those with an answer, and those without
-    bad_rows : rows of the file that could not be read and were left out
-    missing : share without a value, by input column
-    figures : by metric, the score ("value") and its 95% interval ("low", "high")
-    """
-
-    task: str
-    target: str
-    unit: str
-    count: int
-    without: int
-    bad_rows: int
-    missing: dict[str, float]
-    figures: dict[str, dict[str, float | None]]
-    notes: list[str]
-
-    @property
-    def share_missing(self) -> float:
-        """Share of all input cells without a value."""
-        return float(np.mean(list(self.missing.values())))
-
-
-def target_of(model: Any, name: str | None) -> str:
-    """The column with the answers: the named one, or the target of training."""
-    target = name or about(model).get("target")
+    target = target or about(model).get("target")
     if not target:
         raise ParameterError(
             "the model does not say which column it predicts",
             "Models saved from Python do not know their target's name",
             "Pass --target COLUMN",
         )
-    return str(target)
-
-
-def evaluate(
-    model: Any, chunks: Chunks, target: str, bad: BadRows, in_memory: bool = False
-) -> Evaluation:
-    """Predict a whole file and compare with the answers; rows without one are left out."""
-    answers = _Answers(model, target, bad)
+    unit = "row"
+    if is_of_series(model):
+        unit = "step" if predicts_steps(model) else "series"
+    levels = _class_numbers(model) if is_classifier(model) else None
     cells: Counter[str] = Counter()
     gaps: Counter[str] = Counter()
-    parts, without = [], 0
-    for chunk, prediction in predict_chunks(model, chunks, bad, in_memory):
-        values, known, n_unknown = answers.read(chunk)
-        parts.append((values[known], prediction[known]))
-        without += n_unknown
-        for name, column in _inputs(model, chunk):
-            cells[name] += len(column)
-            gaps[name] += int(column.isna().sum())
-    truth = np.concatenate([values for values, _ in parts]) if parts else np.empty(0)
+    answers, predictions, without = [np.empty(0)], [], 0
+    with open_rows(path) as reader:
+        chunks = Chunks(model, reader, path, [target], skip, progress)
+        for chunk, prediction in _predictions(chunks, in_memory):
+            numbers, n_gaps = _answers(chunk, chunks, levels, per_series=unit == "series")
+            without += n_gaps
+            answers.append(numbers[~np.isnan(numbers)])
+            predictions.append(prediction[~np.isnan(numbers)])
+            for name, column in _inputs(model, chunk):
+                cells[name] += len(column)
+                gaps[name] += int(column.isna().sum())
+    truth = np.concatenate(answers)
     if not len(truth):
         raise InputError(
-            f"{bad.path} has no row with an answer in {target!r}",
+            f"{path} has no row with an answer in {target!r}",
             "Predictions are compared with answers",
             "Name the column of the answers with --target",
         )
-    predicted = np.concatenate([prediction for _, prediction in parts])
-    task = "classification" if is_classifier(model) else "regression"
-    scores, _ = intervals(task, truth, {"imputefree": predicted})
+    task = "regression" if levels is None else "classification"
+    truth = truth if levels is None else truth.astype(np.int64)
+    scores, _ = intervals(task, truth, {"model": np.concatenate(predictions)})
     missing = {name: gaps[name] / cells[name] for name in cells}
-    return Evaluation(
-        task=task,
-        target=target,
-        unit=answers.unit,
-        count=len(truth),
-        without=without,
-        bad_rows=bad.count,
-        missing=missing,
-        figures={name: figure._asdict() for name, figure in scores["imputefree"].items()},
-        notes=_notes(model, bad.path.name, len(truth), answers.unit, missing),
+    notes = _comparison(model, path.name, len(truth), unit, missing)
+    result = {
+        "task": task,
+        "target": str(target),
+        "unit": unit,
+        "count": len(truth),
+        "without": without,
+        "bad_rows": chunks.bad.count,
+        "missing": missing,
+        "figures": {name: figure._asdict() for name, figure in scores["model"].items()},
+        "notes": notes,
+        "share_missing": float(np.mean(list(missing.values()))),
+    }
+    return result, [*chunks.notes, *notes]
+
+
+def _class_numbers(model: Any) -> Levels:
+    """The number of each class by its name, as a file may write it."""
+    labels = class_labels(model)
+    numbers = {str(label): number for number, label in enumerate(labels.tolist())}
+    if labels.dtype.kind == "b":
+        numbers |= {str(int(name == "True")): number for name, number in numbers.items()}
+    return Levels(numbers)
+
+
+def _answers(
+    chunk: Chunk, chunks: Chunks, levels: Levels | None, per_series: bool
+) -> tuple[np.ndarray, int]:
+    """Numbers of classes, or numbers, NaN where there is none; and how many are gaps."""
+    target, bad = chunks.extra[0], chunks.bad
+    cells = chunk.extra[target].reset_index(drop=True)
+    if levels is None:
+        numbers, wrong = parse_numbers(cells)
+        problem = "which is not a number"
+    else:
+        codes, wrong = levels.match(cells)
+        numbers = np.array([np.nan if code is None else code for code in codes], dtype=float)
+        problem = f"which is none of the classes {shorten(list(levels.known), limit=8)}"
+    bad.report(
+        {
+            int(chunk.lines[row]): f"the target {target!r} holds {cells[row]!r}, {problem}"
+            for row in np.flatnonzero(wrong).tolist()
+        }
     )
-
-
-class _Answers:
-    """Reads the answers in a file: as the model's classes, or as numbers."""
-
-    def __init__(self, model: Any, target: str, bad: BadRows) -> None:
-        self.target, self.bad = target, bad
-        self.per_series = is_of_series(model) and not predicts_steps(model)
-        self.unit = "series" if self.per_series else "step" if is_of_series(model) else "row"
-        self.levels: Levels | None = None
-        if is_classifier(model):
-            classes = class_names(model)
-            known = {name: number for number, name in enumerate(classes)}
-            if class_labels(model).dtype.kind == "b":
-                known |= {str(int(name == "True")): number for name, number in known.items()}
-            self.levels, self.words = Levels(known), shorten(classes, limit=8)
-
-    def read(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, int]:
-        """Numbers of classes, or numbers; which are known; and how many are gaps."""
-        cells = chunk.extra[self.target].reset_index(drop=True)
-        if self.levels is None:
-            numbers, wrong = parse_numbers(cells)
-            rule = "which is not a number"
-        else:
-            codes, wrong = self.levels.match(cells)
-            numbers = np.array([np.nan if code is None else code for code in codes], dtype=float)
-            rule = f"which is none of the classes {self.words}"
-        self.bad.report(
-            {
-                int(chunk.lines[row]): f"the target {self.target!r} holds {cells[row]!r}, {rule}"
-                for row in np.flatnonzero(wrong).tolist()
-            }
+    numbers[wrong] = np.nan
+    if not per_series or chunk.series is None:
+        return numbers, int((np.isnan(numbers) & ~wrong).sum())
+    first = pd.Series(numbers).groupby(chunk.series).first().to_numpy()
+    changes = np.flatnonzero((numbers != first[chunk.series]) & ~np.isnan(numbers))
+    if len(changes):
+        raise InputError(
+            f"{bad.path}, {bad.word} {chunk.lines[changes[0]]}: the target {target!r} changes"
+            " within a series",
+            "A series has one answer",
+            "Name a column with one value per series",
         )
-        numbers[wrong] = np.nan
-        if self.per_series:
-            numbers = self._per_series(numbers, chunk)
-            wrong = np.zeros(len(numbers), dtype=bool)
-        known = ~np.isnan(numbers)
-        if self.levels is not None:
-            numbers = np.where(known, numbers, 0).astype(np.int64)
-        return numbers, known, int((~known & ~wrong).sum())
-
-    def _per_series(self, numbers: np.ndarray, chunk: Chunk) -> np.ndarray:
-        """The only known answer of each series."""
-        assert chunk.series is not None
-        first = pd.Series(numbers).groupby(chunk.series).first().to_numpy()
-        changes = np.flatnonzero((numbers != first[chunk.series]) & ~np.isnan(numbers))
-        if len(changes):
-            raise InputError(
-                f"{self.bad.path}, {self.bad.word} {chunk.lines[changes[0]]}: the target"
-                f" {self.target!r} changes within a series",
-                "A series has one answer",
-                "Name a column with one value per series",
-            )
-        return first
+    return first, int(np.isnan(first).sum())
 
 
 def _inputs(model: Any, chunk: Chunk) -> Iterator[tuple[str, pd.Series]]:
@@ -247,7 +225,9 @@ def _inputs(model: Any, chunk: Chunk) -> Iterator[tuple[str, pd.Series]]:
             yield str(name), column
 
 
-def _notes(model: Any, file: str, count: int, unit: str, missing: dict[str, float]) -> list[str]:
+def _comparison(
+    model: Any, file: str, count: int, unit: str, missing: dict[str, float]
+) -> list[str]:
     """Whether the file looks like that of training, and columns with far more or fewer gaps."""
     data = about(model).get("data") or {}
     notes = []

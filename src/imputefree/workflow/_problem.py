@@ -12,49 +12,38 @@ import numpy as np
 import pandas as pd
 
 from ..data import Layout, read_columns, read_panel
-from ..errors import InputError
-from ..io import TASKS, need_columns, read_frame
+from ..errors import InputError, counted, shorten
+from ..io import TASKS, need_columns, read_frame, read_label_column
 from ._column_kinds import Column, infer_column
-from ._file_labels import (
-    as_strings,
-    check_target,
-    label_notes,
-    read_groups,
-    read_labels,
-    refuse_shared,
-    same_classes,
-    without_label,
-)
 from ._file_times import Clock
 from ._request import Request
 
 COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
+FEWEST = 10  # rows or series: an estimate from fewer says nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is to be learned. A unit is a row of a table, or a series.
 
+    request : which columns have which roles, and all other options
+    file : the file's name
     frame : inputs, and for series the columns id and time too; rows in the order of the file
     unit : (rows,) the number of each row's unit
     y : (units,) classes as strings or whole numbers, or numbers as floats
     columns : all columns of the file but target, id, time and group
-    groups : (units,) what stays together, or None; group : the column that says so
-    id, time : names of columns, for series
+    groups : (units,) what stays together, as strings, or None
     notes : what a user should know, a sentence each
     digest : SHA-256 of the file
     """
 
+    request: Request
     file: str
     frame: pd.DataFrame
     unit: np.ndarray
     y: np.ndarray
-    target: str
     columns: list[Column]
     groups: np.ndarray | None = None
-    group: str | None = None
-    id: str | None = None
-    time: str | None = None
     notes: tuple[str, ...] = ()
     digest: str = ""
 
@@ -62,11 +51,6 @@ class Problem:
     def task(self) -> str:
         """ "classification" or "regression"."""
         return TASKS[1] if self.y.dtype.kind == "f" else TASKS[0]
-
-    @property
-    def kind(self) -> str:
-        """ "table" or "series"."""
-        return "series" if self.id else "table"
 
     @property
     def used(self) -> list[Column]:
@@ -88,14 +72,6 @@ class Problem:
         """Class numbers, or numbers; (units,)."""
         return self.y if self.task == TASKS[1] else np.searchsorted(self.classes, self.y)
 
-    def units(self, count: int) -> str:
-        """A count of units in words.
-
-        >>> Problem("a.csv", pd.DataFrame(), np.empty(0), np.empty(0), "y", []).units(2000)
-        '2,000 rows'
-        """
-        return f"{count:,} series" if self.id else f"{count:,} row{'s' * (count != 1)}"
-
     def rows(self, units: np.ndarray) -> pd.DataFrame:
         """The rows of these units, in the order of the file."""
         chosen = np.zeros(len(self.y), dtype=bool)
@@ -105,25 +81,18 @@ class Problem:
     def owners(self, units: np.ndarray) -> list[Any]:
         """The ids of these series, in their order."""
         first = np.unique(self.unit, return_index=True)[1]
-        return self.frame[self.id].iloc[first[units]].tolist()
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """The roles of columns, for a sequence estimator."""
-        if not self.id:
-            return {}
-        return {"id": self.id, "time": self.time, "static": self.statics or None}
+        return self.frame[self.request.id].iloc[first[units]].tolist()
 
 
 def read_problem(request: Request) -> Problem:
     """The requested file, checked; nothing is learned yet."""
     path = request.data
     whole, notes, digest = read_frame(path)
-    _check_names(whole, request, path)
+    _check_names(whole, request)
     whole = _with_times(whole, request, path)
-    frame, unit, y, n_without = read_labels(whole, request, path)
-    check_target(y, request)
-    apart = {request.target, request.id, request.time, request.group}
+    frame, unit, y, without = _read_labels(whole, request, path)
+    rare = _check_target(y, request)
+    roles = {request.target, request.id, request.time, request.group}
     columns = [
         Column(name, "", float(frame[name].isna().mean()), left_out="as requested")
         if name in request.drop
@@ -135,28 +104,18 @@ def read_problem(request: Request) -> Problem:
             whole=whole[name],
         )
         for name in frame.columns
-        if name not in apart
+        if name not in roles
     ]
-    problem = Problem(
-        path.name,
-        _inputs(frame, columns, request),
-        unit,
-        y,
-        request.target,
-        columns,
-        read_groups(frame, unit, request, path),
-        request.group,
-        request.id,
-        request.time,
-        (*notes, *label_notes(n_without, y, request)),
-        digest,
-    )
+    groups, notes = _read_groups(frame, unit, request, path), (*notes, *without, *rare)
+    inputs = _inputs(frame, columns, request)
+    problem = Problem(request, path.name, inputs, unit, y, columns, groups, notes, digest)
     _check_inputs(problem, path)
     return problem
 
 
-def read_other(path: Path, request: Request, like: Problem) -> Problem:
+def read_other(path: Path, like: Problem) -> Problem:
     """Another file with the same columns, to score on; it must not share data with training."""
+    request = like.request
     frame, _, digest = read_frame(path)
     if digest == like.digest:
         raise InputError(
@@ -168,15 +127,15 @@ def read_other(path: Path, request: Request, like: Problem) -> Problem:
     for option, names in wanted.items():
         need_columns(frame, names, path, option=option)
     frame = _with_times(frame, request, path, like)
-    frame, unit, y, n_without = read_labels(frame, replace(request, task=like.task), path)
+    frame, unit, y, notes = _read_labels(frame, replace(request, task=like.task), path)
     if request.id:
-        ids = as_strings(like.frame[request.id]), as_strings(frame[request.id])
-        refuse_shared(*ids, f"{request.id!r} (--id)", path, request.data)
-    groups = read_groups(frame, unit, request, path)
+        ids = _as_strings(like.frame[request.id]), _as_strings(frame[request.id])
+        _refuse_shared(*ids, f"{request.id!r} (--id)", path, request.data)
+    groups = _read_groups(frame, unit, request, path)
     if groups is not None and like.groups is not None:
-        refuse_shared(like.groups, groups, f"{request.group!r} (--group)", path, request.data)
+        _refuse_shared(like.groups, groups, f"{request.group!r} (--group)", path, request.data)
     if like.task == TASKS[0]:
-        y = same_classes(y, like.classes, path)
+        y = _same_classes(y, like.classes, path)
     other = replace(
         like,
         file=path.name,
@@ -184,7 +143,7 @@ def read_other(path: Path, request: Request, like: Problem) -> Problem:
         unit=unit,
         y=y,
         groups=groups,
-        notes=tuple(f"{path.name}: {note}" for note in without_label(n_without, request)),
+        notes=tuple(f"{path.name}: {note}" for note in notes),
         digest=digest,
     )
     other.__dict__["classes"] = like.classes
@@ -199,13 +158,13 @@ def _key_columns(request: Request) -> dict[str, Sequence[str]]:
     return {option: [name] for option, name in keys.items() if name}
 
 
-def _check_names(frame: pd.DataFrame, request: Request, path: Path) -> None:
+def _check_names(frame: pd.DataFrame, request: Request) -> None:
     """Columns that options name must exist, and have one meaning each."""
     wanted = _key_columns(request)
     wanted |= {"--static": request.static, "--drop": request.drop, "--category": request.category}
     meaning: dict[str, str] = {}
     for option, names in wanted.items():
-        need_columns(frame, names, path, option=option)
+        need_columns(frame, names, request.data, option=option)
         for name in names:
             before = meaning.setdefault(name, option)
             if before != option and (before, option) not in COMPATIBLE:
@@ -246,6 +205,136 @@ def _with_times(
     return frame
 
 
+def _read_labels(
+    frame: pd.DataFrame, request: Request, path: Path
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, list[str]]:
+    """Rows whose unit has a label, the unit of each, the labels, and a note on units without."""
+    unit, labels = np.arange(len(frame)), frame[request.target]
+    if labels.isna().all():
+        raise InputError(
+            f"the target {request.target!r} of {path} is empty in all rows",
+            "There must be something to predict",
+            "Name another column with --target",
+        )
+    if request.id:
+        unit, _ = pd.factorize(frame[request.id])  # in the order of first appearance
+        without = np.flatnonzero(unit < 0)
+        if len(without):
+            raise InputError(
+                f"{path} has no {request.id!r} in {counted(len(without), 'row')}"
+                f" (first: row {without[0] + 1})",
+                "Every row must belong to a series",
+                "Fill the column, or drop these rows",
+            )
+        labels = _one_per_series(labels, unit, "--target", frame[request.id], path)
+    known = labels.notna().to_numpy()
+    y = read_label_column(labels[known], request.task, path)
+    number = np.cumsum(known) - 1  # units are counted without those that have no label
+    rows, n_without = known[unit], int((~known).sum())
+    note = f"{request.units(n_without)} without a target left out."
+    return frame[rows].reset_index(drop=True), number[unit[rows]], y, [note] * bool(n_without)
+
+
+def _one_per_series(
+    values: pd.Series, unit: np.ndarray, option: str, ids: pd.Series, path: Path
+) -> pd.Series:
+    """The only value of each series, or a gap, in the column that an option names; (series,)."""
+    groups = values.groupby(unit)
+    different = groups.nunique()
+    if different.max() > 1:
+        row = int(np.flatnonzero(unit == different.idxmax())[0])
+        raise InputError(
+            f"column {values.name!r} ({option}) of {path} changes within a series"
+            f" (first: {ids.name} {ids.iloc[row]})",
+            f"A series has one {'label' if option == '--target' else 'group'}",
+            f"Name a column with one value per series with {option}",
+        )
+    return groups.first()
+
+
+def _read_groups(
+    frame: pd.DataFrame, unit: np.ndarray, request: Request, path: Path
+) -> np.ndarray | None:
+    """The group of each unit as a string; None without --group."""
+    if request.group is None:
+        return None
+    values = frame[request.group]
+    if request.id:
+        values = _one_per_series(values, unit, "--group", frame[request.id], path)
+    if values.isna().any():
+        raise InputError(
+            f"the group {request.group!r} of {path} is missing in"
+            f" {counted(int(values.isna().sum()), 'place')}",
+            "Every row belongs to a group",
+            "Fill the column, for example with the row's number",
+        )
+    return _as_strings(values)
+
+
+def _as_strings(values: pd.Series) -> np.ndarray:
+    """Names as strings; whole numbers are the same in files with and without gaps.
+
+    >>> _as_strings(pd.Series([7.0, 8.0])).tolist()
+    ['7', '8']
+    """
+    if pd.api.types.is_float_dtype(values) and (values.abs() < 2**53).all():
+        whole = values.astype("int64")
+        values = whole if (whole == values).all() else values
+    return values.astype(str).to_numpy(dtype=str)
+
+
+def _refuse_shared(
+    learned: np.ndarray, tested: np.ndarray, column: str, path: Path, data: Path
+) -> None:
+    """Refuse a test file that shares ids or groups with the training file; both (n,) strings."""
+    shared = np.intersect1d(learned, tested)
+    if len(shared):
+        raise InputError(
+            f"{path} shares {counted(len(shared), 'value')} of {column} with {data}"
+            f" ({shorten(shared.tolist(), 3)})",
+            "Test data must not have been trained on",
+            "Leave these rows out of one of the files",
+        )
+
+
+def _check_target(y: np.ndarray, request: Request) -> list[str]:
+    """Refuse a target from which nothing can be learned; -> a note on rare classes."""
+    target, other = f"the target {request.target!r} of {request.data}", "Name another column"
+    if len(y) < FEWEST:
+        raise InputError(
+            f"{request.data} has {request.units(len(y))} with a target",
+            f"There must be at least {FEWEST} to learn from",
+            "Collect more data",
+        )
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) == 1:
+        fact = f"{target} is {classes[0]} in all {'series' if request.id else 'rows'}"
+        raise InputError(fact, "There must be something to distinguish", f"{other} with --target")
+    if y.dtype.kind == "f":
+        return []
+    if (counts == 1).sum() > len(y) / 2:
+        raise InputError(
+            f"{target} has {len(classes):,} classes in {request.units(len(y))}, most of them once",
+            "A class must have several examples",
+            f"{other}, or pass --task regression if these are numbers",
+        )
+    rare = [str(label) for label in classes[counts < FEWEST]]
+    return [f"Classes with fewer than {FEWEST} examples: {shorten(rare)}."] if rare else []
+
+
+def _same_classes(y: np.ndarray, classes: np.ndarray, path: Path) -> np.ndarray:
+    """Labels of a test file as those of training."""
+    known = {str(label): label for label in classes.tolist()}
+    new = sorted({str(label) for label in y} - set(known))
+    if new:
+        raise InputError(
+            f"the target of {path} has the class {shorten(new, 3)}",
+            f"The classes to learn are {shorten(list(known), 8)}",
+            "Correct the file, or leave these rows out",
+        )
+    return np.array([known[str(label)] for label in y], dtype=classes.dtype)
+
+
 def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.DataFrame:
     """What estimators see; forced categories have that dtype, for all methods alike."""
     keys = [name for name in (request.id, request.time) if name]
@@ -255,17 +344,18 @@ def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.
 
 def _check_inputs(problem: Problem, path: Path) -> None:
     """Refuse early what an estimator would refuse after hours."""
+    request = problem.request
     if not problem.used:
         raise InputError(
             f"{path} has no column to learn from besides the target",
             "There must be at least one that is not constant, a name or a date",
             "Check what was left out, and the file's separator: it must be a comma",
         )
-    if problem.id is None:
+    if request.id is None:
         read_columns(problem.frame)
-        return
-    layout = Layout(id=problem.id, time=problem.time, static=tuple(problem.statics))
-    read_panel(problem.frame, layout)
+    else:
+        layout = Layout(id=request.id, time=request.time, static=tuple(problem.statics))
+        read_panel(problem.frame, layout)
 
 
 def split_names(values: Sequence[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:

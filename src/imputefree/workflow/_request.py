@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import InputError, ModelFileError, ParameterError
 
 QUICK_EPOCHS = 10
-CARD_TITLE = "# Model card: "
+CARD_TITLE = "# Model card: "  # how cards begin
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,10 @@ class Request:
         """Maximum number of epochs, or None: the estimator's default."""
         return self.max_iter or (QUICK_EPOCHS if self.quick else None)
 
+    def units(self, count: int) -> str:
+        """A count of rows, or of series, in words."""
+        return f"{count:,} series" if self.id else f"{count:,} row{'s' * (count != 1)}"
+
     def options(self) -> dict[str, Any]:
         """What was requested besides the data, by option; defaults are left out."""
         options: dict[str, Any] = {}
@@ -80,12 +84,11 @@ class Request:
             value = getattr(self, field.name)
             if field.name in ("data", "output") or value == field.default:
                 continue
+            value = value.name if isinstance(value, Path) else value
             if field.name == "estimate":
                 options["--no-estimate"] = True
-                continue
-            value = value.name if isinstance(value, Path) else value
-            value = list(value) if isinstance(value, tuple) else value
-            options[f"--{field.name.replace('_', '-')}"] = value
+            else:
+                options[f"--{field.name.replace('_', '-')}"] = value
         return options
 
     @property
@@ -93,7 +96,7 @@ class Request:
         """The command in its shortest form; files without their folders, which are private."""
         words = ["imputefree", "fit", self.data.name]
         for option, value in self.options().items():
-            values = value if isinstance(value, list) else [value]
+            values = value if isinstance(value, tuple) else (value,)
             words += [option] if value is True else [w for v in values for w in (option, str(v))]
         return shlex.join([*words, "-o", self.output.name])
 
@@ -110,28 +113,16 @@ def card_path(output: Path) -> Path:
 def check_output(request: Request) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
     output, card = request.output, card_path(request.output)
+    remedy = "Name another file, such as -o model.imputefree"
     inputs = [request.data, *([request.test] if isinstance(request.test, Path) else [])]
     if any(path.resolve() in (output.resolve(), card.resolve()) for path in inputs):
-        raise InputError(
-            f"-o {output} would overwrite the data",
-            "Model and card are new files",
-            "Name another file, such as -o model.imputefree",
-        )
+        raise InputError(f"-o {output} would overwrite the data", "A model is a new file", remedy)
     if output.is_dir() or not output.name or card == output:
-        raise ModelFileError(
-            f"{output} is {'a folder' if output.is_dir() else 'the name of a card'}",
-            "A model is one file, with a card next to it that ends in .md",
-            "Name a file, such as -o model.imputefree",
-        )
+        fact = f"{output} is {'a folder' if output.is_dir() else 'the name of a card'}"
+        raise ModelFileError(fact, "A model is a file, with a card that ends in .md", remedy)
     if not output.parent.is_dir():
-        raise ModelFileError(
-            f"the folder {output.parent} does not exist",
-            "A model is saved into an existing, writable folder",
-            "Create the folder, or choose another path",
-        )
+        fact = f"the folder {output.parent} does not exist"
+        raise ModelFileError(fact, "A model is saved into an existing folder", "Create it first")
     if card.exists() and not card.read_text(errors="replace").startswith(CARD_TITLE):
-        raise InputError(
-            f"{card} exists and is not a model card",
-            "The card is written next to the model, but never over another file",
-            "Name another file with -o",
-        )
+        rule = "The card is written next to the model, but never over another file"
+        raise InputError(f"{card} exists and is not a model card", rule, remedy)

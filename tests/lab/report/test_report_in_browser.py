@@ -152,7 +152,7 @@ def test_a_line_is_hidden_and_the_axis_fits_the_rest(page):
 
 
 def test_a_fitted_axis_is_the_one_drawn_at_first(page):
-    """All lines off and on again give matplotlib's chart; one hidden gives a chart much like it."""
+    """All lines off and on again give the first chart; one hidden gives a chart much like it."""
     place = "svg[aria-label^='ophthalmic-simulated, accuracy']"
     before = markup(page, place)
     for which in ("off", "on"):

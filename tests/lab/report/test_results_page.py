@@ -161,7 +161,7 @@ def test_all_tables_are_in_one_section_with_ranks(whole):
 
 
 def test_a_chart_of_rates_has_one_line_per_method(whole):
-    chart = re.search(r'<svg[^>]*aria-label="mnist, accuracy[^>]*>.*?</svg>', whole)[0]
+    chart = re.search(r'<svg[^>]*aria-label="mnist, accuracy[^>]*>.*?</svg>', whole, re.DOTALL)[0]
     assert set(re.findall('data-series="(.*?)"', chart)) == set(METHODS)
     titles = re.findall("<title>(.*?)</title>", chart)
     assert len(titles) == 2 * len(METHODS)

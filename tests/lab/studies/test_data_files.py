@@ -34,7 +34,7 @@ def tops(tmp_path, monkeypatch):
 
 
 def look(root=None):
-    return find("Moon", "moon", NEEDED, [("all.zip",)], root=root, remedy="Fly there")
+    return find("Moon", ["moon"], NEEDED, [("all.zip",)], root=root, remedy="Fly there")
 
 
 def put(folder, *names):
@@ -66,9 +66,9 @@ def test_nowhere_incomplete_or_a_wrong_root(tops, tmp_path, monkeypatch):
     check_error(lambda: look(root), f"{root / 'moon'} has no dust.txt. Moon needs")
     check_error(lambda: look(tmp_path / "typo"), f"the folder {tmp_path / 'typo'} does not exist")
     put(tmp_path, "file")
-    check_error(lambda: look(tmp_path / "file"), "file is not a folder. Moon is looked for in root")
+    check_error(lambda: look(tmp_path / "file"), "file does not exist. Moon is looked for in root")
     monkeypatch.delenv("IMPUTEFREE_DATA")
-    check_error(look, "Moon is not in", "IMPUTEFREE_DATA (not set)")
+    check_error(look, "Moon is not in root (not set), IMPUTEFREE_DATA (not set), ")
 
 
 def test_cache_folders():
@@ -224,7 +224,7 @@ def test_all_files_of_a_study(web, tmp_path, monkeypatch):
 
 def test_what_cannot_be_downloaded(tmp_path):
     (tmp_path / "taken").write_text("a file")
-    refused(lambda: get("mnist", tmp_path / "taken"), "cannot be written to (", "--root FOLDER")
+    refused(lambda: get("mnist", tmp_path / "taken"), "cannot be written (", "as --root")
     check_error(
         lambda: get("icu"), "'icu' cannot be downloaded", "'mnist'", "Name one", kind=ParameterError
     )

@@ -27,7 +27,7 @@ def test_unknown_study(name):
 def test_unknown_option():
     check_error(
         lambda: load("icu", rate=0.5),
-        "'icu' has no option 'rate'. Its options are 'root', 'seed', 'n_series', 'form'.",
+        "'icu' has no option 'rate'. Its options are root, seed, n_series, form.",
         kind=ParameterError,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from ..._progress import training_progress
 from ..._rules import FLAG, Rule, check_rules, choice, or_the_word, whole
 from ...errors import ParameterError
 from ...estimators import RULES
-from ._imputer import Imputer
+from ._imputer import Array, Imputer
 
 CHUNK = 1000  # rows per move of the progress bar
 MAX_SECONDS = 30 * 60  # estimated, on one core
@@ -76,12 +77,10 @@ class ZeroImputer(Imputer):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         pass
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         return np.zeros_like(values)
 
 
@@ -105,19 +104,20 @@ class SklearnImputer(Imputer):
     """
 
     rules: ClassVar[dict[str, Rule]]
+    _train: ClassVar[Callable[..., None]]
+    _complete: ClassVar[Callable[..., Array]]
+
     allow_slow: bool = False
     verbose: bool = False
     random_state: Any = None
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         check_rules(self, {**RULES, "allow_slow": FLAG, **self.rules})
         self.seen_ = np.flatnonzero(observed.any(0))
         if len(self.seen_) > 0:
             self._train(np.where(observed, values, np.nan)[:, self.seen_], rng)
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         guess = np.zeros_like(values)
         known = observed[:, self.seen_]
         rows = np.flatnonzero(known.any(1) & ~known.all(1))
@@ -125,12 +125,6 @@ class SklearnImputer(Imputer):
             part = np.ix_(rows, self.seen_)
             guess[part] = self._complete(np.where(observed[part], values[part], np.nan), rng)
         return guess
-
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
-        raise NotImplementedError
-
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -166,11 +160,11 @@ class NeighboursImputer(SklearnImputer):
         "weights": choice("uniform", "distance"),
     }
 
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
+    def _train(self, gappy: Array, rng: np.random.Generator) -> None:
         self.model_ = KNNImputer(n_neighbors=self.n_neighbors, weights=self.weights).fit(gappy)
         self.n_donors_ = len(gappy)
 
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         n, d = gappy.shape
         refuse_slow(
             f"kNN from {self.n_donors_:,} training rows for {n:,} rows with gaps, {d:,} columns,",
@@ -202,7 +196,7 @@ class _Chain(IterativeImputer):
             self.done += 1
         return super()._impute_one_feature(*args, **kwargs)
 
-    def run(self, gappy: np.ndarray, fits: int, name: str, verbose: Any) -> _Chain:
+    def run(self, gappy: Array, fits: int, name: str, verbose: Any) -> _Chain:
         """Fit with a progress bar; the number of rounds is a parameter, so it warns of nothing."""
         with training_progress(bool(verbose), fits, name) as self.report, warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -250,7 +244,7 @@ class MICEImputer(SklearnImputer):
         "n_nearest_features": or_the_word(None, whole(1)),
     }
 
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
+    def _train(self, gappy: Array, rng: np.random.Generator) -> None:
         n, d = gappy.shape
         used = min(self.n_nearest_features or d, d)
         fits = self.max_iter * d
@@ -271,7 +265,7 @@ class MICEImputer(SklearnImputer):
         )
         self.model_ = chain.run(gappy, fits, "MICE", self.verbose)
 
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         model = copy.copy(self.model_)
         if self.n_draws == 0:
             model.sample_posterior = False
@@ -312,7 +306,7 @@ class MissForestImputer(SklearnImputer):
 
     rules: ClassVar = {"n_estimators": whole(1), "min_samples_leaf": whole(1)}
 
-    def _train(self, gappy: np.ndarray, rng: np.random.Generator) -> None:
+    def _train(self, gappy: Array, rng: np.random.Generator) -> None:
         n, d = gappy.shape
         observed = int((~np.isnan(gappy)).sum())
         trees = self.max_iter * self.n_estimators
@@ -333,5 +327,5 @@ class MissForestImputer(SklearnImputer):
         chain = _Chain(forest, max_iter=self.max_iter, random_state=0)
         self.model_ = chain.run(gappy, self.max_iter * d, "missForest", self.verbose)
 
-    def _complete(self, gappy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         return self.model_.transform(gappy)

@@ -14,7 +14,7 @@ from ..._rules import FLAG, check_rules, number
 from ...errors import ParameterError
 from ...estimators import RULES
 from ._classic import refuse_slow
-from ._imputer import Imputer
+from ._imputer import Array, Imputer
 
 LOG_2PI = float(np.log(2 * np.pi))
 ENTRIES = 2**21  # of a chunk's largest array: 16 MiB of float64
@@ -78,7 +78,7 @@ class EMImputer(Imputer):
     verbose: bool = False
     random_state: Any = None
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         check_rules(self, {**RULES, "ridge": number(0, 1e6), "allow_slow": FLAG})
         patterns = Patterns(observed)
         self._refuse(patterns, self.max_iter, "learning")
@@ -105,9 +105,7 @@ class EMImputer(Imputer):
         with np.errstate(over="ignore"):  # infinite for columns in huge units
             self.covariance_ = sigma * np.outer(self.spread_, self.spread_)
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         patterns = Patterns(observed)
         self._refuse(patterns, 1, "filling")
         z, _, _ = _expect(values, patterns, self._mu, self._sigma, learning=False)
@@ -125,12 +123,12 @@ class EMImputer(Imputer):
 
 
 def _expect(
-    values: np.ndarray,
+    values: Array,
     patterns: Patterns,
-    mu: np.ndarray,
-    sigma: np.ndarray,
+    mu: Array,
+    sigma: Array,
     learning: bool = True,
-) -> tuple[np.ndarray, np.ndarray, float]:
+) -> tuple[Array, Array, float]:
     """Z (n, d), W (d, d) and the log-likelihood of the observed entries; only Z if not learning."""
     n, d = values.shape
     # Shorter patterns of a chunk are padded with a row and a column of zeros beyond the last.
@@ -162,8 +160,8 @@ def _expect(
 
 
 def _maximise(
-    z: np.ndarray, weight: np.ndarray, mu: np.ndarray, sigma: np.ndarray, n: int, ridge: float
-) -> tuple[np.ndarray, np.ndarray]:
+    z: Array, weight: Array, mu: Array, sigma: Array, n: int, ridge: float
+) -> tuple[Array, Array]:
     """The location and covariance that maximise the expected log-likelihood."""
     shift = z.mean(0) @ sigma
     scatter = sigma @ (z.T @ z - weight) @ sigma + n * (sigma - np.outer(shift, shift))
@@ -171,7 +169,7 @@ def _maximise(
     return mu + shift, (scatter + ridge * np.eye(len(mu))) / (n + ridge)
 
 
-def _prior(sigma: np.ndarray, ridge: float) -> float:
+def _prior(sigma: Array, ridge: float) -> float:
     """-ridge/2 (log |Sigma| + tr Sigma^-1): what the pseudo-rows add to the objective."""
     if ridge == 0:
         return 0.0
@@ -200,10 +198,10 @@ class Chunk:
     sizes, counts : (B,) int64, the number of columns and rows without padding
     """
 
-    columns: np.ndarray
-    rows: np.ndarray
-    sizes: np.ndarray
-    counts: np.ndarray
+    columns: Array
+    rows: Array
+    sizes: Array
+    counts: Array
 
 
 class Patterns:
@@ -218,7 +216,7 @@ class Patterns:
     [[[1]], [[0, 2]]]
     """
 
-    def __init__(self, observed: np.ndarray) -> None:
+    def __init__(self, observed: Array) -> None:
         self.n_rows, self.n_columns = observed.shape
         packed = np.packbits(observed, axis=1)
         keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
@@ -249,7 +247,7 @@ class Patterns:
             rows = np.where(real, self._by_pattern[place], self.n_rows)
             yield Chunk(columns, rows, sizes, counts)
 
-    def _parts(self) -> Iterator[np.ndarray]:
+    def _parts(self) -> Iterator[Array]:
         """Patterns in order, cut where a chunk would become too large or too uneven."""
         order, begin = self._order, 0
         while begin < len(order):

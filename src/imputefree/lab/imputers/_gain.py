@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..._rules import Rule, check_rules
+from ..._rules import Rule
 from ...estimators import RULES
-from ._imputer import TINY, Imputer
+from ._imputer import TINY, Array
 from ._training_loop import (
-    POSITIVE_OR_SEVERAL,
-    TRAINING_RULES,
-    Outcome,
-    TrainingParameters,
-    best_of,
+    ONE_OR_SEVERAL,
+    DeepImputer,
+    Step,
+    column_ranges,
     dense,
-    hide_entries,
     layer_sizes,
-    settings_of,
     start_at,
-    tensors,
-    train,
 )
 
 NOISE = 0.01  # a gap enters the generator as noise in [0, 0.01], in units of the column's range
 REACH = 1.0  # unseen values are clipped at one range beyond those of training
-ROWS_AT_ONCE = 4096
-GAIN_RULES: dict[str, Rule] = {
-    **TRAINING_RULES,
-    "alpha": POSITIVE_OR_SEVERAL,
-    "hint_rate": RULES["dropout"],  # below 1: the discriminator must have something to find out
-}
 
 
 class Generator(nn.Module):
@@ -56,17 +45,6 @@ class Generator(nn.Module):
 
     def forward(self, values: Tensor, observed: Tensor) -> Tensor:
         return torch.sigmoid(self.net(torch.cat([values, observed], -1)))
-
-
-class Discriminator(nn.Module):
-    """Maps a completed row and a hint to the logit of "was observed" for every entry."""
-
-    def __init__(self, d: int, hidden: tuple[int, ...], generator: torch.Generator) -> None:
-        super().__init__()
-        self.net = dense([2 * d, *hidden, d], nn.ReLU, generator)
-
-    def forward(self, completed: Tensor, hint: Tensor) -> Tensor:
-        return self.net(torch.cat([completed, hint], -1))
 
 
 def make_hint(observed: Tensor, revealed: Tensor) -> Tensor:
@@ -102,7 +80,7 @@ def _mean(errors: Tensor, where: Tensor) -> Tensor:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GAIN(TrainingParameters, Imputer):
+class GAIN(DeepImputer):
     """Generative adversarial imputation nets (Yoon, Jordon & van der Schaar, ICML 2018).
 
     Columns are scaled to [0, 1] by the smallest and largest training value. With the mask m and
@@ -125,39 +103,32 @@ class GAIN(TrainingParameters, Imputer):
 
     Parameters
     ----------
-    alpha : float or tuple of floats
-        Weight of the squared error against D. If several, say (0.1, 1, 10, 100), all are tried
-        and the best on the hidden entries is kept.
-    hint_rate : float in [0, 1)
-        Share of entries whose mask is revealed to D.
-    hide : float in [0, 0.9]
-        Share of observed entries that a step removes from the mask; 0 is the paper.
-    hidden_layer_sizes : int, tuple or None
-        Widths of both networks; None is two layers as wide as there are columns, between 64
-        and 256.
-    learning_rate_init : float or tuple
-        Initial learning rate; if several, the best on the hidden entries.
+    alpha : float or tuple, weight of the squared error against D. If several, say (0.1, 1, 10,
+        100), all are tried and the best on the hidden entries is kept.
+    hint_rate : float in [0, 1), share of entries whose mask is revealed to D
+    hide : float in [0, 0.9], share of observed entries that a step removes from the mask; 0 is the
+        paper
+    hidden_layer_sizes : int, tuple or None, widths of both networks; None is two layers as wide as
+        there are columns, between 64 and 256
+    learning_rate_init : float or tuple, initial learning rate; if several, the best on the hidden
+        entries
     batch_size : int
-    max_steps : int
-        Maximum number of updates, whatever the number of rows.
-    check_every : int
-        Updates between two evaluations on the hidden entries.
-    n_iter_no_change : int
-        Evaluations without improvement before training stops.
-    weight_averaging : float in [0, 1)
-        The weights kept are a running mean over steps; the newest count 1 minus this.
-    validation_fraction : float in (0, 0.5]
-        Share of observed entries hidden from training, in at most 2,000 rows.
+    max_steps : int, maximum number of updates, whatever the number of rows
+    check_every : int, updates between two evaluations on the hidden entries
+    n_iter_no_change : int, evaluations without improvement before training stops
+    weight_averaging : float in [0, 1). The weights kept are a running mean over steps; the newest
+        count 1 minus this.
+    validation_fraction : float in (0, 0.5], share of observed entries hidden from training, in at
+        most 2,000 rows
     random_state : int, RandomState or None
-    verbose : bool
-        Show a progress bar on a terminal.
+    verbose : bool, show a progress bar on a terminal
 
     Attributes
     ----------
     alpha_, learning_rate_ : the values used
     validation_error_ : RMSE on the hidden entries, columns scaled to [0, 1]
     history_ : dict of lists, one figure per evaluation
-    generator_ : the network
+    network_ : the generator
 
     Examples
     --------
@@ -173,46 +144,28 @@ class GAIN(TrainingParameters, Imputer):
     hint_rate: float = 0.9
     hide: float = 0.2
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_rules(self, GAIN_RULES)
-        self._low = np.where(observed, values, np.inf).min(0)
-        high = np.where(observed, values, -np.inf).max(0)
-        self._known = np.isfinite(self._low)
-        self._low = np.where(self._known, self._low, 0.0)
-        span = np.where(self._known, high - self._low, 0.0)
-        self._span = np.where(span > TINY, span, 1.0)
+    tuned = ("alpha", "learning_rate_init")
+    rules: ClassVar[dict[str, Rule]] = {
+        "alpha": ONE_OR_SEVERAL,
+        "hint_rate": RULES["dropout"],  # below 1: the discriminator must have something to find out
+    }
+    rows_at_once = 4096
+
+    def _prepare(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
+        self._low, self._span = column_ranges(values, observed, TINY)
+        self._limits = (-REACH, 1 + REACH)
         self._noise = NOISE * rng.random(values.shape[1:]).astype(np.float32)
-        hidden = hide_entries(observed, self.validation_fraction, rng)
-        seed = int(rng.integers(2**62))  # shared: candidates differ only in their values
-        x, m = tensors(self._ranged(values, observed), observed & ~hidden)
-        places = torch.from_numpy(hidden.any(1))
-        held = torch.from_numpy(hidden)[places]
-        x_held, m_held = x[places], m[places]
-        truth = x_held[held]
 
-        def judge(net: nn.Module) -> float:
-            guess = self._generate(net, x_held * m_held, m_held)[held]
-            return float((guess - truth).square().mean().sqrt())
-
-        def run(alpha: float, rate: float) -> Outcome:
-            return self._train(x * m, m, judge if len(truth) else None, alpha, rate, seed)
-
-        grids = self.alpha, self.learning_rate_init
-        (self.alpha_, self.learning_rate_), outcome = best_of(run, *grids)
-        self.generator_, self.history_ = outcome.module, outcome.history
-        self.validation_error_ = outcome.error if len(truth) else float("nan")
-
-    def _train(
-        self, x: Tensor, m: Tensor, judge: Any, alpha: float, rate: float, seed: int
-    ) -> Outcome:
-        """One adversarial training; x (n, d) with 0 in gaps, m (n, d)."""
-        n, d = x.shape
-        random = torch.Generator().manual_seed(seed)
+    def _build(
+        self, x: Tensor, m: Tensor, random: torch.Generator, alpha: float, rate: float
+    ) -> tuple[nn.Module, Step]:
+        d = x.shape[1]
         width = min(max(d, 64), 256)
         hidden = layer_sizes(self.hidden_layer_sizes, (width, width))
         mean = x.sum(0) / m.sum(0).clamp(min=1)
         net = Generator(mean, hidden, random)
-        critic = Discriminator(d, hidden, random)
+        # The logit of "was observed" for every entry, from a completed row and a hint.
+        critic = dense([2 * d, *hidden, d], nn.ReLU, random)
         net_adam = torch.optim.Adam(net.parameters(), lr=rate, fused=True)
         critic_adam = torch.optim.Adam(critic.parameters(), lr=rate, fused=True)
 
@@ -225,37 +178,26 @@ class GAIN(TrainingParameters, Imputer):
             completed = known * values + (1 - known) * guess
             hint = make_hint(known, revealed)
 
-            critic_loss = discriminator_loss(critic(completed.detach(), hint), known, revealed)
+            logit = critic(torch.cat([completed.detach(), hint], -1))
+            critic_loss = discriminator_loss(logit, known, revealed)
             critic_adam.zero_grad()
             critic_loss.backward()
             critic_adam.step()
 
-            fooled = adversarial_loss(critic(completed, hint), known, revealed)
+            logit = critic(torch.cat([completed, hint], -1))
+            fooled = adversarial_loss(logit, known, revealed)
             error = reconstruction_loss(guess, values, seen)
             net_adam.zero_grad()
             (fooled + alpha * error).backward()
             net_adam.step()
             return {"generator": fooled.item(), "critic": critic_loss.item(), "error": error.item()}
 
-        name = f"GAIN (alpha {alpha:g}, rate {rate:g})"
-        return train(net, step, judge, n, random, name, **settings_of(self))
-
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        guess = np.empty_like(values)
-        for start in range(0, len(values), ROWS_AT_ONCE):
-            part = slice(start, start + ROWS_AT_ONCE)
-            x, m = tensors(self._ranged(values[part], observed[part]), observed[part])
-            guess[part] = self._generate(self.generator_, x * m, m).numpy()
-        return np.where(self._known, guess * self._span + self._low, 0.0)
+        return net, step
 
     @torch.no_grad()
     def _generate(self, net: nn.Module, x: Tensor, m: Tensor) -> Tensor:
         """The generator's values; all rows share the noise, so they are independent."""
         return net(x + (1 - m) * torch.from_numpy(self._noise), m)
 
-    def _ranged(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
-        """Columns in units of their range, 0 to 1 in training."""
-        ranged = ((values - self._low) / self._span).clip(-REACH, 1 + REACH)
-        return np.where(observed, ranged, 0.0)
+    def _guesser(self, rng: np.random.Generator, judging: bool) -> Any:
+        return self._generate

@@ -6,7 +6,8 @@ An imputer is a scikit-learn transformer for tables of numbers. To add one, deri
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._estimator_tools import all_or_nothing, private_generator
+from ..._rules import check_value
 from ...data import NumericTables, is_polars
-from ...errors import InputError, ParameterError
+from ...errors import InputError
+from ...estimators import RULES
 
+Array = np.ndarray
 TINY = 1e-12  # relative to its largest entry: a column that varies less is constant
 FARTHEST = 1e6  # in spreads: the largest distance from the mean that an imputer sees
 
@@ -47,13 +51,8 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     scales = True
     random_state: Any = None
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        raise NotImplementedError
-
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        raise NotImplementedError
+    _learn: ClassVar[Callable[..., None]]
+    _fill: ClassVar[Callable[..., Array]]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows; (n, d) frame or array of numbers with gaps."""
@@ -75,7 +74,7 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             values[rows] = self._filled(values[rows], ~gaps[rows])
         return like(X, values, gaps)
 
-    def _filled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def _filled(self, values: Array, observed: Array) -> Array:
         """Rows with gaps, filled; (n, d)."""
         guess = self._fill(self._scaled(values, observed), observed, self._rng())
         if self.scales:
@@ -84,7 +83,7 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         check_finite(self, guess[~observed], "Scale the columns, or use another imputer")
         return np.where(observed, values, guess)
 
-    def _scaled(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def _scaled(self, values: Array, observed: Array) -> Array:
         """What an imputer sees; extreme values are clipped."""
         if self.scales:
             with np.errstate(over="ignore"):
@@ -93,19 +92,13 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     def _rng(self) -> np.random.Generator:
         """A new random generator; the same in each call if random_state is a number."""
+        check_value("random_state", self.random_state, RULES["random_state"])
         if self.random_state is None:
             return np.random.default_rng()  # leaves NumPy's global generator alone
-        try:
-            return private_generator(self.random_state)
-        except ValueError:
-            raise ParameterError(
-                f"random_state is {self.random_state!r}",
-                "It must be None, a whole number in [0, 2**32 - 1] or a RandomState",
-                "Pass random_state= such a value",
-            ) from None
+        return private_generator(self.random_state)
 
 
-def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
+def check_finite(imputer: Any, guess: Array, remedy: str) -> None:
     """Raise an InputError if a filled entry is not finite."""
     if not np.isfinite(guess).all():
         raise InputError(
@@ -115,7 +108,7 @@ def check_finite(imputer: Any, guess: np.ndarray, remedy: str) -> None:
         )
 
 
-def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_spread(values: Array, observed: Array) -> tuple[Array, Array]:
     """Mean and spread of the observed entries per column, (d,) each; a constant has spread 1 in
     units of its size.
 
@@ -134,7 +127,7 @@ def _mean_and_spread(values: np.ndarray, observed: np.ndarray) -> tuple[np.ndarr
     return mean * unit, np.where(spread > TINY, spread, 1.0) * unit
 
 
-def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
+def like(X: Any, filled: Array, gaps: Array) -> Any:
     """Filled values (n, d) in the form of X, which had these gaps (n, d).
 
     A column without gaps is returned as it is, whatever its dtype; one with gaps keeps its float
@@ -170,7 +163,7 @@ def like(X: Any, filled: np.ndarray, gaps: np.ndarray) -> Any:
     return _narrowed(filled, dtype) if gaps.any() else np.array(X)
 
 
-def _narrowed(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+def _narrowed(values: Array, dtype: np.dtype[Any]) -> Array:
     """Values as floats of that width, or an error if one does not fit."""
     with np.errstate(over="ignore"):
         narrow = values.astype(dtype)

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..._progress import training_progress
-from ..._rules import Rule, check_rules, choice
-from ._imputer import Imputer
+from ..._rules import Rule, choice
+from ._imputer import Array
 from ._training_loop import (
-    TRAINING_RULES,
     WHOLE,
-    Outcome,
-    TrainingParameters,
-    best_of,
+    DeepImputer,
+    Step,
+    column_ranges,
     dense,
-    hide_entries,
     layer_sizes,
-    settings_of,
     start_at,
-    tensors,
     torch_generator,
-    train,
 )
 
 CELLS_AT_ONCE = 1_000_000  # rows times samples times columns decoded at once: bounds memory
-ROWS_AT_ONCE = 1024  # between two moves of the progress bar
 JUDGE_SAMPLES = 50  # at most, to impute the hidden entries between updates
 LIMIT = 1e3  # standard deviations: keeps float32 finite for any unseen row
 LEAST_SCALE = 0.01  # in standard deviations of a column: keeps densities finite
@@ -39,7 +32,7 @@ LEAST_DEGREES = 3.0  # of freedom: below, the variance may be infinite
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
-class Likelihood(Protocol):
+class Likelihood:
     """The density of an entry, given raw decoder outputs.
 
     `outputs` is the number of raw values per entry. Shapes: raw (..., outputs, d), values and all
@@ -48,18 +41,15 @@ class Likelihood(Protocol):
 
     outputs: int
 
-    def log_density(self, raw: Tensor, values: Tensor) -> Tensor: ...
+    def log_density(self, raw: Tensor, values: Tensor) -> Tensor:
+        raise NotImplementedError
 
-    def mean(self, raw: Tensor) -> Tensor: ...
+    def mean(self, raw: Tensor) -> Tensor:
+        return raw[..., 0, :]
 
 
-class Gaussian:
-    """Mean and scale per entry.
-
-    >>> raw = torch.tensor([[0.5], [0.0]])
-    >>> Gaussian().mean(raw)
-    tensor([0.5000])
-    """
+class Gaussian(Likelihood):
+    """Mean and scale per entry."""
 
     outputs = 2
 
@@ -68,17 +58,9 @@ class Gaussian:
         z = (values - raw[..., 0, :]) / scale
         return -0.5 * z * z - scale.log() - HALF_LOG_2PI
 
-    def mean(self, raw: Tensor) -> Tensor:
-        return raw[..., 0, :]
 
-
-class StudentT:
-    """Location, scale and degrees of freedom per entry: robust against outliers.
-
-    >>> raw = torch.zeros(3, 1)
-    >>> bool(StudentT().log_density(raw, torch.tensor([9.0])) > -20)
-    True
-    """
+class StudentT(Likelihood):
+    """Location, scale and degrees of freedom per entry: robust against outliers."""
 
     outputs = 3
 
@@ -88,9 +70,6 @@ class StudentT:
         z = (values - raw[..., 0, :]) / scale
         constant = log_gamma_ratio(degrees) - 0.5 * (degrees * math.pi).log() - scale.log()
         return constant - 0.5 * (degrees + 1) * torch.log1p(z * z / degrees)
-
-    def mean(self, raw: Tensor) -> Tensor:
-        return raw[..., 0, :]
 
 
 def log_gamma_ratio(degrees: Tensor) -> Tensor:
@@ -110,12 +89,8 @@ def log_gamma_ratio(degrees: Tensor) -> Tensor:
     return logs - inverse * series
 
 
-class Bernoulli:
-    """The probability of a 1; values between 0 and 1 count as fractions of 1 and 0.
-
-    >>> Bernoulli().log_density(torch.zeros(1, 1), torch.tensor([1.0])).exp()
-    tensor([0.5000])
-    """
+class Bernoulli(Likelihood):
+    """The probability of a 1; values between 0 and 1 count as fractions of 1 and 0."""
 
     outputs = 1
 
@@ -127,17 +102,10 @@ class Bernoulli:
         return torch.sigmoid(raw[..., 0, :])
 
 
-LIKELIHOODS: dict[str, type[Gaussian] | type[StudentT] | type[Bernoulli]] = {
+LIKELIHOODS: dict[str, type[Likelihood]] = {
     "student": StudentT,
     "gaussian": Gaussian,
     "bernoulli": Bernoulli,
-}
-MIWAE_RULES: dict[str, Rule] = {
-    **TRAINING_RULES,
-    "decoder": choice(*LIKELIHOODS),
-    "n_latent": WHOLE,
-    "n_importance": WHOLE,
-    "n_imputation": WHOLE,
 }
 
 
@@ -214,7 +182,7 @@ def _weighted_mean(model: Autoencoder, x: Tensor, m: Tensor, noise: tuple[Tensor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MIWAE(TrainingParameters, Imputer):
+class MIWAE(DeepImputer):
     """Missing data importance-weighted autoencoder (Mattei & Frellsen, ICML 2019).
 
     A latent z ~ N(0, I) is decoded into independent densities of the entries. With K samples from
@@ -230,16 +198,13 @@ class MIWAE(TrainingParameters, Imputer):
 
     Parameters
     ----------
-    decoder : {"student", "gaussian", "bernoulli"}
-        The density of an entry. "bernoulli" scales columns to [0, 1], for pixels and 0/1 columns.
-    n_latent : int
-        Size of z.
-    n_importance : int
-        K, samples per row in training.
-    n_imputation : int
-        L, samples per row for filling gaps.
-    hidden_layer_sizes : int, tuple or None
-        Widths of encoder and (reversed) decoder; None is two layers of 128.
+    decoder : {"student", "gaussian", "bernoulli"}, the density of an entry. "bernoulli" scales
+        columns to [0, 1], for pixels and 0/1 columns.
+    n_latent : int, size of z
+    n_importance : int, K, samples per row in training
+    n_imputation : int, L, samples per row for filling gaps
+    hidden_layer_sizes : int, tuple or None, widths of encoder and (reversed) decoder; None is two
+        layers of 128
     others : see GAIN
 
     Attributes
@@ -248,7 +213,7 @@ class MIWAE(TrainingParameters, Imputer):
     validation_error_ : RMSE on the hidden entries, in standard deviations of their columns (for
         "bernoulli" in ranges)
     history_ : dict of lists, one figure per evaluation
-    model_ : encoder and decoder
+    network_ : encoder and decoder
 
     Examples
     --------
@@ -266,40 +231,31 @@ class MIWAE(TrainingParameters, Imputer):
     n_imputation: int = 1000
     batch_size: int = 64
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
-        check_rules(self, MIWAE_RULES)
-        self._known = observed.any(0)
+    rules: ClassVar[dict[str, Rule]] = {
+        "decoder": choice(*LIKELIHOODS),
+        "n_latent": WHOLE,
+        "n_importance": WHOLE,
+        "n_imputation": WHOLE,
+    }
+
+    def _prepare(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         self._low, self._span = np.zeros(values.shape[1]), np.ones(values.shape[1])
+        self._limits = (-LIMIT, LIMIT)
         if self.decoder == "bernoulli":
-            self._low = np.where(self._known, np.where(observed, values, np.inf).min(0), 0.0)
-            high = np.where(observed, values, -np.inf).max(0)
-            self._span = np.where(high > self._low, high - self._low, 1.0)
-        hidden = hide_entries(observed, self.validation_fraction, rng)
-        judge_noise = self._noise(rng, min(self.n_imputation, JUDGE_SAMPLES))
-        seed = int(rng.integers(2**62))  # shared: candidates differ only in their rate
-        x, m = self._inputs(values, observed, observed & ~hidden)
-        judged = np.flatnonzero(hidden.any(1))
-        places, held = torch.from_numpy(judged), torch.from_numpy(hidden[judged])
-        truth = self._inputs(values[judged], observed[judged], observed[judged])[0][held]
-        x_held, m_held = x[places], m[places]
+            self._low, self._span = column_ranges(values, observed)
+            self._limits = (0.0, 1.0)
 
-        def judge(model: nn.Module) -> float:
-            assert isinstance(model, Autoencoder)
-            guess = conditional_mean(model, x_held, m_held, judge_noise)[held]
-            return float((guess - truth).square().mean().sqrt())
-
-        def run(rate: float) -> Outcome:
-            return self._train(x, m, judge if len(truth) else None, rate, seed)
-
-        (self.learning_rate_,), outcome = best_of(run, self.learning_rate_init)
-        assert isinstance(outcome.module, Autoencoder)
-        self.model_, self.history_ = outcome.module, outcome.history
-        self.validation_error_ = outcome.error if len(truth) else float("nan")
-
-    def _train(self, x: Tensor, m: Tensor, judge: Any, rate: float, seed: int) -> Outcome:
-        """Maximise the bound; x (n, d) with 0 in gaps, m (n, d)."""
-        random = torch.Generator().manual_seed(seed)
-        model = self._build(x, m, random)
+    def _build(
+        self, x: Tensor, m: Tensor, random: torch.Generator, rate: float
+    ) -> tuple[nn.Module, Step]:
+        d, likelihood = x.shape[1], LIKELIHOODS[self.decoder]()
+        hidden = layer_sizes(self.hidden_layer_sizes, (128, 128))
+        encoder = dense([2 * d, *hidden, 2 * self.n_latent], nn.Tanh, random)
+        outputs = likelihood.outputs * d
+        decoder = dense([self.n_latent, *reversed(hidden), outputs], nn.Tanh, random)
+        if self.decoder == "bernoulli":  # start at the mean of each column
+            start_at(decoder, x.sum(0) / m.sum(0).clamp(min=1))
+        model = Autoencoder(encoder, decoder, likelihood)
         adam = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
 
         def step(rows: Tensor) -> dict[str, float]:
@@ -311,41 +267,9 @@ class MIWAE(TrainingParameters, Imputer):
             adam.step()
             return {"negative_bound": loss.item()}
 
-        name = f"MIWAE (rate {rate:g})"
-        return train(model, step, judge, len(x), random, name, **settings_of(self))
+        return model, step
 
-    def _build(self, x: Tensor, m: Tensor, random: torch.Generator) -> Autoencoder:
-        d, likelihood = x.shape[1], LIKELIHOODS[self.decoder]()
-        hidden = layer_sizes(self.hidden_layer_sizes, (128, 128))
-        encoder = dense([2 * d, *hidden, 2 * self.n_latent], nn.Tanh, random)
-        outputs = likelihood.outputs * d
-        decoder = dense([self.n_latent, *reversed(hidden), outputs], nn.Tanh, random)
-        if self.decoder == "bernoulli":  # start at the mean of each column
-            start_at(decoder, x.sum(0) / m.sum(0).clamp(min=1))
-        return Autoencoder(encoder, decoder, likelihood)
-
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        noise = self._noise(rng, self.n_imputation)
-        guess = np.empty_like(values)
-        starts = range(0, len(values), ROWS_AT_ONCE)
-        with training_progress(self.verbose, len(starts), "MIWAE imputation") as report:
-            for block, start in enumerate(starts):
-                rows = slice(start, start + ROWS_AT_ONCE)
-                x, m = self._inputs(values[rows], observed[rows], observed[rows])
-                guess[rows] = conditional_mean(self.model_, x, m, noise).numpy()
-                if report is not None:
-                    report(block, {})
-        return np.where(self._known, guess * self._span + self._low, 0.0)
-
-    def _noise(self, rng: np.random.Generator, samples: int) -> Tensor:
-        return torch.randn(samples, self.n_latent, generator=torch_generator(rng))
-
-    def _inputs(
-        self, values: np.ndarray, observed: np.ndarray, shown: np.ndarray
-    ) -> tuple[Tensor, Tensor]:
-        """Values on the decoder's scale with 0 where not shown, and the mask of those shown."""
-        ranged = (values - self._low) / self._span
-        least, most = (0.0, 1.0) if self.decoder == "bernoulli" else (-LIMIT, LIMIT)
-        return tensors(np.where(observed & shown, ranged.clip(least, most), 0.0), shown)
+    def _guesser(self, rng: np.random.Generator, judging: bool) -> Any:
+        samples = min(self.n_imputation, JUDGE_SAMPLES) if judging else self.n_imputation
+        noise = torch.randn(samples, self.n_latent, generator=torch_generator(rng))
+        return lambda net, x, m: conditional_mean(net, x, m, noise)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..._progress import EpochReport, training_progress
 from ..._rules import Rule, check_rules, choice, number, or_the_word, whole
 from ...errors import InputError
 from ...estimators import RULES
-from ._imputer import FARTHEST, Imputer
+from ._imputer import FARTHEST, Array, Imputer
 
 EDGE = 1e-6  # distance of a Bernoulli mean from 0 and 1: its logarithms stay finite
 FLOOR = 1e-3  # smallest Gaussian variance, relative to that of its column
@@ -35,14 +35,14 @@ MIXTURE_RULES: dict[str, Rule] = {
 class Background:
     """Mean and variance of each column: what a component falls back on; (d,) each."""
 
-    mean: np.ndarray
-    variance: np.ndarray
+    mean: Array
+    variance: Array
 
     @classmethod
     def of(
         cls,
-        values: np.ndarray,
-        observed: np.ndarray,
+        values: Array,
+        observed: Array,
         kind: str,
         smoothing: float = 1.0,
         toward: Background | None = None,
@@ -78,6 +78,7 @@ class Background:
         return cls(mean, np.where(constant, 1.0, variance))
 
 
+@dataclass(eq=False, repr=False)
 class Mixture:
     """A mixture of K products of independent Bernoullis or Gaussians, by EM on observed entries.
 
@@ -118,31 +119,24 @@ class Mixture:
     [[0.9, 0.9, 0.1]]
     """
 
-    weights_: np.ndarray
-    means_: np.ndarray
-    variances_: np.ndarray
+    n_components: int = 20
+    _: KW_ONLY
+    kind: str = "bernoulli"
+    smoothing: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-5
+    n_members: int = 1
+    dtype: Any = None
+    rng: Any = None
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        kind: str = "bernoulli",
-        smoothing: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        n_members: int = 1,
-        dtype: Any = None,
-        rng: np.random.Generator | None = None,
-    ) -> None:
-        self.n_components, self.kind, self.smoothing = n_components, kind, smoothing
-        self.max_iter, self.tol, self.n_members = max_iter, tol, n_members
-        self.dtype = np.dtype(dtype or (np.float32 if kind == "bernoulli" else np.float64))
-        self.rng = np.random.default_rng() if rng is None else rng
+    def __post_init__(self) -> None:
+        self.rng = self.rng or np.random.default_rng()
+        self.dtype = np.dtype(self.dtype or (np.float32 if self.kind == "bernoulli" else float))
 
     def fit(
         self,
-        values: np.ndarray,
-        observed: np.ndarray,
+        values: Array,
+        observed: Array,
         background: Background | None = None,
         progress: EpochReport | None = None,
     ) -> Self:
@@ -155,9 +149,7 @@ class Mixture:
         self._pseudo = [base.mean - self.center_, np.ones_like(base.mean)]
         if gaussian:
             self._pseudo.append(base.variance)
-        filled = np.empty(values.shape, dtype=self.dtype)
-        for rows in _blocks(*values.shape):
-            filled[rows] = np.where(observed[rows], values[rows] - self.center_, 0.0)
+        filled = self._filled(values, observed)
         self.history_: list[list[float]] = []
         parts = []
         for member in range(self.n_members):
@@ -168,20 +160,22 @@ class Mixture:
         self.means_, self.variances_ = np.concatenate(means), np.concatenate(variances)
         return self
 
-    def log_likelihood(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def log_likelihood(self, values: Array, observed: Array) -> Array:
         """Log-density of each row's observed entries; (n, d) -> (n,) float64."""
-        return np.concatenate([_normalise(b)[0] for b in self._joint_of(values, observed)])
+        blocks = self._joint(self._filled(values, observed), observed)
+        return np.concatenate([_normalise(joint)[0] for _, joint in blocks])
 
-    def responsibilities(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def responsibilities(self, values: Array, observed: Array) -> Array:
         """Probability of each component given a row's observed entries; (n, d) -> (n, K)."""
-        return np.concatenate([_normalise(b)[1] for b in self._joint_of(values, observed)])
+        blocks = self._joint(self._filled(values, observed), observed)
+        return np.concatenate([_normalise(joint)[1] for _, joint in blocks])
 
-    def posterior_mean(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def posterior_mean(self, values: Array, observed: Array) -> Array:
         """Expected value of every entry given the observed ones; (n, d) -> (n, d)."""
         return self.responsibilities(values, observed) @ self.means_
 
     def _run(
-        self, filled: np.ndarray, observed: np.ndarray, member: int, progress: EpochReport | None
+        self, filled: Array, observed: Array, member: int, progress: EpochReport | None
     ) -> list[float]:
         """EM from one start until the gain is small; returns the objective of all iterations."""
         entries = max(int(observed.sum()), 1)
@@ -198,7 +192,7 @@ class Mixture:
             self._maximise(sums, counts)
         return history
 
-    def _start(self, filled: np.ndarray, observed: np.ndarray) -> None:
+    def _start(self, filled: Array, observed: Array) -> None:
         """Each component starts from one random row and one pseudo-row.
 
         Independent of the smoothing: components that start equal would stay equal.
@@ -211,24 +205,20 @@ class Mixture:
             sums[place][: len(chosen)] = part
         self._maximise(sums, np.ones(k), pseudo_rows=1.0)
 
-    def _expect(
-        self, filled: np.ndarray, observed: np.ndarray
-    ) -> tuple[float, list[np.ndarray], np.ndarray]:
+    def _expect(self, filled: Array, observed: Array) -> tuple[float, list[Array], Array]:
         """The objective at these parameters, and the feature sums and counts per component."""
         k = len(self.weights_)
         sums = [np.zeros((k, filled.shape[1])) for _ in self._pseudo]
         counts = np.zeros(k)
-        slopes, offset = self._slopes()
         # The expected log-density of a pseudo-row is linear in its expected features.
         objective = float(np.log(self.weights_).sum())
         objective += sum(
-            float((slope @ part).sum()) for slope, part in zip(slopes, self._pseudo, strict=True)
+            float((slope @ part).sum())
+            for slope, part in zip(self._slopes(), self._pseudo, strict=True)
         )
         objective *= self.smoothing
-        narrow = [slope.astype(self.dtype).T for slope in slopes]
-        for rows in _blocks(len(filled), max(filled.shape[1], k)):
-            features = _features(filled[rows], observed[rows], len(sums))
-            likelihood, share = _normalise(_product(features, narrow) + offset)
+        for features, joint in self._joint(filled, observed):
+            likelihood, share = _normalise(joint)
             objective += float(likelihood.sum())
             counts += share.sum(0)
             share = share.astype(self.dtype).T
@@ -236,9 +226,7 @@ class Mixture:
                 total += share @ part
         return objective, sums, counts
 
-    def _maximise(
-        self, sums: list[np.ndarray], counts: np.ndarray, pseudo_rows: float | None = None
-    ) -> None:
+    def _maximise(self, sums: list[Array], counts: Array, pseudo_rows: float | None = None) -> None:
         """The parameters that fit these sums (and the pseudo-rows) best."""
         prior = self.smoothing if pseudo_rows is None else pseudo_rows
         total = [rows + prior * pseudo for rows, pseudo in zip(sums, self._pseudo, strict=True)]
@@ -252,22 +240,29 @@ class Mixture:
             self.means_ = mean + self.center_
             self.variances_ = np.maximum(total[2] / total[1] - mean**2, self._floor)
 
-    def _slopes(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """The log-density as a linear function: a (K, d) slope per feature, log-weights (K,)."""
+    def _slopes(self) -> list[Array]:
+        """The log-density as a linear function: a (K, d) slope per feature."""
         if self.kind == "bernoulli":
             off = np.log1p(-self.means_)
-            return [np.log(self.means_) - off, off], np.log(self.weights_)
+            return [np.log(self.means_) - off, off]
         mean, precision = self.means_ - self.center_, 1.0 / self.variances_
         off = -0.5 * (mean**2 * precision + np.log(2.0 * np.pi * self.variances_))
-        return [mean * precision, off, -0.5 * precision], np.log(self.weights_)
+        return [mean * precision, off, -0.5 * precision]
 
-    def _joint_of(self, values: np.ndarray, observed: np.ndarray) -> Iterator[np.ndarray]:
-        """log p(component, observed entries) of new rows, block by block; (b, K)."""
-        slopes, offset = self._slopes()
-        narrow = [slope.astype(self.dtype).T for slope in slopes]
-        for rows in _blocks(len(values), max(values.shape[1], len(offset))):
-            filled = np.where(observed[rows], values[rows] - self.center_, 0.0).astype(self.dtype)
-            yield _product(_features(filled, observed[rows], len(slopes)), narrow) + offset
+    def _filled(self, values: Array, observed: Array) -> Array:
+        """Centred values with 0 for gaps, in the dtype of products; (n, d)."""
+        filled = np.empty(values.shape, dtype=self.dtype)
+        for rows in _blocks(*values.shape):
+            filled[rows] = np.where(observed[rows], values[rows] - self.center_, 0.0)
+        return filled
+
+    def _joint(self, filled: Array, observed: Array) -> Iterator[tuple[list[Array], Array]]:
+        """Blocks of rows: their features, and log p(component, observed entries), (b, K)."""
+        slopes = [slope.astype(self.dtype).T for slope in self._slopes()]
+        for rows in _blocks(len(filled), max(filled.shape[1], len(self.weights_))):
+            features = _features(filled[rows], observed[rows], len(slopes))
+            products = [part @ slope for part, slope in zip(features, slopes, strict=True)]
+            yield features, np.add.reduce(products) + np.log(self.weights_)
 
 
 def _blocks(n: int, width: int) -> list[slice]:
@@ -275,17 +270,13 @@ def _blocks(n: int, width: int) -> list[slice]:
     return [slice(at, at + step) for at in range(0, n, step)]
 
 
-def _features(filled: np.ndarray, observed: np.ndarray, count: int) -> list[np.ndarray]:
+def _features(filled: Array, observed: Array, count: int) -> list[Array]:
     """The features that the log-density is linear in; filled holds 0 where missing."""
     features = [filled, observed.astype(filled.dtype)]
     return features if count == 2 else [*features, filled**2]
 
 
-def _product(features: list[np.ndarray], slopes: list[np.ndarray]) -> np.ndarray:
-    return np.add.reduce([part @ slope for part, slope in zip(features, slopes, strict=True)])
-
-
-def _normalise(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _normalise(joint: Array) -> tuple[Array, Array]:
     """log p(row) and p(component | row) from log p(component, row); (b, K) -> (b,), (b, K)."""
     top = joint.max(1, keepdims=True)  # factored out: densities are far below any float
     share = np.exp(joint - top)
@@ -339,7 +330,7 @@ class MixtureImputer(MixtureParameters, Imputer):
 
     scales = False  # only Gaussians need it: done here, once the kind is known
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         check_rules(self, MIXTURE_RULES)
         names = getattr(self, "feature_names_in_", range(values.shape[1]))
         self.kind_ = choose_kind(self.kind, values, observed, names)
@@ -349,34 +340,25 @@ class MixtureImputer(MixtureParameters, Imputer):
         with training_progress(self.verbose, total, type(self).__name__) as report:
             self.mixture_ = model.fit(self._prepared(values), observed, progress=report)
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         guess = self.mixture_.posterior_mean(self._prepared(values), observed)
         if self.kind_ == "gaussian":
             guess = guess * self.spread_ + self.mean_
         return np.where(self._known, guess, 0.0)  # columns without a training entry
 
-    def _prepared(self, values: np.ndarray) -> np.ndarray:
+    def _prepared(self, values: Array) -> Array:
         return prepare(values, self.kind_, self.mean_, self.spread_)
 
 
-def new_mixture(
-    estimator: Any, observed: np.ndarray, kind: str, rng: np.random.Generator
-) -> Mixture:
+def new_mixture(estimator: Any, observed: Array, kind: str, rng: np.random.Generator) -> Mixture:
     """An unfitted mixture with the parameters of an estimator."""
-    return Mixture(
-        choose_components(estimator.n_components, observed),
-        kind=kind,
-        smoothing=estimator.smoothing,
-        max_iter=estimator.max_iter,
-        tol=estimator.tol,
-        n_members=estimator.n_members,
-        rng=rng,
-    )
+    names = ("smoothing", "max_iter", "tol", "n_members")
+    options = {name: getattr(estimator, name) for name in names}
+    n_components = choose_components(estimator.n_components, observed)
+    return Mixture(n_components, kind=kind, rng=rng, **options)
 
 
-def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray, names: Any = None) -> str:
+def choose_kind(kind: str, values: Array, observed: Array, names: Any = None) -> str:
     """Resolve "auto" for these entries (n, d), and refuse "bernoulli" if they do not fit.
 
     >>> choose_kind("auto", np.array([[0.0, 7.0]]), np.array([[True, False]]))
@@ -398,7 +380,7 @@ def choose_kind(kind: str, values: np.ndarray, observed: np.ndarray, names: Any 
     return kind
 
 
-def choose_components(n_components: int | str, observed: np.ndarray) -> int:
+def choose_components(n_components: int | str, observed: Array) -> int:
     """Resolve "auto" for these entries (n, d).
 
     >>> choose_components("auto", np.ones((100, 7), dtype=bool))
@@ -410,9 +392,7 @@ def choose_components(n_components: int | str, observed: np.ndarray) -> int:
     return int(np.clip(per_column / ENTRIES_PER_PARAMETER, 1, MAX_COMPONENTS))
 
 
-def prepare(
-    values: np.ndarray, kind: str, mean: np.ndarray | float, spread: np.ndarray | float
-) -> np.ndarray:
+def prepare(values: Array, kind: str, mean: Array | float, spread: Array | float) -> Array:
     """Entries in the units and within the range of a model of this kind; (n, d) -> (n, d).
 
     >>> prepare(np.array([[2.0, 0.5]]), "bernoulli", 0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules, number, whole
 from ...errors import InputError
-from ._imputer import Imputer, check_finite
+from ._imputer import Array, Imputer, check_finite
 from ._pypots_models import (
     NETWORK_RULES,
     AttentionNetwork,
@@ -55,18 +56,16 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
     any_length: ClassVar[bool] = False  # whether a fitted network fills series of any length
     fewest_steps: ClassVar[int] = 1
 
+    _sizes: ClassVar[Callable[..., dict[str, Any]]]
     _inputs = staticmethod(plain)
-
-    def _sizes(self) -> dict[str, Any]:
-        raise NotImplementedError
 
     def _training_inputs(self, values: Tensor, generator: torch.Generator) -> dict[str, Any]:
         return self._inputs(values)
 
-    def _check_lengths(self, lengths: np.ndarray) -> None:
+    def _check_lengths(self, lengths: Array) -> None:
         """Raise an InputError for training series that the model cannot take; here, none."""
 
-    def _learn(self, steps: Any, lengths: np.ndarray) -> None:
+    def _learn(self, steps: Any, lengths: Array) -> None:
         check_rules(self, {**NETWORK_RULES, **self.rules})
         self._check_lengths(lengths)
         rng = private_generator(self.random_state)
@@ -75,7 +74,9 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
         scale = Scale.of(steps)
         n_steps = max(int(lengths.max()), self.fewest_steps)
         values = padded(scale(steps), np.arange(n_steps) < lengths[:, None])
-        hidden = self._hide(values, rng)
+        flat = ~values.isnan().flatten(1).numpy()
+        chosen = hide_entries(flat, self.validation_fraction, rng)
+        hidden = torch.from_numpy(chosen).reshape(values.shape)
         shown = values.masked_fill(hidden, torch.nan)
         places = hidden.any((1, 2))
         held, truth, guessed_from = hidden[places], values[hidden], shown[places]
@@ -97,16 +98,9 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
             )
         self.scale_, self.n_steps_ = scale, n_steps
         self.network_, self.history_ = outcome.module, outcome.history
-        self.validation_error_ = outcome.error if len(truth) else float("nan")
+        self.validation_error_ = outcome.error
 
-    def _hide(self, values: Tensor, rng: np.random.Generator) -> Tensor:
-        """Observed entries to choose the weights by, (N, T, D) bool."""
-        observed = ~values.isnan().numpy()
-        flat = observed.reshape(len(observed), -1)
-        hidden = hide_entries(flat, self.validation_fraction, rng)
-        return torch.from_numpy(hidden.reshape(observed.shape))
-
-    def _fill(self, steps: Any, lengths: np.ndarray) -> np.ndarray:
+    def _fill(self, steps: Any, lengths: Array) -> Array:
         values = self.scale_(steps)
         longest = int(lengths.max())
         if not self.any_length:
@@ -139,22 +133,17 @@ class BRITSImputer(NetworkImputer):
 
     Parameters
     ----------
-    hidden_size : int
-        Width of each recurrent state.
+    hidden_size : int, width of each recurrent state
     learning_rate_init : float
-    weight_averaging : float in [0, 1)
-        The weights kept are a running mean over steps; the newest count 1 minus this.
-    batch_size : int
-        Series per step.
-    max_iter : int
-        Maximum number of epochs.
-    n_iter_no_change : int
-        Epochs without improvement on the hidden entries before training stops.
-    validation_fraction : float in (0, 0.5]
-        Share of observed entries hidden from training, to choose the weights by.
+    weight_averaging : float in [0, 1). The weights kept are a running mean over steps; the newest
+        count 1 minus this.
+    batch_size : int, series per step
+    max_iter : int, maximum number of epochs
+    n_iter_no_change : int, epochs without improvement on the hidden entries before training stops
+    validation_fraction : float in (0, 0.5], share of observed entries hidden from training, to
+        choose the weights by
     random_state : int, RandomState or None
-    verbose : bool
-        Show a progress bar on a terminal.
+    verbose : bool, show a progress bar on a terminal
 
     Attributes
     ----------
@@ -165,7 +154,6 @@ class BRITSImputer(NetworkImputer):
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = np.sin(rng.uniform(0, 6, (60, 1, 1)) + np.arange(8)[:, None] / 2)
     >>> gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
@@ -195,10 +183,8 @@ class SAITSImputer(AttentionNetwork, NetworkImputer):
 
     Parameters
     ----------
-    hidden_size : int
-        Width of a step inside the network, a multiple of 4, the number of attention heads.
-    n_layers : int
-        Layers of each of the two blocks.
+    hidden_size : int, width of a step inside the network, a multiple of 4, the attention heads
+    n_layers : int, layers of each of the two blocks
     dropout : float in [0, 1)
     others, and attributes : see BRITSImputer
     """
@@ -214,7 +200,17 @@ class SAITSImputer(AttentionNetwork, NetworkImputer):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GPVAEImputer(NetworkImputer):
+class GPVAEParameters(NetworkParameters):
+    """Parameters of GP-VAE, which `GPVAEImputer` documents."""
+
+    latent_size: int = 16
+    window_size: int = 5
+    length_scale: float = 7.0
+    beta: float = 0.05
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GPVAEImputer(GPVAEParameters, NetworkImputer):
     """Deep probabilistic time series imputation (Fortuin et al., AISTATS 2020), from PyPOTS.
 
     An encoder, a convolution over `window_size` steps and a layer, maps a series with zeros for
@@ -228,16 +224,11 @@ class GPVAEImputer(NetworkImputer):
 
     Parameters
     ----------
-    latent_size : int
-        Columns of the latent series.
-    hidden_size : int
-        Width of the two layers of encoder and decoder.
-    window_size : int
-        Steps the encoder sees around each step.
-    length_scale : float
-        Steps over which the prior is smooth.
-    beta : float
-        Weight of the divergence from the prior.
+    latent_size : int, columns of the latent series
+    hidden_size : int, width of the two layers of encoder and decoder
+    window_size : int, steps the encoder sees around each step
+    length_scale : float, steps over which the prior is smooth
+    beta : float, weight of the divergence from the prior
     others, and attributes : see BRITSImputer
     """
 
@@ -250,12 +241,7 @@ class GPVAEImputer(NetworkImputer):
     }
     any_length = True
 
-    latent_size: int = 16
-    window_size: int = 5
-    length_scale: float = 7.0
-    beta: float = 0.05
-
-    def _check_lengths(self, lengths: np.ndarray) -> None:
+    def _check_lengths(self, lengths: Array) -> None:
         if (lengths != lengths[0]).any():
             raise InputError(
                 f"the training series have between {lengths.min()} and {lengths.max()} steps",
@@ -275,7 +261,7 @@ class GPVAEImputer(NetworkImputer):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GPVAERowsImputer(NetworkParameters, Imputer):
+class GPVAERowsImputer(GPVAEParameters, Imputer):
     """GP-VAE (see `GPVAEImputer`) for tables whose columns have an order, such as pixels.
 
     A row of d columns becomes a series of `n_steps` steps of d / n_steps columns each (rounded up;
@@ -285,8 +271,7 @@ class GPVAERowsImputer(NetworkParameters, Imputer):
 
     Parameters
     ----------
-    n_steps : int
-        28 for images of 28 lines.
+    n_steps : int, 28 for images of 28 lines
     others : see GPVAEImputer
 
     Fitted: imputer_, the GPVAEImputer.
@@ -301,25 +286,19 @@ class GPVAERowsImputer(NetworkParameters, Imputer):
     scales = False  # GP-VAE scales its columns itself
 
     n_steps: int = 1
-    latent_size: int = 16
-    window_size: int = 5
-    length_scale: float = 7.0
-    beta: float = 0.05
 
-    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         check_rules(self, {"n_steps": whole(1)})
         names = GPVAEImputer._get_param_names()
         options = {name: value for name, value in self.get_params().items() if name in names}
         imputer = GPVAEImputer(**options | {"random_state": int(rng.integers(2**31))})
         self.imputer_ = imputer.fit(self._series(values, observed))
 
-    def _fill(
-        self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         filled = self.imputer_.transform(self._series(values, observed))
         return filled.reshape(len(values), -1)[:, : values.shape[1]]
 
-    def _series(self, values: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    def _series(self, values: Array, observed: Array) -> Array:
         """(n, d) as (n, n_steps, columns), NaN in gaps."""
         n, d = values.shape
         wide = np.full((n, self.n_steps * -(-d // self.n_steps)), np.nan)

@@ -31,7 +31,6 @@ from ..._rules import Rule, whole
 from ...errors import ImputefreeError, InputError
 from ...estimators import RULES
 from ._classic import MeanImputer
-from ._imputer import FARTHEST
 from ._training_loop import Outcome, torch_generator, train
 
 LOGGER = "PyPOTS running log"
@@ -97,24 +96,13 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
     >>> net(two_ways(torch.zeros(5, 3, 2)))["reconstruction"].shape
     torch.Size([5, 3, 2])
     """
-    model = getattr(_pypots(task, name), name)
-    logger = logging.getLogger(LOGGER)
-    before, logger.disabled = logger.disabled, True  # it says that no file will be written
-    try:
-        return model(**settings, device="cpu", saving_path=None).model
-    finally:
-        logger.disabled = before
-
-
-def _pypots(task: str, name: str) -> Any:
-    """A module of PyPOTS, imported on first use: it takes seconds, and prints a banner."""
-    state, logged = random.getstate(), logging.root.manager.disable
-    try:
-        banner = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # the banner needs an encoding
+    state, level = random.getstate(), logging.root.manager.disable
+    try:  # the first import takes seconds, and prints a banner, which needs an encoding
+        banner = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         logging.disable(logging.CRITICAL)
         with redirect_stdout(banner), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return importlib.import_module(f"pypots.{task}")
+            pypots = importlib.import_module(f"pypots.{task}")
     except ImportError as error:
         raise ImputefreeError(
             f"{name} needs PyPOTS, which cannot be imported here ({error})",
@@ -123,7 +111,13 @@ def _pypots(task: str, name: str) -> Any:
         ) from None
     finally:
         random.setstate(state)
-        logging.disable(logged)
+        logging.disable(level)
+    logger = logging.getLogger(LOGGER)
+    before, logger.disabled = logger.disabled, True  # it says that no file will be written
+    try:
+        return getattr(pypots, name)(**settings, device="cpu", saving_path=None).model
+    finally:
+        logger.disabled = before
 
 
 @contextmanager
@@ -141,8 +135,7 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(MeanImputer):
     """Scales columns to mean 0 and spread 1 by the observed training entries, and back.
 
     Values of a column that was empty in training become NaN: no weight was fitted to it.
@@ -153,25 +146,23 @@ class Scale:
            [nan, nan]])
     """
 
-    columns: MeanImputer
-    known: np.ndarray
-
     @classmethod
     def of(cls, steps: Any) -> Self:
         """Learn from training steps (S, D)."""
-        gaps = np.isnan(np.asarray(steps, dtype=np.float64))
-        return cls(MeanImputer(random_state=0).fit(steps), ~np.asarray(gaps.all(0)))
+        return cls(random_state=0).fit(steps)
+
+    def _learn(self, values: np.ndarray, observed: np.ndarray, rng: np.random.Generator) -> None:
+        self.known_ = observed.any(0)
 
     def __call__(self, steps: Any) -> np.ndarray:
         """(S, D) with NaN for gaps, or an error if the columns are not those of training."""
-        values = np.asarray(self.columns.transform(steps), dtype=np.float64)  # checks the columns
-        values = (values - self.columns.mean_) / self.columns.spread_
-        seen = ~np.isnan(np.asarray(steps, dtype=np.float64)) & self.known
-        return np.where(seen, values.clip(-FARTHEST, FARTHEST), np.nan)
+        values = self._read(steps)
+        seen = ~np.isnan(values) & self.known_
+        return np.where(seen, self._scaled(values, seen), np.nan)
 
     def back(self, guess: np.ndarray) -> np.ndarray:
         """(S, D) in units of the data; 0 in columns that were empty in training."""
-        return np.where(self.known, guess, 0.0) * self.columns.spread_ + self.columns.mean_
+        return np.where(self.known_, guess, 0.0) * self.spread_ + self.mean_
 
 
 def padded(values: np.ndarray, places: np.ndarray) -> Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from ...data import is_polars, numbers, read_panel
 from ...errors import InputTypeError, ParameterError
 from ...estimators import RULES
 from ._classic import MeanImputer
-from ._imputer import Imputer, like
+from ._imputer import Array, Imputer, like
 
 
 class SeriesImputer(TransformerMixin, BaseEstimator):
@@ -37,11 +38,8 @@ class SeriesImputer(TransformerMixin, BaseEstimator):
            [ 3., nan]])
     """
 
-    def _learn(self, steps: Any, lengths: np.ndarray) -> None:
-        raise NotImplementedError
-
-    def _fill(self, steps: Any, lengths: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    _learn: ClassVar[Callable[..., None]]
+    _fill: ClassVar[Callable[..., Array]]
 
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
         """Learn from series: (N, T, D) with optional lengths (N,), or a list of (T_i, D)."""
@@ -69,7 +67,7 @@ class SeriesImputer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _read_series(X: Any, lengths: Any) -> tuple[np.ndarray, np.ndarray, list[str] | None]:
+def _read_series(X: Any, lengths: Any) -> tuple[Array, Array, list[str] | None]:
     """Values (S, D) float64 with NaN, steps of each series (N,), column names or None.
 
     Steps beyond a length are never looked at.
@@ -86,9 +84,9 @@ def _read_series(X: Any, lengths: Any) -> tuple[np.ndarray, np.ndarray, list[str
     return numbers(panel.steps, "an imputer"), panel.lengths, names
 
 
-def _like_series(X: Any, values: np.ndarray, lengths: np.ndarray, names: list[str] | None) -> Any:
+def _like_series(X: Any, values: Array, lengths: Array, names: list[str] | None) -> Any:
     """Steps (S, D) in the form of X: an array with its padding untouched, or a list."""
-    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim == 1):
+    if isinstance(X, list | tuple) or (isinstance(X, Array) and X.ndim == 1):
         parts = np.split(values, np.cumsum(lengths)[:-1])
         return [_like_one(series, part, names) for series, part in zip(X, parts, strict=True)]
     filled = np.array(X, dtype=_float_dtype(X))
@@ -96,7 +94,7 @@ def _like_series(X: Any, values: np.ndarray, lengths: np.ndarray, names: list[st
     return filled
 
 
-def _like_one(series: Any, values: np.ndarray, names: list[str] | None) -> Any:
+def _like_one(series: Any, values: Array, names: list[str] | None) -> Any:
     """The steps of one series in its form, with columns in its order."""
     if isinstance(series, pd.DataFrame) or is_polars(series):
         if names is not None:
@@ -105,13 +103,13 @@ def _like_one(series: Any, values: np.ndarray, names: list[str] | None) -> Any:
     return values.reshape(np.shape(series)).astype(_float_dtype(series))
 
 
-def _table(values: np.ndarray, names: list[str] | None) -> Any:
+def _table(values: Array, names: list[str] | None) -> Any:
     """Steps with their column names, so that a change of columns is noticed."""
     return values if names is None else pd.DataFrame(values, columns=names)
 
 
 def _float_dtype(X: Any) -> Any:
-    return X.dtype if isinstance(X, np.ndarray) and X.dtype.kind == "f" else np.float64
+    return X.dtype if isinstance(X, Array) and X.dtype.kind == "f" else np.float64
 
 
 class StepByStep(SeriesImputer):
@@ -136,7 +134,7 @@ class StepByStep(SeriesImputer):
     def __init__(self, imputer: Any) -> None:
         self.imputer = imputer
 
-    def _learn(self, steps: Any, lengths: np.ndarray) -> None:
+    def _learn(self, steps: Any, lengths: Array) -> None:
         if not isinstance(self.imputer, Imputer):
             raise ParameterError(
                 f"imputer is {self.imputer!r}",
@@ -145,7 +143,7 @@ class StepByStep(SeriesImputer):
             )
         self.imputer_ = clone(self.imputer).fit(steps)
 
-    def _fill(self, steps: Any, lengths: np.ndarray) -> np.ndarray:
+    def _fill(self, steps: Any, lengths: Array) -> Array:
         return np.asarray(self.imputer_.transform(steps))
 
 
@@ -163,11 +161,11 @@ class CarryForwardImputer(SeriesImputer):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def _learn(self, steps: Any, lengths: np.ndarray) -> None:
+    def _learn(self, steps: Any, lengths: Array) -> None:
         check_rules(self, {"random_state": RULES["random_state"]})
         self.imputer_ = MeanImputer(random_state=0).fit(steps)
 
-    def _fill(self, steps: Any, lengths: np.ndarray) -> np.ndarray:
+    def _fill(self, steps: Any, lengths: Array) -> Array:
         means = np.asarray(self.imputer_.transform(steps))
         values = np.asarray(steps)
         step = np.arange(len(values))[:, None]

@@ -14,59 +14,46 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from ..._progress import training_progress
-from ..._rules import Rule, or_the_word
+from ..._rules import Rule, check_rules, or_the_word
 from ...errors import InterruptedWarning, ParameterError
 from ...estimators import RULES
 from ...gil import Batches, EarlyStopping, denormals_as_zero, update_average
+from ._imputer import Array, Imputer
 
+Step = Callable[[Tensor], dict[str, float]]  # one update on rows (B,); returns figures to show
+Judge = Callable[[nn.Module], float]  # the error of a network on the hidden entries
 MAX_CELLS = 400_000  # rows with hidden entries times columns
 MAX_ROWS = 2_000  # with hidden entries
 MIN_OBSERVED = 2  # entries that a row keeps: guessing from nothing would teach nothing
 STEPS_WITHOUT_JUDGE = 1_000  # if a table has no entry to spare
 
-_positive, _positive_wording = RULES["learning_rate_init"]
+_positive, _wording = RULES["learning_rate_init"]
 WHOLE = RULES["batch_size"]
-POSITIVE_OR_SEVERAL: Rule = (
+ONE_OR_SEVERAL: Rule = (
     lambda v: (
         all(map(_positive, v)) and len(v) > 0 if isinstance(v, tuple | list) else _positive(v)
     ),
-    _positive_wording + " or a non-empty tuple of such to choose from",
+    _wording + " or a non-empty tuple of such to choose from",
 )
 TRAINING_RULES: dict[str, Rule] = {
     **RULES,
     "hidden_layer_sizes": or_the_word(None, RULES["hidden_layer_sizes"]),
-    "learning_rate_init": POSITIVE_OR_SEVERAL,
+    "learning_rate_init": ONE_OR_SEVERAL,
     "max_steps": WHOLE,
     "check_every": WHOLE,
 }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class TrainingParameters:
-    """Parameters shared by the deep imputers for tables, which document them."""
-
-    hidden_layer_sizes: Any = None
-    learning_rate_init: Any = 1e-3
-    batch_size: int = 128
-    max_steps: int = 10_000
-    check_every: int = 100
-    n_iter_no_change: int = 15
-    weight_averaging: float = 0.99
-    validation_fraction: float = 0.1
-    random_state: Any = None
-    verbose: bool = False
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """A trained module, its error on the hidden entries, and its history."""
+    """A trained module, its error on the hidden entries (NaN without any), and its history."""
 
     module: nn.Module
     error: float
@@ -74,7 +61,7 @@ class Outcome:
     interrupted: bool = False
 
 
-def hide_entries(observed: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+def hide_entries(observed: Array, share: float, rng: np.random.Generator) -> Array:
     """Which observed entries to hide from training, (n, d) bool.
 
     About that share of the entries of at most 2,000 random rows (fewer if the table is wide), so
@@ -101,8 +88,8 @@ def hide_entries(observed: np.ndarray, share: float, rng: np.random.Generator) -
 
 def train(
     module: nn.Module,
-    step: Callable[[Tensor], dict[str, float]],
-    judge: Callable[[nn.Module], float] | None,
+    step: Step,
+    judge: Judge | None,
     rows: int,
     generator: torch.Generator,
     name: str,
@@ -119,9 +106,8 @@ def train(
     Parameters
     ----------
     module : the network that is trained by `step`
-    step : one update on these rows, (B,) indices; returns figures to show
-    judge : the error of a module on the hidden entries, or None if there are none: then training
-        takes at most 1,000 steps and keeps the last weights
+    judge : None without hidden entries: then training takes at most 1,000 steps and keeps the last
+        weights
     rows : number of rows
     name : shown next to the progress bar
     """
@@ -166,30 +152,110 @@ def train(
                 stacklevel=2,
             )
     stopping.restore(module)
-    return Outcome(module, stopping.best_loss.item(), dict(history), interrupted)
+    error = math.nan if judge is None else stopping.best_loss.item()
+    return Outcome(module, error, dict(history), interrupted)
 
 
-def settings_of(imputer: TrainingParameters) -> dict[str, Any]:
-    """The settings for `train` in an imputer's parameters."""
-    names = ("batch_size", "max_steps", "check_every", "n_iter_no_change", "weight_averaging")
-    return {name: getattr(imputer, name) for name in (*names, "verbose")}
+@dataclass(kw_only=True, eq=False, repr=False)
+class DeepImputer(Imputer):
+    """Base class of the deep imputers for tables, which document these parameters.
 
+    A network is trained with every combination of the parameters in `tuned`; the one that fills the
+    hidden entries best is kept. Networks see columns as (value - low) / span. Subclasses provide
 
-def best_of(run: Callable[..., Outcome], *grids: Any) -> tuple[tuple[float, ...], Outcome]:
-    """Train with every combination of the values; return the best on the hidden entries.
-
-    A grid is one number or several.
-
-    >>> values, best = best_of(lambda a, b: Outcome(nn.Identity(), a * b, {}), 2.0, (5.0, 3.0))
-    >>> values, best.error
-    ((2.0, 3.0), 6.0)
+    - `rules` for more parameters, and `tuned`, those that may have several values
+    - `_prepare(values, observed, rng)`: set `_low`, `_span` (d,) and `_limits` for values
+    - `_build(x, m, random, *candidate)`: a network and its step, given x (n, d), 0 in gaps, mask m
+      and values of `tuned`
+    - `_guesser(rng, judging)`: a function of a network, x and m that guesses every entry
     """
-    outcomes = []
-    for values in product(*([float(v) for v in np.atleast_1d(grid)] for grid in grids)):
-        outcomes.append((values, run(*values)))
-        if outcomes[-1][1].interrupted:
-            break
-    return min(outcomes, key=lambda pair: pair[1].error)
+
+    tuned: ClassVar[tuple[str, ...]] = ("learning_rate_init",)
+    rules: ClassVar[dict[str, Rule]] = {}
+    rows_at_once: ClassVar[int] = 1024
+
+    hidden_layer_sizes: Any = None
+    learning_rate_init: Any = 1e-3
+    batch_size: int = 128
+    max_steps: int = 10_000
+    check_every: int = 100
+    n_iter_no_change: int = 15
+    weight_averaging: float = 0.99
+    validation_fraction: float = 0.1
+    random_state: Any = None
+    verbose: bool = False
+
+    _prepare: ClassVar[Callable[..., None]]
+    _build: ClassVar[Callable[..., tuple[nn.Module, Step]]]
+    _guesser: ClassVar[Callable[..., Callable[..., Tensor]]]
+
+    def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
+        check_rules(self, {**TRAINING_RULES, **self.rules})
+        self._known = observed.any(0)
+        self._prepare(values, observed, rng)
+        hidden = hide_entries(observed, self.validation_fraction, rng)
+        guess = self._guesser(rng, judging=True)
+        seed = int(rng.integers(2**62))  # shared: candidates differ only in their values
+        x, m = self._inputs(values, observed, hidden)
+        places = torch.from_numpy(hidden.any(1))
+        held = torch.from_numpy(hidden)[places]
+        truth, x = x[places][held], x.masked_fill(m == 0, 0.0)
+        x_held, m_held = x[places], m[places]
+
+        def judge(net: nn.Module) -> float:
+            errors = guess(net, x_held, m_held)[held] - truth
+            return float(errors.square().mean().sqrt())
+
+        names = ("batch_size", "max_steps", "check_every", "n_iter_no_change", "weight_averaging")
+        settings = {name: getattr(self, name) for name in (*names, "verbose")}
+        fitted = [f"{name.removesuffix('_init')}_" for name in self.tuned]
+        outcomes = []
+        grids = [[float(v) for v in np.atleast_1d(getattr(self, name))] for name in self.tuned]
+        for candidate in product(*grids):
+            chosen = dict(zip(fitted, candidate, strict=True))
+            about = ", ".join(f"{name[:-1]} {value:g}" for name, value in chosen.items())
+            name = f"{type(self).__name__} ({about})"
+            random = torch.Generator().manual_seed(seed)
+            net, step = self._build(x, m, random, *candidate)
+            outcome = train(
+                net, step, judge if len(truth) else None, len(x), random, name, **settings
+            )
+            outcomes.append((outcome, chosen))
+            if outcome.interrupted:
+                break
+        best, chosen = min(outcomes, key=lambda pair: pair[0].error)
+        self.__dict__.update(chosen)
+        self.network_, self.history_, self.validation_error_ = best.module, best.history, best.error
+
+    def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
+        guess, network_guess = np.empty_like(values), self._guesser(rng, judging=False)
+        starts = range(0, len(values), self.rows_at_once)
+        name = f"{type(self).__name__} imputation"
+        with training_progress(self.verbose, len(starts), name) as report:
+            for block, start in enumerate(starts):
+                rows = slice(start, start + self.rows_at_once)
+                x, m = self._inputs(values[rows], observed[rows])
+                guess[rows] = network_guess(self.network_, x, m).numpy()
+                if report is not None:
+                    report(block, {})
+        return np.where(self._known, guess * self._span + self._low, 0.0)
+
+    def _inputs(self, values: Array, observed: Array, hidden: Any = False) -> tuple[Tensor, Tensor]:
+        """Values as a network sees them, 0 in gaps, and the mask without hidden entries."""
+        ranged = ((values - self._low) / self._span).clip(*self._limits)
+        x, m = np.where(observed, ranged, 0.0), observed & ~np.asarray(hidden)
+        return torch.from_numpy(x.astype(np.float32)), torch.from_numpy(m.astype(np.float32))
+
+
+def column_ranges(values: Array, observed: Array, least: float = 0.0) -> tuple[Array, Array]:
+    """The smallest observed value of each column, and its range, or 1 if that is at most `least`.
+
+    (n, d) -> (d,) each; a column without an entry starts at 0.
+    """
+    known = observed.any(0)
+    low = np.where(known, np.where(observed, values, np.inf).min(0), 0.0)
+    span = np.where(known, np.where(observed, values, -np.inf).max(0) - low, 0.0)
+    return low, np.where(span > least, span, 1.0)
 
 
 def dense(
@@ -213,13 +279,6 @@ def dense(
 def torch_generator(rng: np.random.Generator) -> torch.Generator:
     """A torch generator seeded from NumPy's."""
     return torch.Generator().manual_seed(int(rng.integers(2**62)))
-
-
-def tensors(values: np.ndarray, observed: np.ndarray) -> tuple[Tensor, Tensor]:
-    """Values and mask as float32."""
-    return torch.from_numpy(values.astype(np.float32)), torch.from_numpy(
-        observed.astype(np.float32)
-    )
 
 
 @torch.no_grad()

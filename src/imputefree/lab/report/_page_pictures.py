@@ -21,7 +21,6 @@ from ..runs import Record
 from ._charts import Line, coloured, grey, line_chart, png_uri, thinned
 from ._paper_figures import PRINTED_NAMES
 from ._result_lines import clean
-from ._result_tables import METRIC_NAMES, PERCENT
 from ._stats import summary
 
 Block = dict[str, Any]
@@ -36,7 +35,6 @@ CURVE_NAMES = {
 RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, rows 100"
 CONTROL = "mask_only"  # sees gaps only; next to it, all other lines would look like one
 MAX_BARS = 30  # columns shown as bars
-SMALL_SHARE = 0.05  # below it, a sentence says that there is hardly a difference
 HIDDEN = (66, 96, 150)  # hidden pixels are blue, not black
 MAX_PIXELS = 10**6  # anything larger is not a digit
 PLANE, EDGE = 240, 8  # size of a scatter plot
@@ -127,12 +125,11 @@ def _curve_chart(curves: Mapping[str, list[float]], group: Sequence[str], run: s
     ends = "; ".join(f"{line.name} from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
     chart = line_chart(
         lines,
-        x_label="epoch",
-        y_label="loss" if len(lines) > 1 else lines[0].name,
+        labels=("epoch", "loss" if len(lines) > 1 else lines[0].name),
         about=f"{run}: {ends}, {len(curves[group[0]])} epochs",
         markers=max(len(line.y) for line in lines) == 1,
     )
-    return {"svg": chart, "legend": lines if len(lines) > 1 else []}
+    return chart | {"legend": lines if len(lines) > 1 else []}
 
 
 def method_styles(methods: Sequence[str]) -> dict[str, int]:
@@ -148,35 +145,33 @@ def rate_charts(runs: pd.DataFrame, study: str) -> Block | None:
     for setting in runs["setting"].unique():
         if match := RATE.fullmatch(setting):
             kinds.setdefault(match[1] + match[3], {})[setting] = float(match[2])
-    charts: list[Block] = []
-    drawn_lines: list[list[Line]] = []
-    for kind, rates in kinds.items():
-        for metric in ("accuracy", "auc") if len(rates) > 1 else ():
-            lines = _rate_lines(runs, metric, rates, styles)
-            if lines:
-                drawn_lines.append(lines)
-                charts.append({"svg": _rate_chart(lines, metric, kind, rates, study)})
+    charts: dict[tuple[str, str], list[Line]] = {
+        (kind, metric): lines
+        for kind, rates in kinds.items()
+        for metric in ("accuracy", "auc")
+        if len(rates) > 1 and (lines := _rate_lines(runs, metric, rates, styles))
+    }
     if not charts:
         return None
-    names = {line.name for lines in drawn_lines for line in lines}
+    names = {line.name for lines in charts.values() for line in lines}
     order = [name for name in styles if name in names]
-    off = [name for name in order if name.startswith(CONTROL) and _below_all(name, drawn_lines)]
+    off = [name for name in order if name.startswith(CONTROL) and _below_all(name, charts.values())]
     caption = (
         "Points are means over runs, whiskers one standard deviation; points of one rate are set "
         "slightly apart. Untick a method to hide it: the y-axis fits what is left."
         + (f" {', '.join(off)}, below all others, is hidden at first." if off else "")
     )
-    legend = [Line(name, [], [], style=styles[name]) for name in order]
+    switches = [{"name": name, "style": styles[name], "off": name in off} for name in order]
     return {
         "kind": "charts",
         "title": "Methods to show",
-        "switches": [{"name": line.name, "line": line, "off": line.name in off} for line in legend],
-        "charts": charts,
+        "switches": switches,
+        "charts": [_rate_chart(lines, *key, study) for key, lines in charts.items()],
         "captions": [caption],
     }
 
 
-def _below_all(name: str, charts: list[list[Line]]) -> bool:
+def _below_all(name: str, charts: Iterable[list[Line]]) -> bool:
     """Whether in every chart all of its points are below all points of the other methods."""
     for lines in charts:
         points = [y for line in lines if line.name == name for y in line.y]
@@ -193,23 +188,16 @@ def _rate_lines(
         return []
     means = summary(runs[runs["setting"].isin(list(rates))], metric)
     means = means[means["runs"] > 0].assign(rate=means["setting"].map(rates)).sort_values("rate")
-    scale = 100 if metric in PERCENT else 1
-    return [
-        Line(
-            str(name),
-            part["rate"].tolist(),
-            (scale * part["mean"]).tolist(),
-            (scale * part["sd"].astype(np.float64)).tolist(),
-            styles[str(name)],
-        )
-        for name, part in means.groupby("method", sort=False)
-    ]
+    lines = []
+    for name, part in means.groupby("method", sort=False):
+        x, y, sd = part["rate"], 100 * part["mean"], 100 * part["sd"].astype(np.float64)
+        style = styles[str(name)]
+        lines.append(Line(str(name), x.tolist(), y.tolist(), style, sd.tolist()))
+    return lines
 
 
-def _rate_chart(
-    lines: list[Line], metric: str, kind: str, rates: Mapping[str, float], study: str
-) -> str:
-    name = METRIC_NAMES[metric] if metric == "accuracy" else "AUC"
+def _rate_chart(lines: list[Line], kind: str, metric: str, study: str) -> Block:
+    name = "accuracy" if metric == "accuracy" else "AUC"
     kind = kind.upper() if kind in ("mcar", "mar", "mnar") else kind
     points = "; ".join(
         f"{line.name}: "
@@ -218,10 +206,9 @@ def _rate_chart(
     )
     return line_chart(
         lines,
-        x_label=f"missing entries ({kind}), %".replace(" (rate)", ""),
-        y_label=f"{name}, %",
+        labels=(f"missing entries ({kind}), %".replace(" (rate)", ""), f"{name}, %"),
         about=f"{study}, {name} in per cent by missing rate. {points}",
-        x_ticks=sorted(rates.values()),
+        x_ticks=sorted({rate for line in lines for rate in line.x}),
     )
 
 
@@ -230,19 +217,19 @@ def importance_maps(lines: Sequence[Record]) -> Block | None:
 
     For images it is an image, for tables bars by column, for series a heat map by channel and time.
     """
-    return _by_setting(lines, "importance", _maps)
+    return _by_setting(lines, "importance", lambda lines: _maps(lines, "importance", _importance))
 
 
-def _maps(lines: Sequence[Record]) -> Block:
-    return {"kind": "maps", "maps": [_map(line, "importance", _importance) for line in lines]}
+def _maps(lines: Sequence[Record], kind: str, make: Callable[..., Block], **more: Any) -> Block:
+    """One picture per method, side by side."""
+    maps = []
+    for line in lines:
+        name, picture = line["method"], line["pictures"][kind]
+        maps.append({"title": name, "block": drawn(f"The {kind} of {name}", make, picture, name)})
+    return {"kind": "maps", "maps": maps, **more}
 
 
-def _map(line: Record, kind: str, make: Callable[..., Block], *more: Any) -> Block:
-    what = f"The {kind} of {line['method']}"
-    return {"title": line["method"], "block": drawn(what, make, line["pictures"][kind], *more)}
-
-
-def _importance(picture: Mapping[str, Any]) -> Block:
+def _importance(picture: Mapping[str, Any], method: str) -> Block:
     columns = [str(name) for name in picture["columns"]]
     if "mean" in picture:
         return _heat(np.array([_floats(step) for step in picture["mean"]]).T, columns, picture)
@@ -259,14 +246,10 @@ def _floats(values: Iterable[Any]) -> np.ndarray:
 
 
 def _images(parts: Mapping[str, np.ndarray], shape: Sequence[int]) -> Block:
-    low, high = _range(list(parts.values()))
+    low, high = _range(*parts.values())
     images = [
-        {
-            "src": png_uri(coloured(values.reshape(shape), low, high)),
-            "alt": f"Importance of {part} pixels, mean {np.nanmean(values):.3g}",
-            "caption": part,
-        }
-        for part, values in parts.items()
+        {"part": part, "src": png_uri(coloured(v.reshape(shape), low, high)), "mean": np.nanmean(v)}
+        for part, v in parts.items()
     ]
     return {"kind": "images", "images": images, "shape": shape, "scale": _scale(low, high)}
 
@@ -280,40 +263,33 @@ def _bars(parts: Mapping[str, np.ndarray], columns: list[str], picture: Mapping[
     farthest = np.nan_to_num(np.abs(values - middle), nan=-1).max(axis=0)
     order = np.argsort(-farthest, kind="stable")[:MAX_BARS]
     shares = (values - middle) / max(farthest.max(), 1e-300)
-    rows = [
-        [
-            columns[at],
-            *(
-                {"number": f"{value:#.3g}", "share": 50 * share} if np.isfinite(value) else "–"
-                for value, share in zip(values[:, at], shares[:, at], strict=True)
-            ),
+    rows = []
+    for at in order:
+        bars = [
+            {"number": f"{value:#.3g}", "share": 50 * share} if np.isfinite(value) else "–"
+            for value, share in zip(values[:, at], shares[:, at], strict=True)
         ]
-        for at in order
-    ]
+        rows.append([columns[at], *bars])
     captions = [f"Bars show the distance from the mean of all columns, {middle:.3g}."]
     if n_columns > len(order):
         captions.append(f"Shown are the {len(order)} farthest from it of {n_columns} columns.")
-    head = ["column", *parts]
-    about = "Importance by column"
-    return {"kind": "bars", "head": head, "rows": rows, "about": about, "captions": captions}
+    return {"kind": "bars", "head": ["column", *parts], "rows": rows, "captions": captions}
 
 
 def _heat(values: np.ndarray, columns: Sequence[str], picture: Mapping[str, Any]) -> Block:
     """values : (channels, steps)"""
     if len(columns) != len(values):
         raise ValueError(f"{len(columns)} channels, {len(values)} lines of numbers")
-    low, high = _range([values])
+    low, high = _range(values)
     steps = values.shape[1]
-    from_end = picture.get("from") == "end"
-    ends = (f"step −{steps - 1}", "last step") if from_end else ("step 1", f"step {steps}")
     largest = pd.DataFrame(values.T, columns=list(columns)).mean().nlargest(3)
-    top = ", ".join(f"{name} {mean:.3g}" for name, mean in largest.items())
     return {
         "kind": "heat",
         "src": png_uri(coloured(values, low, high)),
         "names": columns,
-        "ends": ends,
-        "about": f"Importance by channel and time, {steps} steps; highest on average: {top}",
+        "steps": steps,
+        "from_end": picture.get("from") == "end",
+        "top": ", ".join(f"{name} {mean:.3g}" for name, mean in largest.items()),
         "scale": _scale(low, high),
     }
 
@@ -322,17 +298,14 @@ def _scale(low: float, high: float) -> Block:
     """The colour scale, with the digits that it takes to see the difference of its ends."""
     size = max(abs(low), abs(high))
     digits = max(3, 2 + math.ceil(math.log10(size / (high - low))))
-    share = (high - low) / size
-    words = f"Colours exaggerate: lowest and highest differ by {100 * share:.2g} % only."
     return {
         "src": png_uri(coloured(np.linspace(low, high, 64)[None], low, high)),
-        "low": f"{low:.{digits}g}",
-        "high": f"{high:.{digits}g}",
-        "captions": [words] if share < SMALL_SHARE else [],
+        "ends": [f"{end:.{digits}g}" for end in (low, high)],
+        "difference": 100 * (high - low) / size,
     }
 
 
-def _range(parts: Sequence[np.ndarray]) -> tuple[float, float]:
+def _range(*parts: np.ndarray) -> tuple[float, float]:
     finite = np.concatenate([values[np.isfinite(values)] for values in parts])
     if not len(finite):
         raise ValueError("no numbers")
@@ -348,30 +321,26 @@ def imputed_digits(lines: Sequence[Record]) -> Block | None:
 def _digits(lines: Sequence[Record]) -> Block:
     first = lines[0]["pictures"]["digits"]
     labels = [str(label) for label in first["labels"]]
-    digits = f"The digits {', '.join(labels)}"
-    truth = _unpacked(first, "truth")
-    masked = grey(truth)
+    masked = grey(_unpacked(first, "truth"))
     masked[_unpacked(first, "observed") == 0] = (*HIDDEN, 255)
     rows = [
-        _strip("truth", grey(truth), f"{digits}, complete"),
-        _strip("seen", masked, f"{digits} as methods see them, gaps in blue"),
+        _strip("truth", grey(_unpacked(first, "truth")), "complete"),
+        _strip("seen", masked, "as methods see them, gaps in blue"),
     ]
     for line in lines:
-        rows.append(drawn(f"The row of {line['method']}", _filled, line, digits))
+        name = line["method"]
+        rows.append(drawn(f"The row of {name}", _filled, name, line["pictures"]["digits"]))
     return {"kind": "digits", "labels": labels, "rows": rows}
 
 
-def _filled(line: Record, digits: str) -> Block:
-    pixels = grey(_unpacked(line["pictures"]["digits"], "filled"))
-    return _strip(line["method"], pixels, f"{digits} with gaps filled by {line['method']}")
+def _filled(method: str, digits: Mapping[str, Any]) -> Block:
+    return _strip(method, grey(_unpacked(digits, "filled")), f"with gaps filled by {method}")
 
 
 def _strip(name: str, pixels: np.ndarray, about: str) -> Block:
     """pixels : (digits, height, width, 4), side by side in one image with a gap after each."""
-    spaced = np.pad(pixels, ((0, 0), (0, 0), (0, 1), (0, 0)))
-    strip = np.concatenate(spaced, axis=1)
-    height, width, _ = strip.shape
-    return {"name": name, "src": png_uri(strip), "alt": about, "width": width, "height": height}
+    strip = np.concatenate(np.pad(pixels, ((0, 0), (0, 0), (0, 1), (0, 0))), axis=1)
+    return {"name": name, "src": png_uri(strip), "about": about, "size": strip.shape}
 
 
 def _unpacked(digits: Mapping[str, Any], part: str) -> np.ndarray:
@@ -392,12 +361,8 @@ def feature_maps(lines: Sequence[Record]) -> Block | None:
 def _plots(lines: Sequence[Record]) -> Block:
     labels = [line["pictures"]["features"].get("label") for line in lines]
     classes = _in_order(name for names in labels if isinstance(names, list) for name in names)
-    return {
-        "kind": "maps",
-        "title": "Classes to show",
-        "switches": [{"name": name, "colour": at % N_CLASSES} for at, name in enumerate(classes)],
-        "maps": [_map(line, "features", _scatter, line["method"]) for line in lines],
-    }
+    switches = [{"name": name, "colour": at % N_CLASSES} for at, name in enumerate(classes)]
+    return _maps(lines, "features", _scatter, title="Classes to show", switches=switches)
 
 
 def _in_order(labels: Iterable[Any]) -> list[str]:

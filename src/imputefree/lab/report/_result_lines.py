@@ -56,7 +56,7 @@ def tidy_lines(records: Iterable[Mapping[str, Any]]) -> list[Record]:
     tidied = {}
     for record in records:
         line = _tidy(record)
-        tidied[_json([line[key] for key in IDENTITY])] = line
+        tidied[as_json([line[key] for key in IDENTITY])] = line
     if not tidied:
         raise ParameterError(
             "there are no results to report",
@@ -101,7 +101,8 @@ def _finite(value: Any) -> float | None:
     return float(value)
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """A string that is the same for equal values."""
     return json.dumps(value, sort_keys=True, default=str)
 
 
@@ -125,7 +126,9 @@ def _name_parameters(lines: list[Record]) -> None:
             shared = {
                 name
                 for name in setting
-                if all(_json(other.get(name)) == _json(setting[name]) for other in variants[key])
+                if all(
+                    as_json(other.get(name)) == as_json(setting[name]) for other in variants[key]
+                )
             }
             special = [f"{name} {setting[name]}" for name in sorted(setting) if name not in shared]
             line["method"] += clean(f" [{', '.join(special)}]" if special else "")

@@ -16,10 +16,10 @@ the page loads nothing and runs one script, known by its hash.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from base64 import b64encode
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -30,7 +30,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from scipy.stats import t as student
 
-from ...errors import ImputefreeError, counted
+from ...errors import ImputefreeError
 from ...metrics import HIGHER_IS_BETTER
 from ..rivals._methods import OURS
 from ..runs import PLANS, Record
@@ -45,7 +45,7 @@ from ._page_pictures import (
     training_curves,
 )
 from ._paper_figures import FIGURES
-from ._result_lines import SCORES, clean, has_figures, runs_frame, tidy_lines
+from ._result_lines import SCORES, as_json, clean, has_figures, runs_frame, tidy_lines
 from ._result_tables import (
     IMITATES,
     METRIC_NAMES,
@@ -63,22 +63,8 @@ Section = dict[str, Any]  # title, simulated, blocks, sections; `_with_ids` adds
 ORDER = ("mnist", "ophthalmic-simulated", "icu", "mimic3", "physionet2012")
 TABLE = "table:"  # begins the name of a public table
 OTHER_METRICS = (("log_loss", "calibration_error"), ("fit_seconds",))
-PROVENANCE = (
-    *("method", "setting", "parameters", "mask seeds", "split seeds", "seconds"),
-    "finished (UTC)",
-)
 LEVEL = 0.95
 SMALL_P = 0.05
-HOW_COMPARED = (
-    "The rival is the best of all that are not ours, picked by these very figures. Runs are paired "
-    "by masks and splits; interval and p are from the corrected resampled t-test, which allows for "
-    "shared training rows. With two or three runs, intervals are wide. Better or worse without "
-    "further words means p < 0.05, two-sided, not corrected for the number of comparisons."
-)
-HOW_COMPARED_OVER_TABLES = (
-    "p: Wilcoxon's signed-rank test over tables, two-sided, not corrected for the number of "
-    "comparisons; the rival is the best of each table."
-)
 
 
 def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: results") -> str:
@@ -102,25 +88,24 @@ def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: re
         chosen = [line for line in lines if line["study"] in tables]
         sections.append(_public_tables(tables, chosen, runs[runs["study"].isin(tables)]))
     sections += _imputation(lines, runs)
-    sections.append(_section("Failures", _failures(lines)))
-    sections.append(_section("Warnings", _warnings(lines)))
+    sections.append(_section("Failures", [{"kind": "failures", "groups": _failures(lines)}]))
+    sections.append(_section("Warnings", [{"kind": "warnings", "groups": _warnings(lines)}]))
     return _render(clean(title), _with_ids(sections))
 
 
 def _render(title: str, sections: list[Section]) -> str:
+    loader = PackageLoader(__package__)
     environment = Environment(
-        loader=PackageLoader(__package__),
+        loader=loader,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else clean(value),
     )
-    environment.filters["breakable"] = _breakable
-    assert environment.loader is not None
-    style, script = (
-        Markup(environment.loader.get_source(environment, name)[0])
-        for name in ("style.css", "page.js")
-    )
+    filters = {"breakable": _breakable, "joined": _joined, "span": _span, "p_value": p_value}
+    environment.filters |= filters | {"signed": _signed, "metric_name": _metric_name}
+    files = ("style.css", "page.js")
+    style, script = (Markup(loader.get_source(environment, name)[0]) for name in files)
     seal = b64encode(sha256(script.encode()).digest()).decode()
     page = environment.get_template("page.html")
     return page.render(title=title, sections=sections, style=style, script=script, seal=seal)
@@ -162,35 +147,16 @@ def _is_simulated(study: str, lines: Sequence[Record]) -> bool:
     return study in IMITATES or any(line.get("simulated") is True for line in lines)
 
 
-def _words(head: list[str], rows: list[list[Any]], about: str, **more: Any) -> Block:
-    """A table of words; the first cell names its row."""
-    return {"kind": "words", "head": head, "rows": rows, "about": about, **more}
-
-
 def _overview(lines: list[Record], studies: list[str]) -> Section:
-    rows = []
-    for study in studies:
-        group = _of(lines, study)
-        rows.append(
-            [
-                study,
-                {"badge": True} if _is_simulated(study, group) else "real",
-                _joined(line["place"] for line in group),
-                len({line["method"] for line in group}),
-                len(group),
-                sum(line["status"] != "done" for line in group),
-            ]
-        )
-    when = _span(str(line["finished"])[:10] for line in lines if line.get("finished"))
-    many = "1 study" if len(studies) == 1 else f"{len(studies)} studies"
-    text = f"{counted(len(lines), 'run')} of {many}, finished {when}."
-    head = ["study", "data", "settings", "methods", "runs", "failed"]
-    return _section("Overview", [{"kind": "text", "text": text}, _words(head, rows, "Studies")])
+    groups = {study: _of(lines, study) for study in studies}
+    simulated = [study for study, group in groups.items() if _is_simulated(study, group)]
+    block = {"kind": "overview", "lines": lines, "studies": groups, "simulated": simulated}
+    return _section("Overview", [block])
 
 
-def _joined(names: Iterable[Any]) -> str:
-    """Each once, in order, with commas."""
-    return ", ".join(dict.fromkeys(map(str, names)))
+def _joined(lines: Iterable[Record], key: str) -> str:
+    """What lines have under a key, each once, in order, with commas."""
+    return ", ".join(dict.fromkeys(str(line[key]) for line in lines))
 
 
 def _notes(lines: list[Record]) -> Block | None:
@@ -234,7 +200,7 @@ def _tables(study: str, lines: list[Record], runs: pd.DataFrame) -> Iterator[Blo
 def _results(table: ResultTable, lines: list[Record], metrics: Sequence[str] | str) -> Block:
     """A table of results with its captions, and how its figures were produced."""
     if not isinstance(metrics, str):
-        metrics = ", ".join(METRIC_NAMES.get(name, name) for name in metrics)
+        metrics = ", ".join(map(_metric_name, metrics))
     return {
         "kind": "results",
         "table": table,
@@ -246,78 +212,64 @@ def _results(table: ResultTable, lines: list[Record], metrics: Sequence[str] | s
     }
 
 
-def _provenance(lines: list[Record]) -> list[Block]:
-    """How figures were produced: by command and versions, one row per method and its parameters."""
-    commands: dict[str, dict[str, list[Record]]] = {}
+def _metric_name(metric: str) -> str:
+    return METRIC_NAMES.get(metric, metric)
+
+
+def _provenance(lines: list[Record]) -> list[list[list[Record]]]:
+    """Lines by command and versions, and these by method and parameters."""
+    commands: dict[str, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
-        shared = json.dumps([line.get("command"), line["versions"]], sort_keys=True, default=str)
         own = [line[key] for key in ("method", "setting", "grid", "chosen")]
-        groups = commands.setdefault(shared, {})
-        groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(line)
-    blocks = []
-    for groups in commands.values():
-        first = next(iter(groups.values()))[0]
-        versions = ", ".join(f"{name} {number}" for name, number in first["versions"].items())
-        about = {
-            "command": str(first.get("command") or "not recorded"),
-            "versions": versions or "not recorded",
-            "nowrap": 6,
-        }
-        rows = [_provenance_row(group) for group in groups.values()]
-        blocks.append(_words(list(PROVENANCE), rows, "How these runs were produced", **about))
-    return blocks
+        commands[as_json([line.get("command"), line["versions"]])][as_json(own)].append(line)
+    return [list(groups.values()) for groups in commands.values()]
 
 
-def _provenance_row(group: list[Record]) -> list[str]:
-    line = group[0]
-    parameters = [f"{key} {value}" for key, value in line["setting"].items()]
-    if line["grid"]:
-        parameters += [f"{key} of {value}" for key, value in line["grid"].items()]
-        parameters += [f"chosen: {key} {value}" for key, value in line["chosen"].items()]
-    seconds = [line.get("seconds") for line in group]
-    return [
-        line["method"],
-        _joined(line["place"] for line in group),
-        ", ".join(parameters) or "defaults",
-        _joined(line["mask_seed"] for line in group),
-        _joined(line["split_seed"] for line in group),
-        _span(number for number in seconds if isinstance(number, int | float)),
-        _span(str(line["finished"])[:16] for line in group if line.get("finished")),
-    ]
+def _span(lines: Iterable[Record], key: str, length: int = 0) -> str:
+    """The smallest and the largest number under a key; or of strings, cut to a length.
 
-
-def _span(values: Iterable[Any]) -> str:
-    """The first and the last of sorted values.
-
-    >>> _span([1.2, 30, 4]), _span(["2026-03-01"]), _span([])
+    >>> lines = [{"seconds": s, "finished": "2026-03-01T08:30"} for s in (1.2, 30, None)]
+    >>> _span(lines, "seconds"), _span(lines, "finished", 10), _span([], "seconds")
     ('1.2 to 30', '2026-03-01', '–')
     """
-    ordered = sorted(values)
-    ends = [value if isinstance(value, str) else f"{value:.3g}" for value in ordered]
+    values = [line[key] for line in lines if line.get(key) is not None]
+    if length:
+        ends = sorted(str(value)[:length] for value in values if value)
+    else:
+        ends = [f"{v:.3g}" for v in sorted(v for v in values if isinstance(v, int | float))]
     return " to ".join(dict.fromkeys(ends[:1] + ends[-1:])) or NONE
 
 
 def _comparison(runs: pd.DataFrame) -> Block | None:
     """Our methods against the best rival, one row per setting and method with two runs or more."""
     metric = _decisive_metric(runs)
-    ours = _our_methods(runs)
-    if not ours or metric is None:
+    if metric is None or (block := _our_tests(compare, runs, metric, "pairs")) is None:
+        return None
+    for line in block.get("rows", []):
+        line["verdict"] = verdict(line["difference"], line["p"], metric)
+        if math.isfinite(line["t"]) and line["t"] != 0:  # the difference over its standard error
+            quantile = float(student.ppf((1 + LEVEL) / 2, line["pairs"] - 1))
+            half = abs(quantile * line["difference"] / line["t"])
+            line["interval"] = (line["difference"] - half, line["difference"] + half)
+    return block
+
+
+def _our_tests(test: Any, runs: pd.DataFrame, metric: str, unit: str) -> Block | None:
+    """How our methods did in a test against the best rival, where it has two units or more."""
+    # With any parameters: "gil [max_iter 3]" is ours too.
+    ours = [name for name in runs["method"].unique() if str(name).split(" [")[0] in OURS]
+    if not ours:
         return None
     try:
-        pairs = compare(runs, metric, ours=ours)
+        lines = test(runs, metric, ours=ours)
     except ImputefreeError as error:  # such as sizes of the test part that nobody recorded
         return note(f"There is no comparison: {error}")
-    rows = [
-        [line["setting"], line["method"], *_comparison_cells(line, metric)]
-        for line in pairs.to_dict("records")
-        if line["method"] in ours and line["against"] is not None and line["pairs"] >= 2
-    ]
-    unit = "points" if metric in PERCENT else metric.replace("_", " ")
-    head = ["setting", "ours", "against the best rival", f"difference, {unit}", "95 % interval"]
-    captions = [f"Compared by {METRIC_NAMES.get(metric, metric)}.", HOW_COMPARED]
-    about = f"Our methods against the best rival by {metric}"
-    head += ["p", "best rival", "pairs"]
-    return _words(head, rows, about, captions=captions) if rows else None
+    if lines.empty:
+        return None
+    shown = lines["method"].isin(ours) & lines["against"].notna() & (lines[unit] >= 2)
+    rows = lines[shown].to_dict("records")
+    in_points = metric in PERCENT
+    return {"kind": unit, "metric": metric, "points": in_points, "rows": rows} if rows else None
 
 
 def _decisive_metric(runs: pd.DataFrame) -> str | None:
@@ -329,27 +281,6 @@ def _decisive_metric(runs: pd.DataFrame) -> str | None:
     if plan is not None and "auc" in plan.metrics and has_figures(runs, "auc"):
         return "auc"
     return next((metric for metric in ("accuracy", "r2") if metric in runs), None)
-
-
-def _our_methods(runs: pd.DataFrame) -> list[str]:
-    """Ours with any parameters: "gil [max_iter 3]" is ours too."""
-    return [name for name in runs["method"].unique() if str(name).split(" [")[0] in OURS]
-
-
-def _comparison_cells(line: Mapping[Any, Any], metric: str) -> list[str]:
-    difference, t, pairs = line["difference"], line["t"], line["pairs"]
-    interval = NONE
-    if math.isfinite(t) and t != 0:  # t is the difference over its standard error
-        half = abs(float(student.ppf((1 + LEVEL) / 2, pairs - 1)) * difference / t)
-        interval = " to ".join(_signed(difference + side * half, metric) for side in (-1, 1))
-    return [
-        verdict(difference, line["p"], metric),
-        _signed(difference, metric),
-        interval,
-        p_value(line["p"]),
-        str(line["against"]),
-        str(pairs),
-    ]
 
 
 def verdict(difference: float, p: float, metric: str) -> str:
@@ -366,11 +297,9 @@ def verdict(difference: float, p: float, metric: str) -> str:
     return word if p < SMALL_P else f"{word}, may be chance"
 
 
-def _signed(value: float, metric: str) -> str:
-    if math.isnan(value):
-        return NONE
-    shown = f"{100 * value:+.2f}" if metric in PERCENT else f"{value:+.3g}"
-    return shown.replace("-", "−")
+def _signed(value: float, points: bool) -> str:
+    shown = f"{100 * value:+.2f}" if points else f"{value:+.3g}"
+    return NONE if math.isnan(value) else shown.replace("-", "−")
 
 
 def _public_tables(names: list[str], lines: list[Record], runs: pd.DataFrame) -> Section:
@@ -381,7 +310,9 @@ def _public_tables(names: list[str], lines: list[Record], runs: pd.DataFrame) ->
             # A table belongs to the metric that any of its runs has: failed ones have none.
             part = runs[runs.groupby("study")[metric].transform("count") > 0]
             section["blocks"].append(_results(_joint_table(part, metric), lines, [metric]))
-            if (comparison := _over_tables(part, metric)) is not None:
+            if (
+                comparison := _our_tests(compare_over_studies, part, metric, "studies")
+            ) is not None:
                 section["blocks"].append(comparison)
     for name in names:
         for title, make in (("Training curves", training_curves), ("Importance", importance_maps)):
@@ -417,30 +348,6 @@ def _joint_table(runs: pd.DataFrame, metric: str) -> ResultTable:
     )
 
 
-def _over_tables(runs: pd.DataFrame, metric: str) -> Block | None:
-    """Our methods over several tables; None where there are fewer than two."""
-    ours = _our_methods(runs)
-    if not ours or runs["study"].nunique() < 2:
-        return None
-    try:
-        tests = compare_over_studies(runs, metric, ours=ours)
-    except ImputefreeError as error:
-        return note(f"There is no comparison: {error}")
-    rows = [
-        [
-            line["method"],
-            f"{line['better']} better, {line['equal']} equal, {line['worse']} worse",
-            _signed(line["difference"], metric),
-            p_value(line["p"]),
-        ]
-        for line in tests.to_dict("records")
-        if line["method"] in ours and line["studies"] >= 2
-    ]
-    head = ["ours", "tables, against the best rival of each", "mean difference, points", "p"]
-    about = f"Our methods over all tables by {metric}"
-    return _words(head, rows, about, captions=[HOW_COMPARED_OVER_TABLES]) if rows else None
-
-
 def _imputation(lines: list[Record], runs: pd.DataFrame) -> Iterator[Section]:
     """The paper's Table 4, over all studies whose truth is known."""
     if not {"imputation_error", "accuracy"} <= set(runs):
@@ -453,32 +360,24 @@ def _imputation(lines: list[Record], runs: pd.DataFrame) -> Iterator[Section]:
         yield _section("Imputation error and accuracy", [_results(table, imputed, words)])
 
 
-def _failures(lines: list[Record]) -> list[Block]:
-    """One row per method and reason; the same reason at several seeds counts once."""
-    groups: dict[tuple[str, ...], int] = {}
-    for line in lines:
-        if line["status"] != "done":
-            why = str(line.get("error") or "it left no message")
-            key = (line["method"], why, line["study"], line["place"])
-            groups[key] = groups.get(key, 0) + 1
-    if not groups:
-        return [{"kind": "text", "text": "No run failed."}]
-    text = f"{counted(sum(groups.values()), 'run')} failed. Tables count them and show no figures."
-    rows = [[*key, counted(number, "run")] for key, number in groups.items()]
-    head = ["method", "why", "study", "setting", "runs"]
-    return [{"kind": "text", "text": text}, _words(head, rows, "Runs that failed")]
+def _failures(lines: list[Record]) -> Counter[tuple[str, ...]]:
+    """How often a method failed for a reason; the same reason at several seeds counts once."""
+    return Counter(
+        (
+            line["method"],
+            str(line.get("error") or "it left no message"),
+            line["study"],
+            line["place"],
+        )
+        for line in lines
+        if line["status"] != "done"
+    )
 
 
-def _warnings(lines: list[Record]) -> list[Block]:
-    """One row per warning: which methods gave it, and in how many runs."""
-    groups: dict[str, list[Record]] = {}
+def _warnings(lines: list[Record]) -> dict[str, list[Record]]:
+    """The lines that gave each warning."""
+    groups: dict[str, list[Record]] = defaultdict(list)
     for line in lines:
         for text in line["warnings"]:
-            groups.setdefault(text, []).append(line)
-    if not groups:
-        return [{"kind": "text", "text": "No run gave a warning."}]
-    rows = [
-        [text, *(_joined(line[key] for line in group) for key in ("method", "study")), len(group)]
-        for text, group in groups.items()
-    ]
-    return [_words(["warning", "methods", "studies", "runs"], rows, "Warnings")]
+            groups[text].append(line)
+    return groups

@@ -13,29 +13,28 @@ LOADERS. Nothing is downloaded by an import or by `load`, only by `get` (`impute
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from ...data import Split, Splits
+from ..._rules import check_options
 from ...errors import ParameterError, shorten
+from . import _csv_studies, _icu, _mnist, _ophthalmic, _physionet2012, mimic3
 from ._csv_studies import KNOWN
-from ._data_files import SOURCES, File, Report, Root, get, home_of
+from ._data_files import SOURCES, Root, get, home_of
 from ._describe import describe, show
 from ._describe_picture import draw
 from ._icu import simulate as simulate_icu
 from ._study import Study, long_form
 
-# name: a module in this folder and its function (root, **options) -> Study, imported on demand.
-LOADERS = {
-    "mnist": ("_mnist", "study"),
-    "physionet2012": ("_physionet2012", "study"),
-    "mimic3": ("mimic3", "load"),
-    "ophthalmic": ("_ophthalmic", "study"),
-    "ophthalmic-simulated": ("_ophthalmic", "simulated_study"),
-    "icu": ("_icu", "study"),
-    "table": ("_csv_studies", "study"),
-    "series": ("_csv_studies", "series_study"),
+LOADERS: dict[str, Callable[..., Study]] = {
+    "mnist": _mnist.study,
+    "physionet2012": _physionet2012.study,
+    "mimic3": mimic3.load,
+    "ophthalmic": _ophthalmic.study,
+    "ophthalmic-simulated": _ophthalmic.simulated_study,
+    "icu": _icu.study,
+    "table": _csv_studies.study,
+    "series": _csv_studies.series_study,
 }
 FROM_CSV = ("table", "series")  # written with a colon and a name, as in "table:hepatitis"
 
@@ -66,20 +65,12 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
             " 'series:FILE.csv'",
             "Name one of them",
         )
-    read = _loader(kind)
     if rest:
         options["name"] = rest
     if kind != "series":  # its name is a path
         options["root"] = root
-    known = list(signature(read).parameters)
-    unknown = [option for option in options if option not in known]
-    if unknown:
-        raise ParameterError(
-            f"{name!r} has no option {unknown[0]!r}",
-            f"Its options are {shorten([option for option in known if option != 'name'], 20)}",
-            "Correct the option's name, or leave it out",
-        )
-    return read(**options)
+    check_options(repr(name), options, signature(LOADERS[kind]).parameters)
+    return LOADERS[kind](**options)
 
 
 def takes(name: str, option: str) -> bool:
@@ -89,24 +80,14 @@ def takes(name: str, option: str) -> bool:
     (True, False)
     """
     kind = str(name).partition(":")[0]
-    return kind in LOADERS and option in signature(_loader(kind)).parameters
-
-
-def _loader(kind: str) -> Callable[..., Study]:
-    module, function = LOADERS[kind]
-    loader: Callable[..., Study] = getattr(import_module(f".{module}", __name__), function)
-    return loader
+    return kind in LOADERS and option in signature(LOADERS[kind]).parameters
 
 
 __all__ = [
     "KNOWN",
     "LOADERS",
     "SOURCES",
-    "File",
-    "Report",
     "Root",
-    "Split",
-    "Splits",
     "Study",
     "describe",
     "draw",

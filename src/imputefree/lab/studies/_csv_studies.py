@@ -7,6 +7,7 @@ in this form, so `imputefree data get` does not know them.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,64 +19,29 @@ from ..._rules import check_value, choice, or_the_word
 from ...data import Splits
 from ...errors import InputError, ParameterError, counted, shorten
 from ...io import TASKS, need_columns, read_csv, read_label_column, words_as_gaps
-from ._data_files import Root, find
+from ._data_files import Root, find, packaged
 from ._study import Study
 
-UCI = "UCI Machine Learning Repository, data set {}"
-SEE_SOURCE = "see its source"
 NO_TARGET = "No target was named: y is constant."
 
 
 class Known(NamedTuple):
-    """A table that is known by name: its target, size, source and peculiarities."""
+    """A table that is known by name, as known_tables.toml describes it."""
 
     target: str
-    rows: tuple[int, ...]  # per file
+    rows: Sequence[int]  # per file
     source: str
-    drop: tuple[str, ...] = ()
+    drop: Sequence[str] = ()
     task: str = "classification"
     licence: str = "CC BY 4.0"
     test: str = ""  # a second file, the test part
-    none: tuple[str, ...] = ()  # columns in which an empty cell means "none"
+    none: Sequence[str] = ()  # columns in which an empty cell means "none"
     note: str = ""
 
 
-# fmt: off
 KNOWN = {
-    "horse_colic_uci": Known(
-        "surgical_lesion", (300,), UCI.format(47),
-        ("hospital_number", "outcome", "lesion_1", "lesion_2", "lesion_3", "cp_data")),
-    "hepatitis": Known("Class", (155,), UCI.format(46)),
-    "mammographic_masses": Known("severity", (961,), UCI.format(161)),
-    "pima_zeros_as_missing": Known(
-        "class", (768,), "Smith et al. 1988, Pima Indians Diabetes (NIDDK)",
-        licence=SEE_SOURCE, note="Zeros that cannot be measurements were turned into gaps."),
-    "credit_approval": Known("class", (690,), UCI.format(27)),
-    "titanic3": Known(
-        "survived", (1309,), "Vanderbilt Biostatistics, titanic3",
-        ("name", "ticket", "cabin", "boat", "body", "home.dest"), licence=SEE_SOURCE),
-    "framingham_chd": Known(
-        "TenYearCHD", (4240,), "Framingham Heart Study, teaching data", licence=SEE_SOURCE),
-    "congress_vote": Known("Class", (435,), UCI.format(105)),
-    "chronic_kidney_disease": Known(
-        "class", (400,), UCI.format(336), note="It is nearly separable."),
-    "soybean": Known("class", (683,), UCI.format(90)),
-    "anneal": Known("class", (898,), UCI.format(3)),
-    "arrhythmia": Known("class", (452,), UCI.format(5)),
-    "labor": Known("class", (57,), UCI.format(57), note="It has only 57 rows."),
-    "adult": Known("income", (32561, 16281), UCI.format(2), test="adult_test"),
-    "communities_crime": Known(
-        "ViolentCrimesPerPop", (1994,), UCI.format(183),
-        ("state", "county", "community", "communityname", "fold"), "regression"),
-    "ames_housing": Known(
-        "SalePrice", (2930,), "De Cock 2011, Ames, Iowa: Alternative to the Boston Housing Data",
-        ("Order", "PID"), "regression", SEE_SOURCE,
-        none=("Alley", "Bsmt Qual", "Bsmt Cond", "Bsmt Exposure", "BsmtFin Type 1",
-              "BsmtFin Type 2", "Fireplace Qu", "Garage Type", "Garage Finish", "Garage Qual",
-              "Garage Cond", "Pool QC", "Fence", "Misc Feature"),
-        note="In 14 columns an empty cell means 'none' (no alley, no pool) and is not a gap."),
+    name: Known(**about) for name, about in tomllib.loads(packaged("known_tables.toml")).items()
 }
-# fmt: on
 
 
 def study(
@@ -102,7 +68,7 @@ def study(
             f"drop is the string {drop!r}", "It must be a list of columns", f"Pass drop=[{drop!r}]"
         )
     if name in KNOWN:
-        return _known(name, root, target, tuple(drop), task)
+        return _known(name, root, target, drop, task)
     path = Path(name)
     if not path.is_file() and not path.suffix:
         raise ParameterError(
@@ -111,35 +77,23 @@ def study(
             "Name one of them, or the path of a CSV file",
         )
     frame, words = words_as_gaps(read_csv(path))
-    frame, notes = _labelled(frame, target, tuple(drop), path)
-    y = _target(frame, target, task, path)
-    _need_inputs(frame, path)
-    return _from_file(f"table:{path.name}", path, frame.reset_index(drop=True), y, (*notes, *words))
+    X, y, notes = _apart(frame, target, drop, task, path)
+    return _from_file(f"table:{path.name}", path, X.reset_index(drop=True), y, (*notes, *words))
 
 
-def _from_file(
-    name: str, path: Path, X: Any, y: np.ndarray, notes: Any, times: Any = None
-) -> Study:
-    return Study(
-        name,
-        X,
-        y,
-        citation=f"your file {path.name}",
-        licence="known to you",
-        simulated=False,
-        times=times,
-        notes=tuple(notes),
-    )
+def _from_file(name: str, path: Path, X: Any, y: np.ndarray, notes: Any, **more: Any) -> Study:
+    about: Any = {"citation": f"your file {path.name}", "licence": "known to you"}
+    return Study(name, X, y, notes=tuple(notes), simulated=False, **about, **more)
 
 
 def _known(
-    name: str, root: Root, target: str | None, drop: tuple[str, ...], task: str | None
+    name: str, root: Root, target: str | None, drop: Sequence[str], task: str | None
 ) -> Study:
     about = KNOWN[name]
     files = [f"{name}_train.csv", f"{about.test}.csv"] if about.test else [f"{name}.csv"]
     home = find(
         f"the table {name!r}",
-        "tabular",
+        ["tabular"],
         [(file,) for file in files],
         root=root,
         remedy=f"Save it as CSV with its header, target {about.target!r}, from {about.source}",
@@ -153,52 +107,46 @@ def _known(
                 "Replace the file, or load a table of your own as table:FILE.csv",
             )
     target, task = target or about.target, task or (None if target else about.task)
-    drop = (*(column for column in about.drop if column != target), *drop)
-    frame, notes = _labelled(pd.concat(frames, ignore_index=True), target, drop, home)
-    none = [column for column in about.none if column in frame]
+    frame = pd.concat(frames, ignore_index=True)
+    none = [column for column in about.none if column in frame and column != target]
     frame[none] = frame[none].fillna("none")
     if name == "adult" and target == about.target:  # the test file ends its labels with a full stop
         frame[target] = frame[target].str.rstrip(".")
-    y = _target(frame, target, task, home / files[0])
-    test_rows = np.flatnonzero(frame.index >= len(frames[0])) if about.test else None
+    drop = [*(column for column in about.drop if column != target), *drop]
+    X, y, notes = _apart(frame, target, drop, task, home / files[0])
     return Study(
         f"table:{name}",
-        frame.reset_index(drop=True),
+        X.reset_index(drop=True),
         y,
         citation=about.source,
         licence=about.licence,
         simulated=False,
-        splits=Splits(test_rows=test_rows),
-        notes=(*((about.note,) if about.note else ()), *notes),
+        splits=Splits(test_rows=np.flatnonzero(X.index >= len(frames[0])) if about.test else None),
+        notes=(*([about.note] if about.note else []), *notes),
     )
 
 
-def _labelled(
-    frame: pd.DataFrame, target: str | None, drop: tuple[str, ...], path: Path
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The frame without dropped columns and unlabelled rows, and notes on what was left out."""
+def _apart(
+    frame: pd.DataFrame, target: str | None, drop: Sequence[str], task: str | None, path: Path
+) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
+    """Inputs and target of the labelled rows, without dropped columns; and what was left out."""
     need_columns(frame, [] if target is None else [target], path, drop)
     frame = frame.drop(columns=list(drop))
-    if target is None:
-        return frame, (NO_TARGET,)
-    labelled = frame[target].notna()
-    if not labelled.any():
-        raise InputError(
-            f"the target {target!r} of {path} is empty in all rows",
-            "There must be something to predict",
-            "Name another column as target",
-        )
-    if labelled.all():
-        return frame, ()
-    lost = counted(int((~labelled).sum()), "row")
-    return frame[labelled], (f"{lost} without a label left out.",)
-
-
-def _target(frame: pd.DataFrame, target: str | None, task: str | None, path: Path) -> np.ndarray:
-    """The target, taken out of the frame; zeros if there is none."""
-    if target is None:
-        return np.zeros(len(frame), int)
-    return read_label_column(frame.pop(target), task, path)
+    y, notes = np.zeros(len(frame), int), [NO_TARGET]
+    if target is not None:
+        labelled = frame[target].notna()
+        if not labelled.any():
+            raise InputError(
+                f"the target {target!r} of {path} is empty in all rows",
+                "There must be something to predict",
+                "Name another column as target",
+            )
+        lost = counted(int((~labelled).sum()), "row")
+        notes = [] if labelled.all() else [f"{lost} without a label left out."]
+        frame = frame[labelled]
+        y = read_label_column(frame.pop(target), task, path)
+    _need_inputs(frame, path)
+    return frame, y, notes
 
 
 def _need_inputs(frame: pd.DataFrame, path: Path) -> None:
@@ -255,7 +203,7 @@ def series_study(
     parts = np.split(np.argsort(series, kind="stable"), np.cumsum(np.bincount(series))[:-1])
     times = [frame[time].to_numpy(float)[rows] for rows in parts] if time else None
     frames = [inputs.iloc[rows].reset_index(drop=True) for rows in parts]
-    return _from_file(path.name, path, frames, y, (*notes, *words), times)
+    return _from_file(path.name, path, frames, y, (*notes, *words), times=times)
 
 
 def _labels(values: pd.Series, series: np.ndarray, path: Path) -> pd.Series:

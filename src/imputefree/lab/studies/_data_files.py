@@ -12,18 +12,22 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import json
 import os
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+from ..._files import write_errors
 from ...errors import DownloadError, InputError, ParameterError, shorten
 
 VARIABLE = "IMPUTEFREE_DATA"
+HOMES = f"Files are put into root, else {VARIABLE}, else the user's cache"
 Root = str | os.PathLike[str] | None
 Layout = Sequence[tuple[str, ...]]  # the files that are needed, each with its possible names
 Report = Callable[[int, int | None], None]  # bytes so far, and in total if known
@@ -50,57 +54,22 @@ class Source(NamedTuple):
     terms: str
 
 
-_CHALLENGE = "https://physionet.org/files/challenge-2012/1.0.0"
-_DEMO = "https://physionet.org/files/mimiciii-demo/1.4"
+def packaged(name: str) -> str:
+    """A data file of this folder, which comes with the package."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
-# fmt: off
-_MIMIC = {  # the tables that are read, with the checksums that the demo lists
-    "CHARTEVENTS": "734387d583daa9c339f9744ce6e58ed7387b99672898139c910f9aa3e40c31ec",
-    "DIAGNOSES_ICD": "74dc979906bc2172f0cf025271dcd44c7cd52506b297e4b36e63dd40dce923da",
-    "ICUSTAYS": "455cd8fd014bd75d9d26ddf8cb116c77ecccee2fe35fea342801a631d94b387b",
-    "INPUTEVENTS_CV": "471558d62d85f6841032840c753311bed3dc8a554bf1e36003cfeceabee1928c",
-    "INPUTEVENTS_MV": "5d66734bef2d8511009d43dd63a76948ac2490936ec86dfe64b966b37b2f1dab",
-    "LABEVENTS": "bca32a7242e739c0cbf1690270db83c10e38a27dbfa915eeb14f5a31a1e898fa",
-    "PATIENTS": "f65803a46bcb88127574bfd0b70d78d4123783d05bb411e70d4c9629edd7b703",
-}
-_SETS = {  # checksums of the archive at its source, and of the same records compressed again
-    "a": ("8cb250f179cd0952b4b9ebcf8954b63d70383131670fac1cfee13deaa13ca920",
-          "28aff9276b5a864608836f4f2dd3791d3feedcc57178620ecb66bb7e8e439d3d"),
-    "b": ("b1637a2a423a8e76f8f087896cfc5fdf28f88519e1f4e874fbda69b2a64dac30",
-          "639ab95b809aa849cc083b1675a5f1b345547d7c670c88f3a15b61e3c489105e"),
-    "c": ("a4a56b95bcee4d50a3874fe298bf2998f2ed0dd98a676579573dc10419329ee1",
-          "a94afd695f573b365f0188cc5adb88f972e7742426c5e2fcf84c765dbb0ec0a3"),
-}
-_OUTCOMES = {
-    "a": "2613ea60ccda29f87571a7d6b09ad130858a8ccd66325bd073365925026883c2",
-    "b": "1305f29734da374a809483229a99f33a9230aa8d4fa74b1a2d6ad788136423d5",
-    "c": "0b32dcb7753c0f18f2f5fde498a28618b8879c5e527ce0dae8ad120dd7e205c9",
-}
+
 SOURCES = {
-    "mnist": Source(
-        "mnist",
-        (File("mnist.npz", "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
-              "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
-              ("06af5dfe73b70e3bc1c36439982b18a8d76803db9b544f6fdf838a37fbb01b64",)),),
-        "LeCun, Cortes and Burges; CC BY-SA 3.0",
-    ),
-    "physionet2012": Source(
-        "physionet2012",
-        (*(File(f"set-{part}.tar.gz", f"{_CHALLENGE}/set-{part}.tar.gz?download", sha, (copy,))
-           for part, (sha, copy) in _SETS.items()),
-         *(File(f"Outcomes-{part}.txt", f"{_CHALLENGE}/Outcomes-{part}.txt?download", sha)
-           for part, sha in _OUTCOMES.items())),
-        "Open Data Commons Attribution (ODC-By)",
-    ),
-    "mimic3": Source(
-        "mimic3_demo",
-        tuple(File(f"{table}.csv", f"{_DEMO}/{table}.csv?download", sha)
-              for table, sha in _MIMIC.items()),
-        "the public demo of 100 patients, Open Database License (ODbL); the whole of MIMIC-III"
-        " needs an access agreement with physionet.org",
-    ),
+    name: Source(
+        about["folder"],
+        tuple(
+            File(file, about["url"].format(file), sha256, tuple(copies))
+            for file, (sha256, *copies) in about["files"].items()
+        ),
+        about["terms"],
+    )
+    for name, about in json.loads(packaged("sources.json")).items()
 }
-# fmt: on
 
 
 def cache_folder(platform: str = sys.platform, env: Mapping[str, str] | None = None) -> Path:
@@ -119,51 +88,45 @@ def cache_folder(platform: str = sys.platform, env: Mapping[str, str] | None = N
 
 
 def find(
-    study: str, folder: str | Sequence[str], *layouts: Layout, root: Root = None, remedy: str
+    study: str, folders: Sequence[str], *layouts: Layout, root: Root = None, remedy: str
 ) -> Path:
     """The first folder that holds all files of one of the layouts, or an InputError.
 
     study : what an error calls it
-    folder : the possible names of its folder
+    folders : the possible names of its folder
     remedy : how to get the files
 
-    >>> find("Moon", "moon", [("rock.txt", "rock.txt.gz")], root="nowhere", remedy="Fly there")
+    >>> find("Moon", ["moon"], [("rock.txt", "rock.txt.gz")], root="nowhere", remedy="Fly there")
     Traceback (most recent call last):
     imputefree.errors.InputError: the folder nowhere does not exist. Moon is looked for in root, ...
     """
     subject = study[0].upper() + study[1:]  # at the beginning of a sentence
     if root is not None and not Path(root).is_dir():
         raise InputError(
-            f"{root} is not a folder"
-            if Path(root).exists()
-            else f"the folder {root} does not exist",
+            f"the folder {root} does not exist",
             f"{subject} is looked for in root, then in {VARIABLE}, then in the user's cache",
             f"Correct root=, or leave it out. {remedy}",
         )
-    folders = [folder] if isinstance(folder, str) else list(folder)
     tops = {"root": root, VARIABLE: os.environ.get(VARIABLE), "the user's cache": cache_folder()}
-    incomplete = ""
-    for top_name, top in tops.items():
+    looked, incomplete = [], ""
+    for name, top in tops.items():
         if not top:
+            looked.append(f"{name} (not set)")
             continue
-        for path in (*(Path(top) / name for name in folders), Path(top)):
-            lacking = [_lacking(path, layout) for layout in layouts]
-            if [] in lacking:
-                return path
-            partial = [
-                names
-                for names, layout in zip(lacking, layouts, strict=True)
-                if len(names) < len(layout)
-            ]
-            if partial and not incomplete:
-                incomplete = f"{path} has no {shorten(partial[0], word=str)}"
-        if top_name == "root" and incomplete:
+        looked.append(f"{Path(top) / folders[0]} ({name})")
+        for path in (*(Path(top) / folder for folder in folders), Path(top)):
+            for layout in layouts:
+                lacking = [
+                    names[0]
+                    for names in layout
+                    if not any((path / name).exists() for name in names)
+                ]
+                if not lacking:
+                    return path
+                if len(lacking) < len(layout) and not incomplete:
+                    incomplete = f"{path} has no {shorten(lacking, word=str)}"
+        if name == "root" and incomplete:
             break  # an incomplete root is an error, even if there is a whole copy elsewhere
-    looked = [
-        f"{Path(top) / folders[0]} ({name})" if top else f"{name} (not set)"
-        for name, top in tops.items()
-        if top or name == VARIABLE
-    ]
     needed = "; or ".join(
         ", ".join(names[0] + (f" (or {names[1]})" if names[1:] else "") for names in layout)
         for layout in layouts
@@ -173,11 +136,6 @@ def find(
         f"{subject} needs {needed}",
         f"{remedy}, or put the files there",
     )
-
-
-def _lacking(path: Path, layout: Layout) -> list[str]:
-    """First names of the files that are not there under any of their names."""
-    return [names[0] for names in layout if not any((path / name).exists() for name in names)]
 
 
 def home_of(name: str, root: Root = None) -> Path:
@@ -203,13 +161,11 @@ def get(
             "Name one of them; `imputefree data list` says where other studies come from",
         )
     home = home_of(name, root)
-    try:
+    with write_errors(home, DownloadError, HOMES, "Pass a folder that you may write to as --root"):
         home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(home, error) from None
-    for file in SOURCES[name].files:
-        with begin(file) as report:
-            fetch(file, home / file.name, report)
+        for file in SOURCES[name].files:
+            with begin(file) as report:
+                fetch(file, home / file.name, report)
     return home
 
 
@@ -241,8 +197,6 @@ def fetch(file: File, target: Path, report: Report | None = None) -> Path:
         os.replace(part, target)
     except (urllib.error.URLError, *BROKEN_OFF) as error:
         raise _unreachable(file, target, part, error) from None
-    except OSError as error:
-        raise _unwritable(target.parent, error) from None
     return target
 
 
@@ -258,13 +212,10 @@ def _transfer(file: File, part: Path, report: Report | None) -> None:
         try:
             return _attempt(file.url, part, report)
         except (urllib.error.HTTPError, *BROKEN_OFF) as error:
-            if isinstance(error, urllib.error.HTTPError):
-                # 416, no such range: `part` belongs to another file
-                if error.code == 416 and part.exists():
-                    part.unlink()
-                elif error.code < 500:
-                    raise
-            if attempt == ATTEMPTS - 1:
+            status = getattr(error, "code", 500)
+            if status == 416:  # no such range: `part` belongs to another file
+                part.unlink(missing_ok=True)
+            if attempt == ATTEMPTS - 1 or (status < 500 and status != 416):
                 raise
 
 
@@ -306,12 +257,4 @@ def _unreachable(file: File, target: Path, part: Path, error: Exception) -> Down
         fact,
         "Downloading needs a connection to the public source; what has arrived is kept",
         f"Try again to continue, or get {_bare(file.url)} elsewhere and put it at {target}",
-    )
-
-
-def _unwritable(folder: Path, error: OSError) -> DownloadError:
-    return DownloadError(
-        f"{folder} cannot be written to ({error.strerror or error})",
-        "Files are put into root, else IMPUTEFREE_DATA, else the user's cache",
-        "Pass a folder that you may write to as root= (on the command line: --root FOLDER)",
     )

@@ -39,8 +39,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +49,7 @@ import pandas as pd
 from ..._rules import check_value, choice, whole
 from ...data import Splits
 from ...missingness import generator
-from ._data_files import Root
+from ._data_files import Root, packaged
 from ._study import FORMS, Study, fixed_length
 
 SOURCE = "simulated by imputefree.lab.studies, not patient data"
@@ -62,51 +63,17 @@ SELECTIVITY = 1.0  # p above: 0 would make every gap MCAR
 LAG = 4.0  # hours: time constant with which labs follow severity
 ILLNESS = 0.85  # standard deviations that an illness unrelated to shock moves vitals by
 PERSONAL = 0.6  # standard deviation between patients of equal severity; the rest is within them
-
-
 # Mean chance that a row has the blood draw of a panel, which gives all its labs at once.
 PANELS = {"count": 0.19, "gas": 0.24, "chemistry": 0.2}
 
 
-class Attribute(NamedTuple):
-    """How an attribute looks at severity 0, what severity does to it and how often it is seen."""
-
-    unit: str
-    low: float  # values stay in [low, high]
-    high: float
-    normal: float
-    spread: float  # standard deviation around normal; of the logarithm where `log`
-    log: bool
-    decimals: int
-    severity: float  # standard deviations per unit of severity; the sign is the alarming side
-    system: str
-    charted: float  # mean chance of being written down; below 1 the gaps are MNAR
-    panel: str = ""  # of PANELS, for a lab
-    both_ways: bool = False  # one patient in four reacts in the other direction
-
-
-# fmt: off
-ATTRIBUTES = {
-    "temperature": Attribute("°C", 33, 42, 37, 0.6, False, 1, 0.3, "heat", 0.32, both_ways=True),
-    "respiratory_rate": Attribute("1/min", 4, 60, 18, 4, False, 0, 0.36, "lungs", 0.62),
-    "heart_rate": Attribute("1/min", 30, 200, 85, 15, False, 0, 0.36, "heart", 0.72),
-    "systolic_blood_pressure": Attribute(
-        "mmHg", 50, 230, 123, 18, False, 0, -0.36, "vessels", 0.62),
-    "mean_arterial_pressure": Attribute(
-        "mmHg", 30, 160, 81, 12, False, 0, -0.36, "vessels", 0.62),
-    "spo2": Attribute("%", 60, 100, 97, 2, False, 0, -0.25, "lungs", 0.62),
-    "fio2": Attribute("share", 0.21, 1, 0.3, 0.35, True, 2, 0.3, "lungs", 0.25),
-    "white_blood_cells": Attribute(
-        "10⁹/L", 0.1, 100, 10, 0.4, True, 1, 0.6, "heat", 1, "count", both_ways=True),
-    "lactate": Attribute("mmol/L", 0.3, 25, 1.5, 0.4, True, 1, 1.3, "heart", 1, "gas"),
-    "platelets": Attribute("10⁹/L", 5, 1000, 210, 0.4, True, 0, -0.6, "blood", 1, "count"),
-    "creatinine": Attribute("mg/dL", 0.2, 15, 1, 0.45, True, 1, 0.75, "kidneys", 1, "chemistry"),
-    "bilirubin": Attribute("mg/dL", 0.1, 40, 0.8, 0.6, True, 1, 0.6, "liver", 0.5, "chemistry"),
-    "bands": Attribute("%", 0, 60, 2, 0.7, True, 0, 1.0, "blood", 0.4, "count"),
-    "blood_urea_nitrogen": Attribute(
-        "mg/dL", 2, 180, 19, 0.5, True, 0, 0.75, "kidneys", 1, "chemistry"),
-}
-# fmt: on
+# By attribute: unit; low, high : limits of its values; normal, spread : mean and standard deviation
+# at severity 0, of the logarithm where `log`; decimals; severity : standard deviations per unit of
+# severity, its sign is the alarming side; system : organ system; charted : mean chance of being
+# written down, below 1 the gaps are MNAR; panel : of PANELS, for a lab; both_ways : one patient in
+# four reacts in the other direction.
+_TABLE = pd.read_csv(StringIO(packaged("icu_attributes.csv")), index_col="name", na_filter=False)
+ATTRIBUTES: dict[str, Any] = {str(row.Index): row for row in _TABLE.itertuples(name="Attribute")}
 VITALS = [name for name, about in ATTRIBUTES.items() if not about.panel]
 LABS = [name for name, about in ATTRIBUTES.items() if about.panel]
 AT = {name: at for at, name in enumerate(ATTRIBUTES)}

@@ -1,6 +1,7 @@
 """The septic-shock cohort of the paper (Appendix D.1), step by step.
 
-Every step counts who is left (`Cohort.counts`).
+Every step counts who is left (`Cohort.counts`). The queries, with what does not count as a
+measurement, are in mimic3.sql.
 
 Cases
 
@@ -30,69 +31,70 @@ Random numbers are drawn in the order of ICUSTAY_ID, so that the seed alone deci
 
 Series. A row is a time at which any attribute was charted in the window; columns not charted then
 are gaps. Several values of one attribute at one time (arterial line and cuff) become their mean.
-Values marked as errors (CHARTEVENTS.ERROR = 1), or outside the ranges of ATTRIBUTES, do not count.
-Charted values belong to the ICU stay that their row names, labs to the stay in which the blood was
-drawn; times outside the stay do not count.
-
 `times` are hours since the first row, not since the beginning of the window. An onset is itself a
 charted time, often on the hour, so the hours since the beginning of a case's window would often be
 whole, and a control's would not: a clock that gives the label away. For the same reason a window
 does not include its end: hourly charting gives two rows whether or not it begins on the hour.
 
-Onset of septic shock
+Onset. By Sepsis-3 (Singer et al., JAMA 2016), septic shock is sepsis with hypotension that needs
+vasopressors to keep the mean arterial pressure (MAP) at 65 mmHg, and a serum lactate above
+2 mmol/L, despite adequate volume resuscitation. The paper leaves open how far apart these may be
+and which of them gives the time. Here onset is the first time t in an ICU stay at which all three
+hold, as a person at the bedside could have known them at t:
 
-What Sepsis-3 says (Singer et al., JAMA 2016): septic shock is sepsis with persisting hypotension
-that needs vasopressors to keep the mean arterial pressure (MAP) at 65 mmHg or above, and with a
-serum lactate above 2 mmol/L, despite adequate volume resuscitation.
-
-What the paper leaves open: how far apart vasopressor, lactate and MAP may be, and which of them
-gives the time. What we chose: onset is the first time t in an ICU stay at which all three hold, as
-a person at the bedside could have known them at t:
-
-1. a vasopressor is running at t: norepinephrine, epinephrine, phenylephrine, vasopressin or
-   dopamine, given as an infusion (item ids in _mimic3_items.py);
+1. a vasopressor is running at t, given as an infusion;
 2. the latest lactate, drawn at most 12 hours before t, is above 2 mmol/L;
 3. a MAP below 65 mmHg was charted at most 6 hours before t. It may come from before the
    vasopressor was started, because the drug is there to raise it.
 
-The three can only become true together when a vasopressor starts, a lactate is drawn or a MAP is
-charted, so only these times are checked, in order. Lactates count from 12 hours before admission to
-the ICU, MAPs and vasopressors from admission. Volume resuscitation is not required: neither the
-paper nor the charts say what would have been adequate.
+Lactates count from 12 hours before admission to the ICU, MAPs and vasopressors from admission.
+Volume resuscitation is not required: neither the paper nor the charts say what would have been
+adequate.
 
-When a vasopressor runs. MetaVision (INPUTEVENTS_MV) charts intervals: a row with a rate above 0
-runs from STARTTIME to ENDTIME, unless its order was rewritten (STATUSDESCRIPTION 'Rewritten').
-CareVue (INPUTEVENTS_CV) charts moments: a row with a rate above 0 runs until the next row of the
-same item that has a rate or says 'Stopped' or "D/C'd", at most 2 hours (rates are charted hourly),
-and not at all if the row itself says so. A row without a rate and without such a word (a volume)
-says nothing.
+Items (mimic3_items.csv). CareVue (2001 to 2008, ids below 220,000) and MetaVision (2008 to 2012)
+chart the same vital sign under different ids, which follow the public mimic-code project. A value
+counts if (value - minus) / divide lies between low and high. The ranges are ours, wide on purpose:
+they remove what is impossible, not what is rare. FiO2 begins below 0.21 because CareVue stores
+0.2099999; its fractions and percentages occur under the same id, and no number is plausible as
+both. Vital signs come from CHARTEVENTS, labs from LABEVENTS only: the labs in CHARTEVENTS are
+copies, charted by hand at a rounded time. Left out on purpose: 677 and 679, temperatures that
+CareVue converted; 614, 619 and similar, breaths set at the ventilator or only the spontaneous ones;
+834, saturation in a blood sample; 42273 and 42802, vasopressin typed in by hand for two patients,
+with the rate in the wrong column; dobutamine and milrinone, which do not raise pressure.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
+from io import StringIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..._rules import check_rules, number, whole
-from . import _mimic3_items as items
-from ._mimic3_items import HOUR, LACTATE, LACTATE_AGE, NAMES, PRESSURE
+from ..._rules import check_value, number, whole
+from ._data_files import packaged
 from ._mimic3_source import ID, NUMBER, Source
 
+HOUR = 3600
 WINDOW, AHEAD = 2 * HOUR, 4 * HOUR  # observed, and then predicted
-LACTATE_ABOVE = 2.0  # mmol/L
+LACTATE_ABOVE, LACTATE_AGE = 2.0, 12 * HOUR  # mmol/L, seconds
 PRESSURE_BELOW, PRESSURE_AGE = 65.0, 6 * HOUR  # mmHg, seconds
-CAREVUE_RUNS = 2 * HOUR  # at most, after a row with a rate
+CAREVUE_RUNS = 2 * HOUR  # at most, after a row with a rate: rates are charted hourly
 NEVER = 2**60  # the end of a stay without an end
 DEMO = 100  # patients of the open demo
-RULES = {
-    "seed": whole(0),
-    "controls_per_case": number(0, 1e6, open_low=True),
-    "shortest": whole(1),
+
+ITEMS = pd.read_csv(StringIO(packaged("mimic3_items.csv")))
+NAMES = [name for name in ITEMS["attribute"].unique() if name != "vasopressor"]
+RULES = {  # how an item is read; attribute is a position in NAMES
+    **{"itemid": ID, "attribute": ID},
+    **{"minus": NUMBER, "divide": NUMBER, "low": NUMBER, "high": NUMBER},
 }
+LACTATE, PRESSURE = NAMES.index("lactate"), NAMES.index("mean_arterial_pressure")
+# name: query, from "-- name: …" to the next comment
+SQL = dict(re.findall(r"-- name: (\w+)\n([^-].*?)\n(?=\n--|\Z)", packaged("mimic3.sql"), re.DOTALL))
 
 
 @dataclass(frozen=True)
@@ -113,25 +115,6 @@ class Cohort:
     counts: pd.DataFrame
     notes: tuple[str, ...] = ()
 
-    def table(self) -> str:
-        """The counts, to print."""
-        lines = [("step", "patients", "admissions"), *self.counts.itertuples(index=False)]
-        return "\n".join(f"{step:<48}{patients:>9}{stays:>12}" for step, patients, stays in lines)
-
-
-class _Counts:
-    """Patients and admissions left after each step."""
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, int, int]] = []
-
-    def add(self, step: str, left: pd.DataFrame) -> pd.DataFrame:
-        self.lines.append((step, left["subject_id"].nunique(), left["hadm_id"].nunique()))
-        return left
-
-    def frame(self) -> pd.DataFrame:
-        return pd.DataFrame(self.lines, columns=["step", "patients", "admissions"])
-
 
 def build(
     source: Source,
@@ -147,15 +130,22 @@ def build(
     shortest : minimum number of rows per series; the paper's have 3 to 125, but it states no rule
     report : called with the name of each step as it begins
     """
-    check(seed=seed, controls_per_case=controls_per_case, shortest=shortest)
-    counts = _Counts()
+    check_value("seed", seed, whole(0))
+    check_value("controls_per_case", controls_per_case, number(0, 1e6, open_low=True))
+    check_value("shortest", shortest, whole(1))
+    counts: list[tuple[str, int, int]] = []
+
+    def count(step: str, left: pd.DataFrame) -> pd.DataFrame:
+        counts.append((step, left["subject_id"].nunique(), left["hadm_id"].nunique()))
+        return left
+
     report("ICU stays and diagnoses")
-    stays = source.rows(items.STAYS)
+    stays = source.rows(_query("stays"))
     stays["leaves"] = stays["leaves"].fillna(NEVER).astype(np.int64)
-    counts.add("ICU stays", stays)
-    adults = counts.add("1 aged 16 or more", stays[stays["adult"] == 1])
-    sepsis = counts.add("2 sepsis: ICD-9 995.91 or 995.92", adults[adults["sepsis"] == 1])
-    shock = counts.add("3 and septic shock: ICD-9 785.52", sepsis[sepsis["shock"] == 1])
+    count("ICU stays", stays)
+    adults = count("1 aged 16 or more", stays[stays["adult"] == 1])
+    sepsis = count("2 sepsis: ICD-9 995.91 or 995.92", adults[adults["sepsis"] == 1])
+    shock = count("3 and septic shock: ICD-9 785.52", sepsis[sepsis["shock"] == 1])
     ever = stays.loc[stays["shock"] == 1, "subject_id"]
     others = adults[~adults["subject_id"].isin(ever)]
 
@@ -163,49 +153,77 @@ def build(
     _keep_measurements(source, pd.concat([shock, others]))
 
     report("Onset of shock")
-    onsets = counts.add("4 with an onset by Sepsis-3", _onsets(source, shock))
+    onsets = count("4 with an onset by Sepsis-3", _onsets(source, shock))
     late = onsets[onsets["onset"] - onsets["entered"] >= WINDOW + AHEAD]
-    counts.add("5 at least 6 h after ICU admission", late)
+    count("5 at least 6 h after ICU admission", late)
     cases = late.sort_values(["subject_id", "onset"]).drop_duplicates("subject_id")
-    counts.add("6 first such admission of the patient", cases)
+    count("6 first such admission of the patient", cases)
     cases = cases.assign(start=cases["onset"] - WINDOW - AHEAD)
     cases = _measured(source, "case_windows", cases, shortest)
-    counts.add("7 measured in the window: cases", cases)
+    count("7 measured in the window: cases", cases)
 
     report("Controls")
-    counts.add("8 aged 16 or more, never 785.52", others)
-    controls = _controls(source, others, seed, counts, shortest)
+    count("8 aged 16 or more, never 785.52", others)
+    spans = source.rows(_query("spans"))
+    others = others.merge(spans, on="icustay_id").sort_values("icustay_id", ignore_index=True)
+    others = others[others["last"] - others["first"] >= WINDOW]
+    count("9 at least 2 h of records", others)
+    controls = _random_windows(others, np.random.default_rng(seed))
+    controls = _measured(source, "control_windows", controls, shortest)
+    count("10 one stay per patient, measured in its window", controls)
     wanted = round(controls_per_case * len(cases))
-    step, shortage = _last_step(wanted, len(controls), controls_per_case)
-    controls = counts.add(step, controls.iloc[:wanted])
+    each = f"{controls_per_case:g} per case"
+    notes = [_source_note(source)]
+    if len(controls) < wanted:
+        notes.append(f"Too few controls: {len(controls):,} of {wanted:,}, {each}.")
+        each = "all available"
+    elif controls_per_case == 1:
+        each = "as many as cases"
+    controls = count(f"11 {each}: controls", controls.iloc[:wanted])
 
     report("Series")
     chosen = pd.concat([cases, controls.assign(onset=np.nan)]).sort_values("subject_id")
     frames, times = _series(source, chosen)
-    notes = (_source_note(source), *shortage)
-    return Cohort(frames, times, _patients(chosen), counts.frame(), notes)
+    patients = chosen[["subject_id", "hadm_id", "icustay_id"]].astype(np.int64)
+    patients = patients.assign(
+        shock=chosen["onset"].notna().astype(np.int64),
+        start=(chosen["start"] - chosen["entered"]) / HOUR,
+        onset=(chosen["onset"] - chosen["entered"]) / HOUR,
+    )
+    steps = pd.DataFrame(counts, columns=["step", "patients", "admissions"])
+    return Cohort(frames, times, patients.reset_index(drop=True), steps, tuple(notes))
+
+
+def _query(name: str, windows: str = "") -> str:
+    """A query of mimic3.sql; `windows` is the table of windows that it reads."""
+    drugs = {
+        table: ", ".join(map(str, ITEMS.loc[ITEMS["table"] == table, "itemid"]))
+        for table in ("inputevents_cv", "inputevents_mv")
+    }
+    constants = {"lactate": LACTATE, "pressure": PRESSURE, "lactate_age": LACTATE_AGE}
+    return SQL[name].format(windows=windows, **constants, **drugs)
 
 
 def _keep_measurements(source: Source, stays: pd.DataFrame) -> None:
     """Keep the values of our items in these stays, in one scan of CHARTEVENTS and LABEVENTS."""
     columns = ["icustay_id", "subject_id", "entered", "leaves"]
-    source.put("stays", dict.fromkeys(columns, ID), stays[columns].itertuples(index=False))
-    kinds = dict(zip(items.ItemRule._fields, [ID, ID, *[NUMBER] * 4], strict=True))
-    source.put("chart_rules", kinds, items.item_rules("chart"))
-    source.put("lab_rules", kinds, items.item_rules("lab"))
-    source.keep("measurements", items.MEASUREMENTS)
+    source.put("stays", dict.fromkeys(columns, ID), stays)
+    for name, table in (("chart_rules", "chartevents"), ("lab_rules", "labevents")):
+        rules = ITEMS[ITEMS["table"] == table]
+        source.put(name, RULES, rules.assign(attribute=rules["attribute"].map(NAMES.index)))
+    source.keep("measurements", _query("measurements"))
 
 
 def _onsets(source: Source, shock: pd.DataFrame) -> pd.DataFrame:
     """The stays with the first onset of their admission, and when it was."""
-    source.put("shock_stays", {"icustay_id": ID}, shock[["icustay_id"]].itertuples(index=False))
-    charted = _means(source.rows(items.SHOCK_MEASUREMENTS))
+    source.put("shock_stays", {"icustay_id": ID}, shock)
+    charted = _means(source.rows(_query("shock_measurements")))
     lactates, pressures = (
         _by_stay(charted[charted["attribute"] == which], ["charted", "value"])
         for which in (LACTATE, PRESSURE)
     )
-    moments = source.rows(items.CAREVUE_DRUGS)
-    intervals = source.rows(items.METAVISION_DRUGS)
+    moments = source.rows(_query("carevue_drugs"))
+    intervals = source.rows(_query("metavision_drugs"))
     drugs = _by_stay(pd.concat([carevue_intervals(moments), intervals]), ["start", "stop"])
     none = np.empty((0, 2))
     onset = [
@@ -216,41 +234,32 @@ def _onsets(source: Source, shock: pd.DataFrame) -> pd.DataFrame:
     return onsets.sort_values(["onset", "icustay_id"]).drop_duplicates("hadm_id")
 
 
-def _controls(
-    source: Source, others: pd.DataFrame, seed: int, counts: _Counts, shortest: int
-) -> pd.DataFrame:
-    """Eligible control windows in random order, one per patient."""
-    spans = source.rows(items.SPANS)
-    stays = others.merge(spans, on="icustay_id").sort_values("icustay_id", ignore_index=True)
-    stays = stays[stays["last"] - stays["first"] >= WINDOW]
-    counts.add("9 at least 2 h of records", stays)
-    rng = np.random.default_rng(seed)
+def _random_windows(stays: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """A random window of each stay; one random stay per patient, in random order."""
     minutes = (stays["last"] - WINDOW - stays["first"]) // 60 + 1
     begun = 60 * np.floor(rng.random(len(stays)) * minutes).astype(np.int64)
     stays = stays.assign(start=stays["first"] + begun)
-    drawn = stays.iloc[rng.permutation(len(stays))].drop_duplicates("subject_id")
-    measured = _measured(source, "control_windows", drawn, shortest)
-    return counts.add("10 one stay per patient, measured in its window", measured)
+    return stays.iloc[rng.permutation(len(stays))].drop_duplicates("subject_id")
 
 
 def _measured(source: Source, name: str, windows: pd.DataFrame, shortest: int) -> pd.DataFrame:
     """The windows with at least `shortest` rows, in the same order."""
     _put_windows(source, name, windows)
-    count = source.rows(items.row_counts(name))
+    count = source.rows(_query("row_counts", name))
     enough = count.loc[count["rows"] >= shortest, "icustay_id"]
     return windows[windows["icustay_id"].isin(enough)]
 
 
 def _put_windows(source: Source, name: str, windows: pd.DataFrame) -> None:
     start = windows["start"].astype(np.int64)
-    rows = zip(windows["icustay_id"], start, start + WINDOW, strict=True)
-    source.put(name, {"icustay_id": ID, "start": ID, "stop": ID}, rows)
+    windows = windows.assign(start=start, stop=start + WINDOW)
+    source.put(name, dict.fromkeys(["icustay_id", "start", "stop"], ID), windows)
 
 
 def _series(source: Source, chosen: pd.DataFrame) -> tuple[list[pd.DataFrame], list[np.ndarray]]:
     """Values and times of the chosen windows, in their order."""
     _put_windows(source, "chosen_windows", chosen)
-    charted = _means(source.rows(items.WINDOW_ROWS))
+    charted = _means(source.rows(_query("window_rows", "chosen_windows")))
     wide = charted.pivot(index=["icustay_id", "charted"], columns="attribute", values="value")
     wide = wide.reindex(columns=range(len(NAMES))).set_axis(NAMES, axis=1).astype(np.float64)
     values = _by_stay(wide.reset_index(), ["charted", *NAMES])
@@ -263,10 +272,8 @@ def _series(source: Source, chosen: pd.DataFrame) -> tuple[list[pd.DataFrame], l
 
 def _by_stay(rows: pd.DataFrame, columns: list[str]) -> dict[int, np.ndarray]:
     """These columns of each stay's rows, (rows of the stay, columns), in their order."""
-    rows = rows.sort_values("icustay_id", kind="stable")
-    stays, first = np.unique(rows["icustay_id"].to_numpy(np.int64), return_index=True)
-    parts = np.split(rows[columns].to_numpy(np.float64), first[1:])
-    return dict(zip(stays.tolist(), parts, strict=False))  # no rows: one part, no stays
+    groups: Any = rows.groupby("icustay_id")[columns]
+    return {int(stay): part.to_numpy(np.float64) for stay, part in groups}
 
 
 def _means(rows: pd.DataFrame) -> pd.DataFrame:
@@ -275,40 +282,19 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(keys)["value"].mean().reset_index()
 
 
-def _patients(chosen: pd.DataFrame) -> pd.DataFrame:
-    ids = chosen[["subject_id", "hadm_id", "icustay_id"]].astype(np.int64)
-    return ids.assign(
-        shock=chosen["onset"].notna().astype(np.int64),
-        start=(chosen["start"] - chosen["entered"]) / HOUR,
-        onset=(chosen["onset"] - chosen["entered"]) / HOUR,
-    ).reset_index(drop=True)
-
-
-def _last_step(wanted: int, available: int, each: float) -> tuple[str, list[str]]:
-    """The name of the last step, and a note if there are too few controls.
-
-    >>> _last_step(20, 16, 2.0)
-    ('11 all available: controls', ['Too few controls: 16 of 20, 2 per case.'])
-    """
-    if available < wanted:
-        note = f"Too few controls: {available:,} of {wanted:,}, {each:g} per case."
-        return "11 all available: controls", [note]
-    return f"11 {'as many as cases' if each == 1 else f'{each:g} per case'}: controls", []
-
-
 def _source_note(source: Source) -> str:
-    patients = int(source.rows(items.PATIENTS)["patients"].iloc[0])
+    patients = int(source.rows(_query("patients"))["patients"].iloc[0])
     demo = f", the demo of {DEMO} patients" if patients == DEMO else ""
     return f"Read from {source.name}{demo}."
 
 
-def check(**options: object) -> None:
-    """Raise a ParameterError for the first option that is invalid."""
-    check_rules(SimpleNamespace(**options), RULES)
-
-
 def carevue_intervals(rows: pd.DataFrame) -> pd.DataFrame:
-    """From rows (icustay_id, itemid, charted, rate, stopped = 0 or 1) to icustay_id, start, stop.
+    """When CareVue's vasopressors ran: icustay_id, start, stop.
+
+    A row with a rate above 0 runs until the next row of the same item that has a rate or says
+    stopped, at most CAREVUE_RUNS, and not at all if the row itself says so.
+
+    rows : icustay_id, itemid, charted, rate, stopped (0 or 1)
 
     >>> rows = pd.DataFrame({"icustay_id": 1, "itemid": 30120, "charted": [0, 3600, 9999, 99999],
     ...                      "rate": [0.1, np.nan, 0.2, 0.0], "stopped": 0})
@@ -331,6 +317,9 @@ def first_onset(
     running: np.ndarray, lactates: np.ndarray, pressures: np.ndarray, entered: int
 ) -> int | None:
     """The first second at which all three hold, or None.
+
+    They can only become true together when a vasopressor starts, a lactate is drawn or a MAP is
+    charted, so only these times are checked.
 
     running : (n, 2), start and stop of vasopressors; at `stop` it no longer runs
     lactates, pressures : (m, 2) and (k, 2), second and value, sorted by second

@@ -155,7 +155,7 @@ def read(root: Root = None) -> tuple[np.ndarray, np.ndarray, int]:
     From mnist.npz, or from the four idx files of MNIST's authors, gzipped or not.
     """
     layouts = [("mnist.npz",)], [_spellings(name) for name in IDX.values()]
-    home = find("MNIST", "mnist", *layouts, root=root, remedy="Run `imputefree data get mnist`")
+    home = find("MNIST", ["mnist"], *layouts, root=root, remedy="Run `imputefree data get mnist`")
     path = home / "mnist.npz"
     parts = _read_npz(path) if path.exists() else _read_idx_files(home)
     for images, labels in (("x_train", "y_train"), ("x_test", "y_test")):

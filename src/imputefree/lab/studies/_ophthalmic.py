@@ -89,7 +89,7 @@ def study(root: Root = None, rate: float | None = None, mask_seed: int = 0) -> S
     names = [tuple(part + ending for ending in ENDINGS) for part in PARTS]
     home = find(
         "the ophthalmic study",
-        "ophthalmic",
+        ["ophthalmic"],
         names,
         root=root,
         remedy="It is not public: ask its authors, or load 'ophthalmic-simulated'",

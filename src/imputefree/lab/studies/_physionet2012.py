@@ -90,7 +90,7 @@ def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, 
         )
     home = find(
         "PhysioNet 2012",
-        "physionet2012",
+        ["physionet2012"],
         [(f"Outcomes-{part}.txt",) for part in sets]
         + [(f"set-{part}.tar.gz", f"set-{part}") for part in sets],
         root=root,

@@ -1,30 +1,25 @@
 """MIMIC-III: does septic shock follow within 4 hours? The paper's study, on your copy of the data.
 
 Real patients' data under an access agreement: this package contains none, and sends none anywhere.
-The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in and when shock
-began, `_mimic3_items.py` what is measured, `_mimic3_source.py` reads files and databases.
-
-`python -m imputefree.lab.studies.mimic3 FOLDER` prints how many patients are left after each step.
+The open demo of 100 patients has the same files. `_mimic3_cohort.py` says who is in, when shock
+began and what is measured, `_mimic3_source.py` reads files and databases. The study's notes say how
+many patients are left after each step; `imputefree data describe mimic3` prints them.
 """
 
 from __future__ import annotations
-
-import argparse
-import sys
 
 import numpy as np
 
 from ..._progress import step_progress
 from ..._rules import check_value, choice
 from ...data import Splits
-from ...errors import ImputefreeError, InputError, ParameterError
+from ...errors import InputError, ParameterError
 from ._data_files import SOURCES, Root, find
-from ._mimic3_cohort import Cohort, build, check
-from ._mimic3_items import NAMES
+from ._mimic3_cohort import NAMES, Cohort, build
 from ._mimic3_source import Folder, Postgres, Source
 from ._study import FORMS, Study, fixed_length
 
-__all__ = ["Cohort", "Folder", "Postgres", "build", "load", "open_source", "study"]
+__all__ = ["Cohort", "Folder", "Postgres", "build", "load", "study"]
 
 STEPS = 5
 CITATION = (
@@ -69,35 +64,28 @@ def load(
     imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
     """
     check_value("form", form, choice(*FORMS))
-    check(seed=seed, controls_per_case=controls_per_case)  # before files are looked for
     with (
-        open_source(root, dsn=dsn, schema=schema, memory_limit=memory_limit) as source,
+        open_source(root, dsn, schema, memory_limit) as source,
         step_progress(verbose, STEPS, "MIMIC-III") as report,
     ):
         cohort = build(source, seed, controls_per_case, report=report)
     return study(cohort, form)
 
 
-def open_source(
-    root: Root = None,
-    *,
-    dsn: str | None = None,
-    schema: str = "mimiciii",
-    memory_limit: str = "2GB",
-) -> Source:
+def open_source(root: Root, dsn: str | None, schema: str, memory_limit: str) -> Source:
     """A folder of files (the whole data before the demo), or a database."""
+    if dsn is not None and root is not None:
+        raise ParameterError(
+            "root and dsn are both set",
+            "MIMIC-III is read from a folder or from a database",
+            "Leave one of them out",
+        )
     if dsn is not None:
-        if root is not None:
-            raise ParameterError(
-                "root and dsn are both set",
-                "MIMIC-III is read from a folder or from a database",
-                "Leave one of them out",
-            )
         return Postgres(dsn, schema)
     tables = [file.name for file in SOURCES["mimic3"].files]
     home = find(
         "MIMIC-III",
-        ("mimic3", "mimic3_demo"),
+        ["mimic3", "mimic3_demo"],
         [(name, f"{name}.gz", name.lower(), f"{name.lower()}.gz") for name in tables],
         root=root,
         remedy="Get access at physionet.org,"
@@ -132,30 +120,3 @@ def study(cohort: Cohort, form: str = "variable") -> Study:
         notes=(f"Patients left by step: {steps}.", *cohort.notes, DEFINITION),
         columns=tuple(NAMES) if fixed else None,
     )
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Print how many patients are left after each step."""
-    parser = argparse.ArgumentParser(prog="imputefree.lab.studies.mimic3", description=main.__doc__)
-    parser.add_argument("root", nargs="?", help="csv or csv.gz files of MIMIC-III")
-    parser.add_argument("--dsn", help="a PostgreSQL database instead")
-    parser.add_argument("--schema", default="mimiciii")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--memory-limit", default="2GB")
-    options = vars(parser.parse_args(arguments))
-    seed = options.pop("seed")
-    try:
-        with (
-            open_source(**options) as source,
-            step_progress(True, STEPS, "MIMIC-III") as report,
-        ):
-            cohort = build(source, seed, report=report)
-    except ImputefreeError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(cohort.table())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,7 +12,7 @@ import pytest
 from imputefree import GILSequenceClassifier
 from imputefree.errors import InputError, ParameterError
 from imputefree.lab.studies import _icu as icu
-from imputefree.lab.studies import _mimic3_items as items
+from imputefree.lab.studies import _mimic3_cohort as cohort
 from imputefree.lab.studies import mimic3
 from tests.lab.studies.mimic3.mini import CASES, CONTROLS, Mini, assert_same, built, names
 
@@ -67,7 +67,7 @@ def test_the_order_of_patients_does_not_tell_the_label(files):
 
 def test_units_ranges_and_means_of_a_series(mini, made):
     frame, times, _ = frame_of(mini, made, "case")
-    assert list(frame) == items.NAMES
+    assert list(frame) == cohort.NAMES
     assert times.tolist() == [0, 0.5, 1]
     first, second, third = (frame.loc[row].dropna().to_dict() for row in range(3))
     assert first == {
@@ -135,7 +135,7 @@ def test_the_study_of_variable_length(files):
 def test_the_study_of_fixed_length(mini, files):
     varied, fixed = mimic3.load(files), mimic3.load(files, form="fixed")
     assert fixed.X.shape == (22, 8, 14)
-    assert fixed.columns == tuple(items.NAMES)
+    assert fixed.columns == tuple(cohort.NAMES)
     assert np.array_equal(varied.groups, fixed.groups)
     assert {len(one) for one in varied.X} >= {1, 3, 8}
     for frame, X in zip(varied.X, fixed.X, strict=True):
@@ -219,37 +219,35 @@ real = pytest.mark.skipif(
 )
 
 
+ATTRIBUTES = cohort.ITEMS[cohort.ITEMS["attribute"] != "vasopressor"]
+
+
 def test_the_attributes_are_those_of_the_simulated_cohort():
-    assert list(icu.ATTRIBUTES) == items.NAMES
-    for name, about in items.ATTRIBUTES.items():
-        assert about.unit == icu.ATTRIBUTES[name].unit
-        assert bool(about.lab) == bool(icu.ATTRIBUTES[name].panel)
-        assert about.low < icu.ATTRIBUTES[name].normal < about.high
+    assert list(icu.ATTRIBUTES) == cohort.NAMES
+    for item in ATTRIBUTES.itertuples():
+        about = icu.ATTRIBUTES[item.attribute]
+        assert item.unit == about.unit
+        assert (item.table == "labevents") == bool(about.panel)
+        assert item.low < about.normal < item.high
 
 
 def test_no_item_is_read_twice():
-    for table in ("chart", "lab"):
-        pairs = {(rule.itemid, rule.attribute) for rule in items.item_rules(table)}
-        assert len({itemid for itemid, _ in pairs}) == len(pairs)
+    items = ATTRIBUTES[["table", "itemid", "attribute", "unit", "low", "high"]].drop_duplicates()
+    assert not items.duplicated(["table", "itemid"]).any()
+    assert (items.groupby("attribute")[["unit", "low", "high"]].nunique() == 1).all(axis=None)
 
 
 @real
 def test_every_item_id_has_the_label_we_think():
     charted = pd.read_csv(DEMO / "D_ITEMS.csv.gz").set_index("itemid")
     tested = pd.read_csv(DEMO / "D_LABITEMS.csv.gz").set_index("itemid")
-    for about in items.ATTRIBUTES.values():
-        for itemid, label in about.chart.items():
-            row = charted.loc[itemid]
-            assert (row["label"], row["linksto"]) == (label, "chartevents")
-            assert row["dbsource"] == ("carevue" if itemid < 220000 else "metavision")
-        for itemid, label in about.lab.items():
-            assert (tested.loc[itemid, "label"], tested.loc[itemid, "fluid"]) == (label, "Blood")
-    for drugs, table in (
-        (items.VASOPRESSORS_CAREVUE, "inputevents_cv"),
-        (items.VASOPRESSORS_METAVISION, "inputevents_mv"),
-    ):
-        for itemid, label in drugs.items():
-            assert tuple(charted.loc[itemid, ["label", "linksto"]]) == (label, table)
+    for item in cohort.ITEMS.itertuples():
+        if item.table == "labevents":
+            assert tuple(tested.loc[item.itemid, ["label", "fluid"]]) == (item.label, "Blood")
+        else:
+            row = charted.loc[item.itemid]
+            assert (row["label"], row["linksto"]) == (item.label, item.table)
+            assert row["dbsource"] == ("carevue" if item.itemid < 220000 else "metavision")
 
 
 @pytest.fixture(scope="module")
@@ -278,9 +276,9 @@ def test_counts_of_the_demo(demo):
 
 @real
 def test_values_are_plausible_and_times_in_the_window(demo):
-    for name, about in items.ATTRIBUTES.items():
+    for name, low, high in ATTRIBUTES[["attribute", "low", "high"]].itertuples(index=False):
         values = np.concatenate([frame[name].dropna() for frame in demo.frames])
-        assert ((values >= about.low) & (values <= about.high)).all()
+        assert ((values >= low) & (values <= high)).all()
     for frame, hours in zip(demo.frames, demo.times, strict=True):
         assert hours[0] == 0
         assert (np.diff(hours) > 0).all()

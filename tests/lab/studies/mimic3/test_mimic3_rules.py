@@ -7,48 +7,47 @@ import pandas as pd
 import pytest
 
 from imputefree.lab.studies import _mimic3_cohort as cohort
-from imputefree.lab.studies import _mimic3_items as items
 from imputefree.lab.studies import mimic3
 from tests.lab.studies.mimic3.mini import CASES, CONTROLS, built, names
 
 SQL = [
-    ("STAYS", ">= p.dob + INTERVAL '16 years'", ">= p.dob", "fifteen", "child"),
-    ("STAYS", "INTERVAL '16 years'", "INTERVAL '17 years'", "sixteen", ""),
-    ("STAYS", "IN ('99591', '99592')", "IN ('99592')", "sepsis 995.91", ""),
-    ("STAYS", "IN ('99591', '99592')", "IN ('99591', '99592', '0389')", "no sepsis", ""),
-    ("STAYS", "= '78552'", "IN ('78552', '4019')", "no shock", "no shock"),
-    ("STAYS", "TRIM(icd9_code) IN", "icd9_code IN", "codes with blanks", ""),
-    ("STAYS", "TRIM(icd9_code) =", "icd9_code =", "codes with blanks", "codes with blanks"),
+    ("stays", ">= p.dob + INTERVAL '16 years'", ">= p.dob", "fifteen", "child"),
+    ("stays", "INTERVAL '16 years'", "INTERVAL '17 years'", "sixteen", ""),
+    ("stays", "IN ('99591', '99592')", "IN ('99592')", "sepsis 995.91", ""),
+    ("stays", "IN ('99591', '99592')", "IN ('99591', '99592', '0389')", "no sepsis", ""),
+    ("stays", "= '78552'", "IN ('78552', '4019')", "no shock", "no shock"),
+    ("stays", "TRIM(icd9_code) IN", "icd9_code IN", "codes with blanks", ""),
+    ("stays", "TRIM(icd9_code) =", "icd9_code =", "codes with blanks", "codes with blanks"),
     (
-        "STAYS",  # as if only what happened to an adult were shock
+        "stays",  # as if only what happened to an adult were shock
         "COALESCE(d.shock, 0)",
         "CASE WHEN s.intime >= p.dob + INTERVAL '16 years' THEN COALESCE(d.shock, 0) ELSE 0 END",
         "",
         "shock as a child",
     ),
-    ("MEASUREMENTS", "COALESCE(c.error, 0) = 0", "0 = 0", "MAP an error", ""),
-    ("MEASUREMENTS", "s.entered - 43200", "s.entered", "lactate before the ICU", ""),
-    ("MEASUREMENTS", "BETWEEN s.entered AND s.leaves", "> 0", "", "records after the stay"),
+    ("measurements", "COALESCE(c.error, 0) = 0", "0 = 0", "MAP an error", ""),
+    ("measurements", "s.entered - {lactate_age}", "s.entered", "lactate before the ICU", ""),
+    ("measurements", "BETWEEN s.entered AND s.leaves", "> 0", "", "records after the stay"),
     (
-        "MEASUREMENTS",
-        "BETWEEN s.entered - 43200 AND s.leaves",
-        ">= s.entered - 43200",
+        "measurements",
+        "BETWEEN s.entered - {lactate_age} AND s.leaves",
+        ">= s.entered - {lactate_age}",
         "lactate after the stay",
         "",
     ),
-    ("SPANS", "WHERE m.charted >= s.entered", "", "", "labs before the ICU"),
-    ("METAVISION_DRUGS", "<> 'Rewritten'", "<> ''", "drug rewritten", ""),
-    ("METAVISION_DRUGS", "AND d.rate > 0", "AND d.rate >= 0", "drug at rate 0", ""),
+    ("spans", "WHERE m.charted >= s.entered", "", "", "labs before the ICU"),
+    ("metavision_drugs", "<> 'Rewritten'", "<> ''", "drug rewritten", ""),
+    ("metavision_drugs", "AND d.rate > 0", "AND d.rate >= 0", "drug at rate 0", ""),
     (
-        "METAVISION_DRUGS",
+        "metavision_drugs",
         "AND d.rate > 0",
         "AND COALESCE(d.rate, 1) > 0",
         "drug without a rate",
         "",
     ),
-    ("METAVISION_DRUGS", "221662)", "221662, 221653)", "drug dobutamine", ""),
-    ("CAREVUE_DRUGS", "'D/C''d'", "''", "CareVue over", ""),
-    ("CAREVUE_DRUGS", "'Stopped', ", "", "CareVue stopped", ""),
+    ("metavision_drugs", "({inputevents_mv})", "({inputevents_mv}, 221653)", "drug dobutamine", ""),
+    ("carevue_drugs", "'D/C''d'", "''", "CareVue over", ""),
+    ("carevue_drugs", "'Stopped', ", "", "CareVue stopped", ""),
 ]
 
 
@@ -56,9 +55,8 @@ SQL = [
 def test_without_a_rule_of_the_sql_the_planted_patient_changes(
     mini, files, monkeypatch, query, rule, without, case, control
 ):
-    sql = getattr(items, query)
-    assert rule in sql
-    monkeypatch.setattr(items, query, sql.replace(rule, without))
+    assert rule in cohort.SQL[query]
+    monkeypatch.setitem(cohort.SQL, query, cohort.SQL[query].replace(rule, without))
     changed(mini, built(files, controls_per_case=100), case, control)
 
 
@@ -92,7 +90,7 @@ def test_a_drug_that_never_ran_is_no_interval(mini, files):
     """Such an interval holds no time at all, so it is looked for where drugs are read."""
     with mimic3.Folder(files) as source:
         mimic3.build(source)
-        drugs = source.rows(items.METAVISION_DRUGS)
+        drugs = source.rows(cohort._query("metavision_drugs"))
     subjects = {(icustay - 3000000) // 10 for icustay in drugs["icustay_id"]}
     assert mini.subjects["case"] in subjects
     assert not {mini.subjects["drug of no time"], mini.subjects["drug backwards"]} & subjects
@@ -108,10 +106,6 @@ def test_if_every_stay_counted_a_later_worsening_would_bring_an_admission_back(
         lambda rows, key: rows if key == "hadm_id" else once(rows, key),
     )
     assert names(mini, built(files), 1) ^ CASES == {"again in one admission"}
-
-
-def without_ranges(table, rules=items.item_rules):
-    return [rule._replace(low=-1e9, high=1e9) for rule in rules(table)]
 
 
 def latest_does_not_count(charted, value, times, latest=cohort._latest):
@@ -130,19 +124,17 @@ def no_next_row(rows, intervals=cohort.carevue_intervals):
 
 
 PARTS = [
-    (items, "item_rules", without_ranges,
+    ("ITEMS", cohort.ITEMS.assign(low=-1e9, high=1e9),
      {"lactate impossible", "MAP impossible", "impossible in the window"}),
-    (cohort, "_latest", latest_does_not_count, {"lactate fell"}),
-    (cohort, "_means", first_of_a_moment, {"MAP 66 of 60 and 72"}),
-    (cohort, "carevue_intervals", no_next_row, {"CareVue over", "CareVue rate 0"}),
+    ("_latest", latest_does_not_count, {"lactate fell"}),
+    ("_means", first_of_a_moment, {"MAP 66 of 60 and 72"}),
+    ("carevue_intervals", no_next_row, {"CareVue over", "CareVue rate 0"}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("module", "name", "other", "cases"), PARTS)
-def test_without_a_part_the_planted_patients_change(
-    mini, files, monkeypatch, module, name, other, cases
-):
-    monkeypatch.setattr(module, name, other)
+@pytest.mark.parametrize(("name", "other", "cases"), PARTS)
+def test_without_a_part_the_planted_patients_change(mini, files, monkeypatch, name, other, cases):
+    monkeypatch.setattr(cohort, name, other)
     assert names(mini, built(files), 1) ^ CASES == cases
 
 

@@ -41,7 +41,7 @@
     const figure = box.closest("figure");
     const inputs = [...box.querySelectorAll("input")];
     const charts = [...figure.querySelectorAll("svg.chart")];
-    const drawn = charts.map((chart) => chart.innerHTML); // with all lines, by matplotlib
+    const drawn = charts.map((chart) => chart.innerHTML); // with all lines
     const update = () => {
       const on = new Set(inputs.filter((input) => input.checked).map((input) => input.value));
       charts.forEach((chart, number) => { chart.innerHTML = drawn[number]; });
@@ -65,7 +65,7 @@
     const [low, high, top, bottom, left, right] =
       ["low", "high", "top", "bottom", "left", "right"].map((name) => Number(chart.dataset[name]));
     const shown = [...chart.querySelectorAll("[data-series]:not([hidden])")];
-    const paths = shown.flatMap((line) => [...line.querySelectorAll("path[d]:not(defs path)")]);
+    const paths = shown.flatMap((line) => [...line.querySelectorAll("path")]);
     const marks = shown.flatMap((line) => [...line.querySelectorAll("use")]);
     const pairs = /(-?[\d.]+) (-?[\d.]+)/g;
     const ys = paths.flatMap((path) => [...path.getAttribute("d").matchAll(pairs)].map((pair) => Number(pair[2])));

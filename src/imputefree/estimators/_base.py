@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +26,12 @@ from ..data import Examples, Table, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
+    CrossEntropy,
     Loss,
     Policy,
     Predictor,
     Settings,
+    SquaredError,
     Trainer,
     TrainingData,
     digest,
@@ -44,8 +46,8 @@ from ._parameters import Parameters
 class GILEstimator(Parameters):
     """Base class of the four estimators.
 
-    Subclasses read inputs (`TableEstimator`, `SequenceEstimator`) and handle the target
-    (`ClassTarget`, `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
+    Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
+    `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
     n_iter_, n_features_in_, feature_names_in_.
     """
 
@@ -54,8 +56,15 @@ class GILEstimator(Parameters):
     encoder_: Any
     predictor_: Predictor
     policy_: Policy
-    layout_: dict[str, Any]  # for series
+    classes_: np.ndarray  # of a classifier
     _trainer: Trainer | None
+    # of the inputs (`TableInputs`, `SeriesInputs`) and the target (`ClassTarget`, `NumberTarget`)
+    _read: Any
+    _arrange: Any
+    _learn_target: Any
+    _encode_target: Any
+    _class_weights: Any
+    _in_units: Any
 
     # ---- fit: examples in, trained networks out
     def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
@@ -288,10 +297,6 @@ class GILEstimator(Parameters):
         return Checkpoint(Path(path), identity)
 
     # ---- predict: inputs are encoded and go through the networks
-    def _read(self, X: Any) -> Any:
-        """X as columns or a panel, read as in training."""
-        raise NotImplementedError
-
     def _tensors(self, inputs: Any) -> dict[str, Any]:
         """Filled values and observed mask, (n, D) each; series add their lengths."""
         table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
@@ -313,15 +318,15 @@ class GILEstimator(Parameters):
         """Whether the networks predict every step, whatever `per_step` has been set to since."""
         return bool(self.predictor_.shape.get("per_step", False))
 
-    def _arrange(self, values: np.ndarray, inputs: Any, X: Any, by_step: bool) -> Any:
-        """One row per row of the table; series with a row per step: in the form of X."""
-        return values
+    def _predict_inputs(self, inputs: Any) -> np.ndarray:
+        """The mean over members: probabilities (n, classes), or numbers in the target's units."""
+        return self._in_units(self._predict_members(inputs).mean(0).numpy())
 
-    def _predict(self, X: Any, output: Any) -> Any:
-        """What `output` (`_average` or `_decide`) makes of the members' predictions for X."""
+    def _predict(self, X: Any, output: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """What `output` makes of the predictions for X, in the form of X."""
         check_is_fitted(self, "predictor_")
         inputs = self._read(X)
-        values = output(self._predict_members(inputs))
+        values = output(self._predict_inputs(inputs))
         return self._arrange(values, inputs, X, self._predicts_steps)
 
     def features(self, X: Any) -> Any:
@@ -376,21 +381,8 @@ class GILEstimator(Parameters):
         """Where the networks are."""
         return next(self.predictor_.parameters()).device
 
-    # ---- the target: `ClassTarget` and `NumberTarget`
-    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
-        raise NotImplementedError
-
-    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        raise NotImplementedError
-
-    def _class_weights(self, target: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
     def _loss(self) -> Loss:
-        raise NotImplementedError
-
-    def _average(self, members: Tensor) -> np.ndarray:
-        raise NotImplementedError
+        return CrossEntropy(len(self.classes_)) if is_classifier(self) else SquaredError()
 
     # ---- files
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -402,13 +394,6 @@ class GILEstimator(Parameters):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model written by `save`; nothing in the file is ever executed."""
         return load_model_file(path, cls)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 # ---- what other packages ask of a fitted estimator
@@ -427,7 +412,7 @@ def predict_members(model: GILEstimator, inputs: Any) -> Tensor:
 
 def average_members(model: GILEstimator, members: Tensor) -> np.ndarray:
     """Probabilities (n, classes), or numbers in units of the target (n,); members (K, n, O)."""
-    return model._average(members)
+    return model._in_units(members.mean(0).numpy())
 
 
 def predicts_steps(model: GILEstimator) -> bool:

@@ -4,16 +4,14 @@ for series."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_sample_weight
-from torch import Tensor
 
 from ..data import as_array, read_classes, read_numbers
 from ..errors import InputError, ParameterError
-from ..gil import CrossEntropy, SquaredError
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
 
@@ -23,6 +21,7 @@ class ClassTarget(ClassifierMixin):
     """Classes; fitted: classes_ (the class labels, sorted)."""
 
     class_weight: Any = None
+    _predict: ClassVar[Any]  # of the engine
 
     def _learn_target(self, target: np.ndarray, classes: Any) -> None:
         """Fix the classes from the first target seen; (n,)."""
@@ -41,9 +40,6 @@ class ClassTarget(ClassifierMixin):
         codes = np.searchsorted(self.classes_, target).astype(np.int64)
         return codes, codes
 
-    def _loss(self) -> CrossEntropy:
-        return CrossEntropy(len(self.classes_))
-
     def _class_weights(self, target: np.ndarray) -> np.ndarray:
         """Weight of each label's class; (n,)."""
         if self.class_weight is None:
@@ -58,17 +54,34 @@ class ClassTarget(ClassifierMixin):
                 )
         return compute_sample_weight(self.class_weight, target)
 
-    def _average(self, members: Tensor) -> np.ndarray:
-        """Probabilities, the mean over members; (K, n, classes) -> (n, classes)."""
-        return members.mean(0).numpy()
+    def _in_units(self, prediction: np.ndarray) -> np.ndarray:
+        """Probabilities as they are; (n, classes)."""
+        return prediction
 
-    def _decide(self, members: Tensor) -> np.ndarray:
-        """The most probable class; (K, n, classes) -> (n,)."""
-        return self.classes_[self._average(members).argmax(1)]
+    def _decide(self, prediction: np.ndarray) -> np.ndarray:
+        """The most probable class; (n, classes) -> (n,)."""
+        return self.classes_[prediction.argmax(1)]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each class; (n, classes).
+
+        One row per row of a table. Series are in the order of their first appearance, which
+        `series_ids` tells; with `per_step` there is one row per row of a frame, else a list of
+        (steps, classes) arrays, one per series.
+
+        X : as for `fit`
+        """
+        return self._predict(X, lambda probability: probability)
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row, series or step; ordered as by `predict_proba`."""
+        return self._predict(X, self._decide)
 
 
 class NumberTarget(RegressorMixin):
     """Numbers; fitted: target_mean_ and target_scale_ (how the target was scaled)."""
+
+    _predict: ClassVar[Any]  # of the engine
 
     def _learn_target(self, target: np.ndarray, classes: Any) -> None:
         """Fix the scale from the first target seen; (n,)."""
@@ -88,14 +101,24 @@ class NumberTarget(RegressorMixin):
             )
         return scaled.astype(np.float32), np.zeros(len(numbers), dtype=int)
 
-    def _loss(self) -> SquaredError:
-        return SquaredError()
-
     def _class_weights(self, target: np.ndarray) -> np.ndarray:
         return np.ones(len(target))
 
-    def _average(self, members: Tensor) -> np.ndarray:
-        """The mean over members in units of the target; (K, n, 1) -> (n,)."""
-        return members[..., 0].mean(0).numpy() * self.target_scale_ + self.target_mean_
+    def _in_units(self, prediction: np.ndarray) -> np.ndarray:
+        """Scaled numbers in units of the target; (n, 1) -> (n,)."""
+        return prediction[..., 0] * self.target_scale_ + self.target_mean_
 
-    _decide = _average
+    def _decide(self, prediction: np.ndarray) -> np.ndarray:
+        """The numbers themselves; (n,)."""
+        return prediction
+
+    def predict(self, X: Any) -> Any:
+        """A number for each row; (n,).
+
+        Series are in the order of their first appearance, which `series_ids` tells; with
+        `per_step` there is one number per row of a frame, else a list of (steps,) arrays, one per
+        series.
+
+        X : as for `fit`
+        """
+        return self._predict(X, self._decide)

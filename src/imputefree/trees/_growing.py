@@ -1,4 +1,4 @@
-"""Grow trees with LightGBM, on the observed entries as they are, until a held-out loss stops falling.
+"""Grow trees with LightGBM, on gaps as they are, until the loss on held-out rows stops falling.
 
 Why LightGBM: on twelve tables with natural gaps its trees were better than those of scikit-learn's
 HistGradientBoosting (extremely randomised thresholds, rows and columns drawn at random) at a third

@@ -65,7 +65,7 @@ class TreeEnsemble:
             raise ValueError("the trees do not add up to their leaves")
         if self.n_outputs < 1 or trees % self.n_outputs:
             raise ValueError("the trees do not belong to the outputs")
-        if n and not (0 <= self.feature.min() and self.feature.max() < self.n_inputs):
+        if n and not (self.feature.min() >= 0 and self.feature.max() < self.n_inputs):
             raise ValueError("the trees ask for inputs that do not exist")
         if not np.isfinite(self.threshold).all():
             raise ValueError("a threshold is not a number")
@@ -106,9 +106,7 @@ class TreeEnsemble:
     @classmethod
     def sum_of(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
         """One ensemble that adds up to these."""
-        joined = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in DTYPES
-        }
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in DTYPES}
         return cls(**joined, n_inputs=parts[0].n_inputs, n_outputs=parts[0].n_outputs)
 
     def scaled(self, weight: float) -> TreeEnsemble:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -30,11 +31,6 @@ IN_THIS_PROCESS = partial(run_grid, workers=in_this_process, progress=False)
 LISTENING = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-"""
-LIMITED = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a write is refused, as on a full disk
-resource.setrlimit(resource.RLIMIT_FSIZE, ({}, {}))
 """
 
 
@@ -80,10 +76,6 @@ def said_by(*words):
             main(list(map(str, words)))
     assert (left.value.code, err.getvalue()) == (0, "")
     return out.getvalue()
-
-
-def command(*words, before=""):
-    return [sys.executable, "-c", before + SCRIPT, *map(str, words)]
 
 
 def table_of(out):
@@ -173,18 +165,22 @@ def test_a_folder_that_cannot_be_written(run, hepatitis, tmp_path, place):
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits on files")
-def test_a_full_disk_loses_nothing(hepatitis, tmp_path, undisturbed):
+def test_a_full_disk_loses_nothing(run, hepatitis, tmp_path, undisturbed):
+    """Files of this process may have so many bytes: writing more fails, as on a full disk."""
     path = tmp_path / "r.jsonl"
     words = (*hepatitis, "--seeds", 6, "--jobs", 1, "-o", path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
     room = 3 * len(json.dumps(undisturbed[1][0]))
-    full = command(*words, before=LIMITED.format(room, room))
-    done = subprocess.run(full, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert f"the disk is full: {path} cannot be written" in done.stderr
-    assert "start the same command again" in done.stderr
-    assert done.stderr.count("\n") == 1
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        code, _, err = run(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert code == 1
+    assert f"{path} cannot be written (File too large)" in err
+    assert "start the same command again" in err
+    assert err.count("\n") == 1
     kept = path.read_bytes()
     assert kept.endswith(b"}\n")
     assert 1 <= kept.count(b"\n") < 12
@@ -201,36 +197,27 @@ def check_goes_on(words, path, kept, undisturbed):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGINT])
-def test_killed_or_interrupted_it_goes_on_as_if_nothing_had_been(
-    hepatitis, tmp_path, undisturbed, with_signal
-):
+@pytest.mark.skipif(sys.platform == "win32", reason="no groups of processes")
+def test_interrupted_it_goes_on_as_if_nothing_had_been(hepatitis, tmp_path, undisturbed):
+    """tests/lab/runs/test_run.py kills one."""
     path = tmp_path / "r.jsonl"
     words = (*hepatitis, "--seeds", 6, "--jobs", 1, "-o", path)
-    started = subprocess.Popen(
-        command(*words, before=STUCK + LISTENING),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    command = [sys.executable, "-c", STUCK + LISTENING + SCRIPT, *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    started = subprocess.Popen(command, **pipes, start_new_session=True)
     deadline = time.monotonic() + 300  # a busy machine takes its time
     while not path.exists() or path.read_bytes().count(b"\n") < 2:
         assert started.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
     workers = children(started.pid)
-    if with_signal == signal.SIGINT:
-        os.killpg(started.pid, with_signal)  # as a terminal does: to the workers as well
-    else:
-        started.send_signal(with_signal)
+    os.killpg(started.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     _, err = started.communicate(timeout=300)
-    if with_signal == signal.SIGINT:
-        assert started.returncode == 130
-        assert err.decode() == (
-            f"imputefree: interrupted. The runs that were done are in {path}; the same command"
-            " continues from there.\n"
-        )
+    assert started.returncode == 130
+    assert err.decode() == (
+        f"imputefree: interrupted. The runs that were done are in {path}; the same command"
+        " continues from there.\n"
+    )
     while any(map(alive, workers)):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -54,6 +54,6 @@ def test_what_cannot_be_done(run, tmp_path):
     before = (tmp_path / "model.onnx").read_bytes()
     code, out, err = run("model.onnx")
     assert (code, out) == (1, "")
-    assert "model.onnx is the model itself" in err
+    assert "model.onnx is an input" in err
     assert (tmp_path / "model.onnx").read_bytes() == before
     assert run()[0] == 2

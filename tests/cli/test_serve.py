@@ -71,7 +71,8 @@ def test_only_model_files_are_loaded(serve, tmp_path):
 
 def test_the_extra_is_named_where_it_is_missing(serve, model, monkeypatch):
     monkeypatch.setattr("imputefree.errors.find_spec", lambda _: None)
-    one_sentence(serve(model), "fastapi and uvicorn", "pip install 'imputefree[serve]'")
+    words = "starlette and pydantic and uvicorn"
+    one_sentence(serve(model), words, "pip install 'imputefree[serve]'")
 
 
 def test_the_token_of_a_file_comes_before_the_environment(tmp_path, monkeypatch):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -147,25 +145,6 @@ def test_nothing_observed_leaves_nothing_plausible(array):
     for plan in (Number.learn("x", np.array(array), rich=True), Category.learn("x", strings(None))):
         values, shares = plan.plausible()
         assert len(values) == len(shares) == 0
-
-
-@pytest.mark.parametrize("rich", [True, False])
-@pytest.mark.parametrize("array", [MANY, FEW, [0.0, 1.0], np.r_[EXTREMES, EXTREMES]])
-def test_a_plan_of_an_older_file_makes_do_with_what_it_knows(array, rich):
-    array = np.array(array)
-    plan = replace(Number.learn("x", array, rich), values=None, shares=None)
-    values, shares = plan.plausible()
-    assert np.isfinite(values).all()
-    assert shares.sum() == pytest.approx(1)
-    if array is MANY:
-        middle = np.quantile(array, [0.1, 0.5, 0.9])
-        np.testing.assert_allclose(np.quantile(values, [0.1, 0.5, 0.9]), middle, atol=0.35)
-
-
-def test_a_category_of_an_older_file_takes_its_levels_for_equal():
-    plan = Category("x", True, ["a", "b"], ["c", "d"])
-    assert plan.plausible()[0].tolist() == ["a", "b", "c"]
-    assert plan.plausible()[1].tolist() == [1 / 3] * 3
 
 
 NORMAL = rng.normal(5.0, 2.0, size=999)

@@ -223,7 +223,7 @@ class TestLabels:
             (np.stack([Y, Y], 1), "y has shape (24, 2)"),
             (dict.fromkeys(range(5), 1), "ids without labels"),
             (pd.Series(1, index=range(N + 1)), "labels without series: 24"),
-            (np.where(np.arange(N) == 3, None, Y), "contains NaN or None in 1 rows"),
+            (np.where(np.arange(N) == 3, None, Y), "contains NaN or None in 1 row"),
             (np.where(np.arange(N) == 3, np.inf, 1.0), "contains infinity"),
             ("no such column", "y is 'no such column', which is not a column of X"),
             (np.array([1, "a"] * 12, dtype=object), "mixes values of the types int, str"),
@@ -419,7 +419,7 @@ class TestStatics:
         check_error(lambda: fitted.predict(SERIES), "no static columns are given", "'age', 'sex'")
         some = Panel.from_list(SERIES, static=STATIC[["age"]])
         check_error(lambda: fitted.predict(some), "missing now 'sex'")
-        check_error(lambda: small().fit(SERIES, Y).predict(some), "but training had none")
+        check_error(lambda: small().fit(SERIES, Y).predict(some), "Training had none")
         check_error(lambda: Panel.from_list(SERIES, static=STATIC[:2]), "static has 2 rows for 24")
         # A static table that only counts its rows cannot be matched by id.
         frame = pd.DataFrame({"who": [1, 2, 3], "x": 1.0})

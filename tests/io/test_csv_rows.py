@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imputefree.errors import InputError
-from imputefree.io import _csv_rows, header, read_csv
-from imputefree.io._csv_rows import find_records, open_csv
+from imputefree.io import _csv_rows, header, open_rows, read_csv
+from imputefree.io._csv_rows import find_records
 from tests.refusals import check_error
 
 
@@ -23,7 +23,7 @@ def read(path, kinds, monkeypatch=None, block=None):
     """All rows of a file: frame, lines, what is wrong."""
     if block:
         monkeypatch.setattr(_csv_rows, "BLOCK", block)
-    with open_csv(path) as file:
+    with open_rows(path) as file:
         parts = list(file.rows(kinds))
     frame = pd.concat([part.frame.astype(object) for part in parts], ignore_index=True)
     wrong = {line: problem for part in parts for line, problem in part.wrong.items()}
@@ -163,7 +163,7 @@ def test_a_quote_that_stays_open_does_not_fill_the_memory(tmp_path):
 def test_columns_of_the_same_name(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b,a,\n1,2,3,\n")
-    with open_csv(path) as file:
+    with open_rows(path) as file:
         assert file.names == ["a", "b", "a", "Unnamed: 3"]
         assert file.twins == {"a"}
     check_error(lambda: read_csv(path), "more than one column named 'a'")

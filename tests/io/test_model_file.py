@@ -363,7 +363,7 @@ def test_a_changed_weight_is_noticed(position, path):
     content = bytearray(path.read_bytes())
     content[position] ^= 1
     path.write_bytes(content)
-    check_error(path, "was changed after it was saved", "as `save` wrote it", "fresh copy")
+    check_error(path, "was changed after it was saved", "imputefree estimator wrote", "fresh copy")
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_a_changed_header_is_noticed(old, new, path):
     content = path.read_bytes()
     assert old in content
     path.write_bytes(content.replace(old, new))
-    check_error(path, "was changed after it was saved", "as `save` wrote it", "fresh copy")
+    check_error(path, "was changed after it was saved", "imputefree estimator wrote", "fresh copy")
 
 
 @pytest.mark.parametrize("version", [3, 99, "1", None, 1.5])
@@ -404,7 +404,7 @@ def test_forged_files_that_describe_no_model_are_refused(part, value, path):
             content[part] = value
 
     reseal(path, forge)
-    check_error(path, "does not describe a whole model", "as `save` wrote it", "Save the model")
+    check_error(path, "does not describe a whole model", "estimator wrote", "Save the model")
 
 
 @pytest.mark.parametrize("change", [{"hidden": []}, {"activation": "evil"}, {"members": 3}])

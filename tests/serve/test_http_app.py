@@ -12,7 +12,7 @@ import pytest
 
 from tests.serve.models import ALL, CARD, client, every_step, numbers, patients, refused, stays
 
-pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("starlette", reason="needs the extra serve")
 TOKEN = "s3cret-Token_+/="
 FRAME = pd.DataFrame(
     {

@@ -11,7 +11,7 @@ import pytest
 
 from tests.serve.models import ALL, client, numbers, refused
 
-pytest.importorskip("fastapi", reason="needs the extra serve")
+pytest.importorskip("starlette", reason="needs the extra serve")
 JSON = {"Content-Type": "application/json"}
 
 

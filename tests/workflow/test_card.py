@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._card import best_reference, most_telling_gaps, verdict, write_card
+from imputefree.workflow._card import best_reference, most_telling_gaps, render, verdict
 from imputefree.workflow._column_kinds import Column
 from imputefree.workflow._problem import Problem
 from imputefree.workflow._request import Request
@@ -71,7 +71,7 @@ def about(found, rows=300, classes=None):
 
 
 def test_everything_is_in_it():
-    card = write_card(about(estimate()))
+    card = render("card.md.jinja", about(estimate()))
     for part in (
         *(
             "# Model card: died from d.csv",
@@ -95,10 +95,10 @@ def test_mask_only_nearly_as_good_is_a_warning(mask, warned):
 def test_boosting_ahead_is_a_warning_or_a_remark():
     sure = estimate(boosting=0.85, low=-0.08, high=-0.02)
     assert "is better than this model" in sure["warnings"][0]
-    assert "prefer it" in write_card(about(sure))
+    assert "prefer it" in render("card.md.jinja", about(sure))
     unsure = estimate(boosting=0.81, low=-0.04, high=0.02)
     assert not unsure["warnings"]
-    assert "did as well or better" in write_card(about(unsure))
+    assert "did as well or better" in render("card.md.jinja", about(unsure))
     assert not estimate(boosting=0.7)["remarks"]
 
 
@@ -108,27 +108,27 @@ def test_no_better_than_chance_is_a_warning():
 
 
 def test_limits_depend_on_the_data():
-    few = write_card(about(estimate(), rows=60, classes={"no": 55, "yes": 5}))
+    few = render("card.md.jinja", about(estimate(), rows=60, classes={"no": 55, "yes": 5}))
     assert "only 60 rows" in few
     assert "The class yes is rare (5 of 60)" in few
     assert "91.7 %" in few
-    many = write_card(about(estimate(), rows=3000, classes={"no": 1500, "yes": 1500}))
+    many = render("card.md.jinja", about(estimate(), rows=3000, classes={"no": 1500, "yes": 1500}))
     assert "only" not in many.partition("## Limits")[2]
     assert "rare" not in many
 
 
 def test_a_short_training_is_mentioned():
     told = about(estimate())
-    assert "epochs" not in write_card(told)
+    assert "epochs" not in render("card.md.jinja", told)
     told["made"]["cut_short"] = 10
-    assert "limited to 10 epochs" in write_card(told)
+    assert "limited to 10 epochs" in render("card.md.jinja", told)
 
 
 def test_groups_need_no_warning():
     found = copy.deepcopy(estimate())
-    assert "--group" in write_card(about(found))
+    assert "--group" in render("card.md.jinja", about(found))
     found["interval"]["over"] = "groups"
-    assert "--group" not in write_card(about(found))
+    assert "--group" not in render("card.md.jinja", about(found))
 
 
 def test_the_best_reference():

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.workflow import _card
 from imputefree.workflow import _fitting as module
 from imputefree.workflow._card import OURS
 from imputefree.workflow._fitting import (
@@ -127,7 +128,7 @@ def test_networks_get_the_same_budget(problems):
 
 
 def test_boosting_is_always_there(monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(_card, "find_spec", lambda name: None)
     assert methods()[-1] == "hist_gradient_boosting"
 
 

@@ -9,9 +9,9 @@ import pytest
 from imputefree import GILClassifier, GILSequenceRegressor
 from imputefree.errors import InputError, ParameterError
 from imputefree.io import _csv_rows as csv_rows
-from imputefree.io import _parquet_rows as parquet_rows
+from imputefree.io import _file_rows as parquet_rows
 from imputefree.io import read_frame
-from imputefree.workflow._loaded_model import file_inputs
+from imputefree.workflow._chunks import file_inputs
 from imputefree.workflow._predicting import predict_file
 from tests.workflow.made import SMALL, classifier, long_table, regressor, sequence_classifier, table
 

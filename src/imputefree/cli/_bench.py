@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from ._options import (
     interruptible,
     option,
     output_option,
+    refuse_overwriting,
     split_words,
 )
 
@@ -101,12 +102,17 @@ def bench_command(
     Every run is written to the results file as soon as it is done. However a bench ends (Ctrl-C,
     a crash, a full disk), the same command continues where it stopped.
     """
-    from ..lab.runs import plan, run_grid
+    import joblib
 
+    from ..lab.runs import connect, plan, run_grid
+
+    if jobs and dask:
+        rule = "--jobs is for this machine; on a cluster every worker is used"
+        raise ParameterError("--jobs and --dask were given", rule, "Leave one of them out")
     planned = plan(study, methods=split_words(methods, "--methods"), rates=_rates(rates), **choices)
     path = output or default_file(study, choices["quick"])
     advice = f"The runs that were done are in {path}; the same command continues from there."
-    with interruptible(advice), _workers(jobs, dask) as workers:
+    with interruptible(advice), connect(dask) if dask else nullcontext() as cluster:
         click.echo(f"{study}: {counted(len(planned.runs), 'run')}, written to {path}")
         records = run_grid(
             planned.runs,
@@ -115,7 +121,8 @@ def bench_command(
             retry_failed=retry_failed,
             pictures=pictures,
             command=shlex.join(["imputefree", *(words or [])]),
-            **workers,
+            n_jobs=jobs or joblib.cpu_count(),
+            workers=cluster,
         )
     show_tables(records, planned.metrics, planned.methods)
     failed = failures(records)
@@ -136,23 +143,15 @@ def bench_command(
 def report_command(results: tuple[Path, ...], output: Path | None, title: str | None) -> None:
     """Print the tables of results, and write one page of HTML that needs no other file."""
     page = output or results[0].with_suffix(".html")
-    if page.resolve() in [path.resolve() for path in results]:
-        raise ResultsError(
-            f"{page} is a results file",
-            "The page would replace it",
-            "Name another file with --output",
-        )
+    refuse_overwriting(page, results, ResultsError)
     from ..lab.report import report, tidy_lines
     from ..lab.runs import read_results
 
     files = {path: read_results(path) for path in results}
     for path, lines in files.items():
         if not lines:
-            raise ResultsError(
-                f"{path} holds no results",
-                "A report needs at least one run",
-                "Run `imputefree bench` with --output of this name, or name another file",
-            )
+            rule, remedy = "A report needs at least one run", "Name a file that `bench` wrote"
+            raise ResultsError(f"{path} holds no results", rule, remedy)
     records = [record for lines in files.values() for record in lines]
     lines = tidy_lines(records)
     show_tables(lines)
@@ -176,26 +175,6 @@ def default_file(study: str, quick: bool) -> Path:
     return Path("results", f"{name}{'-quick' * quick}.jsonl")
 
 
-@contextmanager
-def _workers(jobs: int | None, dask: str | None) -> Iterator[dict[str, Any]]:
-    """Options of `run_grid` that say where runs are carried out."""
-    if dask is None:
-        import joblib
-
-        yield {"n_jobs": jobs or joblib.cpu_count()}
-        return
-    if jobs is not None:
-        raise ParameterError(
-            "--jobs and --dask were given",
-            "--jobs is for this machine; on a cluster every worker is used",
-            "Leave one of them out",
-        )
-    from ..lab.runs import connect
-
-    with connect(dask) as cluster:
-        yield {"workers": cluster}
-
-
 def _rates(values: tuple[str, ...]) -> list[float] | None:
     words = split_words(values, "--rates")
     if words is None:
@@ -205,11 +184,8 @@ def _rates(values: tuple[str, ...]) -> list[float] | None:
     except ValueError:
         rates = [0.0]
     if not all(0 < rate < 1 for rate in rates):
-        raise ParameterError(
-            f"--rates is {','.join(words)!r}",
-            "It must be numbers between 0 and 1, separated by commas",
-            "Write, for example, 0.5,0.9",
-        )
+        fact, rule = f"--rates is {','.join(words)!r}", "Rates are numbers between 0 and 1"
+        raise ParameterError(fact, rule, "Write, for example, 0.5,0.9")
     return rates
 
 
@@ -224,30 +200,25 @@ def show_tables(
     """
     import numpy as np
 
-    from ..lab.report import (
-        SCORES,
-        correlation_table,
-        has_figures,
-        results_table,
-        runs_frame,
-        what_was_cut,
-    )
+    from ..lab import report
 
     out, error = console(), "imputation_error"
-    runs = runs_frame(records)
+    runs = report.runs_frame(records)
     for study in runs["study"].unique():
         rows = runs[runs["study"] == study]
-        cut = what_was_cut([record for record in records if record["study"] == study])
+        cut = report.what_was_cut([record for record in records if record["study"] == study])
         shown = _metrics(rows, study, metrics)
         rows = rows.assign(**{name: np.nan for name in shown if name not in rows})  # all failed
         present = set(rows["method"])
         order = None if methods is None else [name for name in methods if name in present]
-        out.print(results_table(rows, study, shown, methods=order, cut=cut).rich())
-        score = next((name for name in SCORES if has_figures(rows, name)), None)
-        if score is not None and has_figures(rows, error):
+        out.print(report.results_table(rows, study, shown, methods=order, cut=cut).rich())
+        score = next((name for name in report.SCORES if report.has_figures(rows, name)), None)
+        if score is not None and report.has_figures(rows, error):
             imputed = rows[rows[error].notna()]
             if imputed.groupby("setting").size().max() >= FEWEST_POINTS:
-                out.print(correlation_table(imputed, error=error, score=score, cut=cut).rich())
+                out.print(
+                    report.correlation_table(imputed, error=error, score=score, cut=cut).rich()
+                )
 
 
 def _metrics(runs: pd.DataFrame, study: str, wanted: Sequence[str] | None) -> list[str]:

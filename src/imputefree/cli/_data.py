@@ -99,9 +99,8 @@ def describe_command(
         return
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
     if not path.name:
-        raise ParameterError(
-            f"--output is {str(path)!r}", "It must be a file", "Name a file, such as missing.png"
-        )
+        fact, rule = f"--output is {str(path)!r}", "It must be a file"
+        raise ParameterError(fact, rule, "Name a file, such as missing.png")
     path = path if path.suffix else path.with_suffix(".png")
     with step_progress(True, 1, name) as report:
         report("drawing")
@@ -133,43 +132,26 @@ def write_command(name: str, output: Path, root: Path | None, options: tuple[str
     click.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *written.options])}")
 
 
-def _study(
-    name: str,
-    root: Path | None,
-    target: str | None,
-    drop: tuple[str, ...],
-    id: str | None,
-    time: str | None,
-    options: tuple[str, ...],
-) -> Study:
-    """A study by its name, or a file as a study."""
+def _study(name: str, root: Path | None, options: tuple[str, ...], **columns: Any) -> Study:
+    """A study by its name, or a file as a study; columns : target, drop, id and time."""
     from ..lab.studies import load
 
-    choices = _options(options)
+    given = {role: column for role, column in columns.items() if column}
     is_file = Path(name).suffix in (".csv", ".gz") or Path(name).is_file()
-    if id or time:
-        if not is_file or not id:
-            raise ParameterError(
-                "--time was given without --id"
-                if is_file
-                else "--id and --time were given for something that is not a file of series",
-                "A file of series has a column that identifies them, and may have one with times",
-                "Pass --id COLUMN with a CSV file",
-            )
-        choices |= {"id": id} | ({"time": time} if time else {})
-        name = f"series:{name}"
-    elif is_file:
-        name = f"table:{name}"
-    if name.startswith(("table:", "series:")):
-        choices |= {"target": target} if target else {}
-        choices |= {"drop": list(drop)} if drop else {}
-    elif target or drop:
+    allowed = ["target", "drop"] if is_file or name.startswith(("table:", "series:")) else []
+    allowed += ["id", "time"] if is_file else []
+    refused = [f"--{role}" for role in given if role not in allowed]
+    if refused:
         raise ParameterError(
-            f"--target and --drop were given for {name!r}",
-            "They are for tables and CSV files; other studies have a fixed target",
+            f"{' and '.join(refused)} cannot be given for {name!r}",
+            "--target and --drop are for tables and CSV files, --id and --time for CSV files",
             "Leave them out",
         )
-    return load(name, root, **choices)
+    if "time" in given and "id" not in given:
+        rule = "A file of series has a column that identifies them"
+        raise ParameterError("--time was given without --id", rule, "Pass --id COLUMN")
+    kind = "series:" if "id" in given else "table:" if is_file else ""
+    return load(f"{kind}{name}", root, **_options(options) | given)
 
 
 def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -178,9 +160,8 @@ def _options(pairs: tuple[str, ...]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not (key and equals):
-            raise ParameterError(
-                f"--option is {pair!r}", "It must be KEY=VALUE, such as rate=0.9", "Write KEY=VALUE"
-            )
+            rule = "It must be KEY=VALUE, such as rate=0.9"
+            raise ParameterError(f"--option is {pair!r}", rule, "Write KEY=VALUE")
         try:
             options[key] = float(value) if "." in value or "e" in value else int(value)
         except ValueError:

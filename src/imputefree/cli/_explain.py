@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,18 @@ import click
 
 from .._files import saving
 from ..errors import InputError, ParameterError, require_extra, shorten
-from ._options import FILE, Command, console, data_argument, model_argument, option, output_option
+from ._options import (
+    FILE,
+    Command,
+    console,
+    data_argument,
+    model_argument,
+    option,
+    output_option,
+    refuse_overwriting,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
 FIRST_ROWS, FIRST_SERIES = 200, 50  # explained if none are named
@@ -59,7 +68,7 @@ def explain_command(
     Up to five named rows are shown one by one, more of them by column.
     """
     _check_outputs(output, csv, [model, data])
-    from ..inspection import SeriesExplanation, draw, explain_rows, input_values
+    from .. import inspection
     from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
@@ -71,11 +80,11 @@ def explain_command(
     how = {"single": len(names) == 1 if steps is None else steps} if series else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        explanation = explain_rows(fitted, selected, of=of, **how)
-        values, at_steps = input_values(fitted, selected)
+        explanation = inspection.explain_rows(fitted, selected, of=of, **how)
+        values, at_steps = inspection.input_values(fitted, selected)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(text, err=True)
-    if isinstance(explanation, SeriesExplanation):
+    if isinstance(explanation, inspection.SeriesExplanation):
         names = explanation.ids.tolist()
     kind = "id" if series else "row"
     written = []  # files first: they are complete even if stdout is closed early
@@ -86,26 +95,18 @@ def explain_command(
         written.append(f"Lines: {csv}")
     if output is not None:
         with saving(output) as place:
-            draw(explanation, values, names, place, output.suffix[1:].lower())
+            inspection.draw(explanation, values, names, place, output.suffix[1:].lower())
         written.append(f"Picture: {output}")
     if as_json:
         plain = {f"{kind}s": names, **explanation.to_dict()}
         click.echo(json.dumps(plain, allow_nan=False, default=str))
+    elif len(names) == 1 or (len(names) <= ONE_BY_ONE and (id or rows not in (None, "all"))):
+        for i, name in enumerate(names):
+            inspection.show_row(explanation, i, f"{kind} {name}", values, console())
     else:
-        _show(explanation, values, names, kind, bool(rows not in (None, "all") or id))
+        inspection.show_all(explanation, console())
     for line in written:
         click.echo(line, err=as_json)
-
-
-def _show(explanation: Any, values: np.ndarray, names: list[Any], kind: str, named: bool) -> None:
-    from ..inspection import show_all, show_row
-
-    out = console()
-    if len(names) == 1 or (named and len(names) <= ONE_BY_ONE):
-        for i, name in enumerate(names):
-            show_row(explanation, i, f"{kind} {name}", values, out)
-    else:
-        show_all(explanation, out)
 
 
 def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
@@ -118,29 +119,23 @@ def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFram
         chunks = Chunks(model, reader, data)
         for chunk in chunks:
             parts.append(chunk)
-            count += len(chunk.lines)
+            count += len(chunk.inputs)
             if count >= enough:
                 break
-    return chunks.notes, Chunk.joined(parts).inputs
+    return chunks.notes, Chunk.joined(parts).inputs.reset_index(drop=True)
 
 
 def _select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
     """The rows of a table to explain, named by their numbers."""
     if ids:
-        raise ParameterError(
-            f"--id {ids[0]} was given for a model of tables",
-            "It names series",
-            "Name rows with --rows, such as --rows 0,5,7",
-        )
+        fact, remedy = f"--id {ids[0]} was given for a model of tables", "Name rows with --rows"
+        raise ParameterError(fact, "It names series", remedy)
     if rows is not None and rows.strip() != "all":
         numbers = _row_numbers(rows)
         notes, frame = _read(model, data, max(numbers) + 1)
         if max(numbers) >= len(frame):
-            raise ParameterError(
-                f"--rows names {max(numbers)}, but the rows are 0 to {len(frame) - 1}",
-                "Rows are counted from 0, without the header",
-                "Name existing rows",
-            )
+            fact = f"--rows names {max(numbers)}, but the rows are 0 to {len(frame) - 1}"
+            raise ParameterError(fact, "The header is not counted", "Name existing rows")
         return notes, numbers, frame.iloc[numbers]
     limit = FIRST_ROWS if rows is None else float("inf")
     notes, frame = _read(model, data, limit + 1)
@@ -152,28 +147,21 @@ def _select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...])
 
 def _select_series(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
     """The series to explain, named by their ids."""
-    from ..workflow import roles_of
+    from ..workflow import roles_of, split_names
 
     if rows is not None and rows.strip() != "all":
-        raise ParameterError(
-            f"--rows {rows} was given for a model of series",
-            "Rows are for tables; a series has many",
-            "Name series with --id, or pass --rows all",
-        )
+        fact, remedy = f"--rows {rows} was given for a model of series", "Name series with --id"
+        raise ParameterError(fact, "Rows are for tables; a series has many", remedy)
     notes, frame = _read(model, data, float("inf"))
     column = frame[roles_of(model)["id"]].astype(str)
     known = column.unique().tolist()
     chosen = known
     if ids:
-        parts = [[name] if name in known else name.split(",") for name in ids]
-        chosen = list(dict.fromkeys(name.strip() for part in parts for name in part))
+        chosen = list(split_names(ids, known))
         unknown = [name for name in chosen if name not in known]
         if unknown:
-            raise ParameterError(
-                f"there is no series {shorten(unknown)}",
-                f"The column {column.name!r} has {shorten(known)}",
-                "Name one of them",
-            )
+            rule = f"The column {column.name!r} has {shorten(known)}"
+            raise ParameterError(f"there is no series {shorten(unknown)}", rule, "Name one of them")
     elif rows is None and len(known) > FIRST_SERIES:
         cut = f"The first {FIRST_SERIES} of {len(known):,} series; --rows all explains all."
         notes, chosen = [cut, *notes], known[:FIRST_SERIES]
@@ -188,37 +176,23 @@ def _row_numbers(text: str) -> list[int]:
     """
     numbers: list[int] = []
     for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        last = last if dash else first
-        if (
-            not (first.isdecimal() and last.isdecimal())
-            or not int(first) <= int(last) < int(first) + MAX_SPAN
-        ):
-            raise ParameterError(
-                f"--rows is {text!r}",
-                f"It lists row numbers, counted from 0, or spans of up to {MAX_SPAN:,} of them",
-                "Write, for example, 0,5,7 or 0-9",
-            )
-        numbers += range(int(first), int(last) + 1)
+        match = re.fullmatch(r"\s*(\d{1,18})(?:-(\d{1,18}))?\s*", part)
+        span = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+        if not 0 < len(span) <= MAX_SPAN:
+            rule = f"It lists row numbers, counted from 0, or spans of up to {MAX_SPAN:,} of them"
+            raise ParameterError(f"--rows is {text!r}", rule, "Write, for example, 0,5,7 or 0-9")
+        numbers += span
     return list(dict.fromkeys(numbers))
 
 
 def _check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
     for path in filter(None, (picture, csv)):
-        if path.resolve() in [read.resolve() for read in inputs]:
-            raise ParameterError(
-                f"{path} is an input", "It would be overwritten", "Name another file to write"
-            )
+        refuse_overwriting(path, inputs, ParameterError)
         if not path.parent.is_dir():
-            raise InputError(
-                f"the folder of {path} does not exist", "", "Create it, or name another file"
-            )
+            raise InputError(f"the folder of {path} does not exist", "", "Create it")
     if picture is not None:
         if picture.suffix.lower() not in PICTURES:
-            raise ParameterError(
-                f"--output is {str(picture)!r}",
-                f"A picture's file ends in {', '.join(PICTURES)}",
-                "Name a file, such as why.png",
-            )
+            rule = f"A picture's file ends in {', '.join(PICTURES)}"
+            raise ParameterError(f"--output is {str(picture)!r}", rule, "Name one, such as why.png")
         require_extra("bench", "matplotlib")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..errors import ModelFileError, require_extra
-from ._options import Command, model_argument, output_option
+from ._options import Command, model_argument, output_option, refuse_overwriting
 
 
 @click.command("export", cls=Command)
@@ -22,10 +22,7 @@ def export_command(model: Path, output: Path | None) -> None:
     random gaps.
     """
     path = output or model.with_suffix(".onnx")
-    if path.resolve() == model.resolve():
-        raise ModelFileError(
-            f"{path} is the model itself", "The export would replace it", "Name another file"
-        )
+    refuse_overwriting(path, [model], ModelFileError)
     require_extra("onnx", "onnx", "onnxruntime")
     from ..onnx import export
     from ..workflow import load_model

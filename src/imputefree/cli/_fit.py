@@ -39,11 +39,8 @@ class ShareOrFile(click.ParamType):
         except ValueError:
             return ExistingPath().convert(value, param, ctx)
         if not 0 < share < 1:
-            raise ParameterError(
-                f"--test is {value}",
-                "It must be a share between 0 and 1, or a file",
-                "Write --test 0.2, or --test FILE",
-            )
+            rule = "It must be a share between 0 and 1, or a file"
+            raise ParameterError(f"--test is {value}", rule, "Write --test 0.2, or --test FILE")
         return share
 
 
@@ -103,11 +100,10 @@ def fit_command(
     An interrupted fit continues with --resume, to exactly the same model.
     """
     if resume and fresh:
-        raise ParameterError(
-            "--resume and --fresh were given", "One continues, the other starts again", "Choose one"
-        )
+        rule = "One continues, the other starts again"
+        raise ParameterError("--resume and --fresh were given", rule, "Choose one")
     from ..io import header
-    from ..workflow import Request, card_path, check_output, split_names
+    from ..workflow import Request, check_output, render, split_names
 
     columns = header(data)
     request = Request(
@@ -122,18 +118,17 @@ def fit_command(
     advice = f"What was finished is kept; the same command with --resume continues to {output}."
     with interruptible(advice):
         about = _fit(request, resume, fresh)
-    show_result(about)
+    show_scores(about)
+    click.echo(render("result.txt.jinja", about), nl=False)
     click.echo(f"Model: {output}")
-    click.echo(f"Card: {card_path(output)}")
+    click.echo(f"Card: {request.card}")
     words = ["imputefree", "predict", str(output), "NEW.csv", "-o", "predictions.csv"]
     click.echo(f"Predict: {shlex.join(words)}")
 
 
 def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
     """Read, show the columns and train; -> what the model knows about itself."""
-    import torch
-
-    from ..workflow import fit, identity, open_partial, plan, read_other, read_problem
+    from ..workflow import fit, open_partial, plan, read_other, read_problem
 
     with step_progress(True, 1, request.data.name) as report:
         report("reading")
@@ -142,13 +137,9 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
         other = read_other(request.test, problem) if is_file else None
     show_columns(problem)
     planned = plan(problem, other)
-    threads = torch.get_num_threads()
-    with open_partial(request, identity(problem, other), resume, fresh, threads) as partial:
+    with open_partial(problem, other, resume, fresh) as partial:
         if resume and partial.begun:
             click.echo(f"Nothing to resume for {request.output}: starting from scratch.", err=True)
-        # As many as the fit began with: the last bits of sums depend on it.
-        if partial.state["threads"] != threads:
-            torch.set_num_threads(partial.state["threads"])
         with step_progress(True, planned.steps, "Training") as report:
             model = fit(problem, other, planned, partial, report)
         partial.remove()
@@ -163,16 +154,12 @@ def show_columns(problem: Problem) -> None:
 
     from ..workflow import CATEGORY, NUMBER, percent, summary
 
-    console = Console(stderr=True, highlight=False)
-
-    def say(sentence: str) -> None:
-        console.print(escape(sentence), soft_wrap=True)
-
     request, classes = problem.request, problem.task == "classification"
     target = f"{len(problem.classes)} classes" if classes else "a number"
-    say(
+    click.echo(
         f"{problem.file}: {request.units(len(problem.y))}, target '{request.target}' read as"
-        f" {target} ({problem.task}); columns: {summary(problem.columns)}."
+        f" {target} ({problem.task}); columns: {summary(problem.columns)}.",
+        err=True,
     )
     shown = problem.columns
     if len(shown) > MAX_COLUMNS:
@@ -185,66 +172,35 @@ def show_columns(problem: Problem) -> None:
         note = escape(col.left_out or col.note)
         table.add_row(escape(col.name), kind, percent(col.missing), note)
     if shown:
-        console.print(table)
+        Console(stderr=True, highlight=False).print(table)
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         others = [col.name for col in problem.used if col.kind == kind and col not in shown]
         if others:
-            say(f"Read as {title}: {', '.join(others)}")
+            click.echo(f"Read as {title}: {', '.join(others)}", err=True)
     for note in problem.notes:
-        say(note)
+        click.echo(note, err=True)
 
 
-def show_result(about: dict[str, Any]) -> None:
-    """Print how good the model is."""
+def show_scores(about: dict[str, Any]) -> None:
+    """Print the scores of this model and of its references, if there are any."""
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    from ..workflow import METRICS, TITLES, best_reference, figure_text, percent
+    from ..workflow import METRICS, TITLES, figure_text
 
     estimate = about["estimate"]
     if estimate is None:
-        click.echo("The model was not scored (--no-estimate).")
         return
-    metrics = list(estimate["scores"]["imputefree"])
     title = f"{about['target']}, by {estimate['how'].replace('`', '')}"
     table = Table(title=escape(title), box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", overflow="fold")
-    for metric in metrics:
+    for metric in estimate["scores"]["imputefree"]:
         table.add_column(METRICS[metric], justify="right", min_width=CELL_WIDTH)
     for name, scores in estimate["scores"].items():
-        table.add_row(TITLES[name], *(_cell(figure_text(scores[metric])) for metric in metrics))
+        figures = [figure_text(figure) for figure in scores.values()]
+        # A figure stands above its interval: side by side, five columns would be too wide.
+        cells = [text.rstrip("]").replace(" [", "\n").replace(", ", "–") for text in figures]
+        table.add_row(TITLES[name], *cells)
     Console(highlight=False).print(table)
-    best = best_reference(estimate)
-    if best:
-        differences = estimate["differences"][best]
-        figures = [f"{METRICS[name]} {figure_text(differences[name], True)}" for name in metrics]
-        click.echo(f"Difference from {TITLES[best]}, the best reference: {', '.join(figures)}")
-    interval = estimate["interval"]
-    click.echo(
-        f"Below scores and in brackets: {percent(interval['level'], 0)} intervals by"
-        f" {interval['resamples']} bootstrap resamples of the {estimate['tested']:,} scored"
-        f" {interval['over']}."
-    )
-    if about["made"]["cut_short"]:
-        click.echo(
-            f"Training was limited to {about['made']['cut_short']} epochs, as requested: with"
-            " more of them this model may be better."
-        )
-    for name, reason in estimate["failed"].items():
-        click.echo(f"{TITLES[name]} failed: {reason}")
-    for sentence in estimate["remarks"]:
-        click.echo(sentence)
-    for sentence in estimate["warnings"]:
-        click.echo(f"WARNING: {sentence}")
-
-
-def _cell(figure: str) -> str:
-    """The figure above its interval: side by side, five columns would be too wide.
-
-    >>> _cell("0.812 [0.790, 0.830]")
-    '0.812\\n0.790–0.830'
-    """
-    value, _, interval = figure.rstrip("]").partition(" [")
-    return f"{value}\n{interval.replace(', ', '–')}" if interval else figure

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, ParameterError
+from ..errors import ImputefreeError, InputError, ParameterError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,6 +87,12 @@ root_option = option(
 )
 
 
+def refuse_overwriting(path: Path, inputs: Iterable[Path], kind: type[ImputefreeError]) -> None:
+    """Refuse an output that is one of the inputs."""
+    if path.resolve() in [read.resolve() for read in inputs]:
+        raise kind(f"{path} is an input", "It would be overwritten", "Name another file to write")
+
+
 def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
     """Words separated by commas, in one option or several; None if the option was not given.
 
@@ -95,11 +101,8 @@ def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
     """
     words = [word.strip() for value in values for word in value.split(",") if word.strip()]
     if values and not words:
-        raise ParameterError(
-            f"{name} is {','.join(values)!r}",
-            "It must hold at least one word, or several separated by commas",
-            "Leave it out to use all",
-        )
+        fact, rule = f"{name} is {','.join(values)!r}", "It must hold at least one word"
+        raise ParameterError(fact, rule, "Leave it out to use all")
     return words or None
 
 

@@ -105,11 +105,9 @@ def _show(result: dict[str, Any], model: Path, data: Path) -> None:
     for title in ("value", "95% interval"):
         table.add_column(title, justify="right")
     for name, figure in result["figures"].items():
-        if figure["value"] is None:
-            table.add_row(name.replace("_", " "), "not defined", "")
-            continue
         value, low, high = (_short(figure[part]) for part in ("value", "low", "high"))
-        table.add_row(name.replace("_", " "), value, f"{low} to {high}" if low else "")
+        interval = f"{low} to {high}" if low else ""
+        table.add_row(name.replace("_", " "), value or "not defined", interval)
     console().print(table)
 
 

@@ -38,7 +38,7 @@ def serve_command(
     Prints its address and runs until Ctrl-C or SIGTERM. GET /schema says what a row looks like,
     POST /predict and /explain take one; GET /openapi.json describes everything.
     """
-    require_extra("serve", "fastapi", "uvicorn")
+    require_extra("serve", "starlette", "pydantic", "uvicorn")
     import torch
 
     from ..serve import Limits, address_of, build_app, is_loopback, listen, run
@@ -51,42 +51,31 @@ def serve_command(
     local = is_loopback(bound)
     if not local and token is None and not open:
         bound.close()
-        raise ParameterError(
-            f"--host is {host!r} and there is no token",
-            "Anyone who can reach the address could then use the model",
-            f"Pass --token-file or set {TOKEN}, or pass --open to let anyone in",
-        )
+        rule = "Anyone who can reach the address could then use the model"
+        remedy = f"Pass --token-file or set {TOKEN}, or pass --open to let anyone in"
+        raise ParameterError(f"--host is {host!r} and there is no token", rule, remedy)
     names = {"localhost", "127.0.0.1", "[::1]", host.lower()} if local and token is None else None
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
-    run(
-        build_app(loaded, limits, token, names),
-        bound,
-        timeout,
-        lambda: click.echo(f"Serving {model.name} at {address_of(bound)} (stop: Ctrl-C)"),
-    )
+    app = build_app(loaded, limits, token, names)
+    click.echo(f"Serving {model.name} at {address_of(bound)} (stop: Ctrl-C)")
+    run(app, bound, timeout)
     click.echo("Stopped.", err=True)
 
 
 def read_token(path: Path | None) -> str | None:
     """The token from the file, or else from the environment; None if there is neither."""
-    if path is None:
-        text, source = os.environ.get(TOKEN), TOKEN
-        if text is None:
-            return None
-    else:
-        source = str(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            raise ParameterError(
-                f"{path} cannot be read ({getattr(error, 'strerror', None) or 'it is not text'})",
-                "--token-file is a text file that holds the token",
-                "Correct the path",
-            ) from None
+    try:
+        text = os.environ.get(TOKEN) if path is None else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        rule, remedy = "--token-file is a text file that holds the token", "Correct the path"
+        raise ParameterError(f"{path} cannot be read ({reason})", rule, remedy) from None
+    if text is None:
+        return None
     token = text.strip()
     if not token or not all("!" <= letter <= "~" for letter in token):
         raise ParameterError(
-            f"the token of {source} is empty, or holds spaces or non-ASCII characters",
+            f"the token of {path or TOKEN} is empty, or holds spaces or non-ASCII characters",
             "A token goes into a header: one word of ASCII letters, digits and punctuation",
             "Write one, for example with `python -c 'import secrets; print(secrets.token_hex())'`",
         )

@@ -3,10 +3,9 @@
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
-from ._panel_encoder import LONGEST, PanelEncoder
+from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
 from ._panel_labels import series_labels, step_labels
-from ._splits import MOST_CLASSES, Fold, Split, Splits, assign_folds, draw_folds, tenths
 from ._table_encoder import (
     FEW_VALUES_SIZE,
     HARD_LIMIT,
@@ -20,7 +19,21 @@ from ._table_encoder import (
     location,
     scale,
 )
-from ._target import Examples, as_array, read_classes, read_numbers, read_target, read_weights
+from ._target import (
+    MOST_CLASSES,
+    Examples,
+    Fold,
+    Split,
+    Splits,
+    as_array,
+    assign_folds,
+    draw_folds,
+    read_classes,
+    read_numbers,
+    read_target,
+    read_weights,
+    tenths,
+)
 
 __all__ = [
     "FEW_VALUES_SIZE",
@@ -48,6 +61,7 @@ __all__ = [
     "as_array",
     "as_values",
     "assign_folds",
+    "check_statics",
     "draw_folds",
     "first_steps",
     "is_polars",

@@ -57,13 +57,13 @@ Send it without quotes.
         return (number, False) if levels is None else levels.find(value)
     if isinstance(value, str) and levels is not None:
         return levels.find(value)
-    kinds: dict[type, str] = {str: "the string ", list: "a list", dict: "an object"}
-    shown = kinds.get(type(value), type(value).__name__)
-    raise InputTypeError(
-        f"holds {shown}" + (repr(value[:60]) if isinstance(value, str) else ""),
-        f"It must be a {'number' if levels is None else 'string'}, or missing",
-        "Send it without quotes" if isinstance(value, str) else "Send one value",
-    )
+    rule = f"It must be a {'number' if levels is None else 'string'}, or missing"
+    if isinstance(value, str):
+        fact = f"holds the string {value[:60]!r}"
+        raise InputTypeError(fact, rule, "Send it without quotes")
+    kinds: dict[Any, str] = {list: "a list", dict: "an object"}
+    fact = f"holds {kinds.get(type(value), type(value).__name__)}"
+    raise InputTypeError(fact, rule, "Send one value")
 
 
 def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:

@@ -32,25 +32,15 @@ BY_NUMBER: Place = "row {}".format
 class Columns:
     """A table split into columns.
 
-    Attributes
-    ----------
-    names : the column names, or "0", "1", … if the input had none
-    named : whether the names came from the user
-    arrays : one array per column, shape (n_rows,): float64 with NaN, or object with str and None
-    declared : per column, True if its dtype says "category"
-    n_rows : number of rows
-
-    Examples
-    --------
     >>> columns = read_columns(pd.DataFrame({"age": [31, None], "sex": ["f", pd.NA]}))
     >>> columns.names, columns.arrays
     (['age', 'sex'], [array([31., nan]), array(['f', None], dtype=object)])
     """
 
-    names: list[str]
-    named: bool
-    arrays: list[np.ndarray]
-    declared: list[bool]
+    names: list[str]  # "0", "1", … if the input had none
+    named: bool  # whether the names came from the user
+    arrays: list[np.ndarray]  # (n_rows,) each: float64 with NaN, or object with str and None
+    declared: list[bool]  # whether the dtype of a column says "category"
     n_rows: int
 
     @property

@@ -70,13 +70,6 @@ class Panel:
     statics : columns with one row per series, or None
     apart : columns of labels, weights or groups, (S,) object each
     keyed : whether the ids came with the data rather than by position
-    source : (S,) int64, the row of the input each step came from
-    width : steps along the time axis of the array, or of the longest series
-    starts : (n,) datetime64, what the times of each series count from; None without dates
-    layout : which columns or axes meant what
-    kind : the form the series came in
-    sorted_ids : whether labels by position are certain: there are no ids, or they were sorted
-    timed : whether the series came with times rather than steps counted 0, 1, 2, …
 
     Examples
     --------
@@ -100,14 +93,14 @@ class Panel:
     statics: Columns | None
     ids: np.ndarray
     keyed: bool
-    source: np.ndarray
+    source: np.ndarray  # (S,) int64, the row of the input each step came from
     apart: dict[str, np.ndarray]
-    width: int = 0
-    starts: np.ndarray | None = None
-    layout: Layout = PLAIN
-    kind: str = ""
-    sorted_ids: bool = True
-    timed: bool = False
+    width: int = 0  # steps along the time axis of the array, or of the longest series
+    starts: np.ndarray | None = None  # (n,) datetime64, what times count from, if they were dates
+    layout: Layout = PLAIN  # which columns or axes meant what
+    kind: str = ""  # the form the series came in
+    sorted_ids: bool = True  # whether labels by position are certain: no ids, or sorted ones
+    timed: bool = False  # whether the series came with times rather than counted steps
 
     @classmethod
     def from_long(
@@ -338,8 +331,6 @@ def read_panel(
     layout : which columns or axes mean what
     static : a table; columns of X are named in the layout
 
-    Examples
-    --------
     >>> panel = read_panel(np.array([[[1.0], [2.0]], [[3.0], [np.inf]]]), lengths=[2, 1])
     >>> panel.steps.arrays, panel.lengths, panel.times
     ([array([1., 2., 3.])], array([2, 1]), array([0., 1., 0.]))
@@ -402,6 +393,10 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
         behind = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
         if len(behind):
             raise _order_error(rows, layout, order[behind[0]], order[behind[0] + 1])
+    try:
+        sorted_ids = not rows.keyed or rows.ids.tolist() == sorted(rows.ids)
+    except TypeError:  # ids of mixed types have no order
+        sorted_ids = False
     steps = read_columns(rows.table, rows.place)
     if not np.array_equal(order, np.arange(len(order))):
         steps = steps.rows(order)
@@ -418,16 +413,9 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
         starts=starts,
         layout=layout,
         kind=kind,
-        sorted_ids=not rows.keyed or _is_sorted(rows.ids.tolist()),
+        sorted_ids=sorted_ids,
         timed=rows.stamps is not None,
     )
-
-
-def _is_sorted(ids: list[Any]) -> bool:
-    try:
-        return ids == sorted(ids)
-    except TypeError:  # ids of mixed types have no order
-        return False
 
 
 def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputError:
@@ -440,14 +428,15 @@ def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputEr
             "Sort the steps of each series by time, and merge steps of equal time",
         )
     by = "level=[0, 1]" if layout.id is None else f"[{layout.id!r}, {layout.time!r}]"
-    pandas = isinstance(rows.table, pd.DataFrame)
-    groupby, numeric = ("groupby", "numeric_only=True") if pandas else ("group_by", "")  # polars
-    back = ".reset_index()" if pandas and layout.id is not None else ""
+    merged = f"group_by({by}).mean()"  # polars
+    if isinstance(rows.table, pd.DataFrame):
+        back = "" if layout.id is None else ".reset_index()"
+        merged = f"groupby({by}).mean(numeric_only=True){back}"
     return InputError(
         f"id {rows.ids[rows.series[row]]!r} has two rows at time {after} (rows {row} and"
         f" {next_row})",
         "A series has one row per time stamp",
-        f"Merge them first, for example with X.{groupby}({by}).mean({numeric}){back}",
+        f"Merge them first, for example with X.{merged}",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, shorten
 from ._panel import Panel
 from ._panel_frames import first_steps
 from ._table_encoder import Table, TableEncoder
@@ -22,14 +22,10 @@ class PanelEncoder:
     Inputs of a step, in this order: entries of its columns, static entries, indicators of both,
     and the times since.
 
-    Parameters
-    ----------
     time_since : add, per column with gaps, the time since its last observation before this step
         and, if steps are not evenly spaced in training, the time since the last step
     others : as for `TableEncoder`; `categorical_features` may name static columns too
 
-    Examples
-    --------
     >>> from imputefree.data import read_panel
     >>> encoder = PanelEncoder().fit(read_panel([[[1.0], [np.nan]], [[3.0], [2.0], [4.0]]]))
     >>> encoder.input_names
@@ -61,79 +57,61 @@ class PanelEncoder:
         self.statics = None
         if panel.statics is not None:
             self.statics = TableEncoder(for_statics, *options).fit(panel.statics)
-        distances = _since_last_step(panel)[_within(panel)]
+        later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
+        distances = np.minimum(_since(panel)[later], LONGEST)
         self.unit = float(np.median(distances)) if len(distances) else 1.0
         even = not len(distances) or np.ptp(distances) <= 1e-6 * self.unit
         self.uneven = bool(self.time_since and not even)
         return self
 
     @property
-    def _parts(self) -> list[TableEncoder]:
-        return [self.steps] if self.statics is None else [self.steps, self.statics]
+    def together(self) -> TableEncoder:
+        """One encoder for a table of steps that repeats the static columns at every step."""
+        table = TableEncoder(indicator=self.steps.indicator)
+        table.named, table.plans = self.steps.named, list(self.steps.plans)
+        if self.statics is not None:
+            table.plans += self.statics.plans
+        return table
 
     @property
     def names(self) -> list[str]:
         """The columns of the steps, then the static ones."""
-        return [name for part in self._parts for name in part.names]
+        return self.together.names
 
     @property
     def n_columns(self) -> int:
         """Columns of the steps and static ones."""
-        return sum(part.n_columns for part in self._parts)
+        return self.together.n_columns
 
     @property
     def n_entries(self) -> int:
         """How many inputs hold entries; the rest are indicators and times."""
-        return sum(part.n_entries for part in self._parts)
+        return self.together.n_entries
 
     @property
     def input_columns(self) -> np.ndarray:
         """For each input but the times the number of the column it comes from."""
-        offsets = [0, self.steps.n_columns]
-        columns = [part.input_columns + n for part, n in zip(self._parts, offsets, strict=False)]
-        return self._entries_first(columns)
-
-    def _entries_first(self, arrays: list[np.ndarray], *more: np.ndarray) -> np.ndarray:
-        """Per part its inputs along the last axis -> entries of all, then indicators of all."""
-        cuts = [part.n_entries for part in self._parts]
-        entries = [array[..., :n] for array, n in zip(arrays, cuts, strict=True)]
-        gaps = [array[..., n:] for array, n in zip(arrays, cuts, strict=True)]
-        return np.concatenate([*entries, *gaps, *more], axis=-1)
+        return self.together.input_columns
 
     @property
     def input_names(self) -> list[str]:
         """One name per network input, in order."""
-        entries = [name for part in self._parts for name in part.input_names[: part.n_entries]]
-        gaps = [name for part in self._parts for name in part.input_names[part.n_entries :]]
-        since = [f"time since {self.steps.plans[j].name}" for j in self.timed_columns()]
-        return entries + gaps + since + ["time since the last step"] * self.uneven
+        since = [f"time since {self.steps.names[j]}" for j in self.timed_columns()]
+        since += ["time since the last step"] * self.uneven
+        return self.together.input_names + since
 
     def transform(self, panel: Panel) -> Table:
         """Encode series with the same columns -> Table of (steps of all series, D)."""
-        rule = "Series must have the columns of training"
-        if self.statics is None and panel.statics is not None:
-            raise InputError(
-                f"static columns are given ({panel.statics.names[0]!r}, …), but training had none",
-                rule,
-                "Leave static= out, or train with it",
-            )
-        steps = self.steps.transform(panel.steps)
-        values, observed = [steps.values], [steps.observed]
-        if self.statics is not None:
-            if panel.statics is None:
-                names = ", ".join(repr(plan.name) for plan in self.statics.plans[:6])
-                raise InputError(
-                    f"no static columns are given, but training had {names}",
-                    rule,
-                    "Pass a Panel with static=, with NaN for what is unknown",
-                )
-            statics = self.statics.transform(panel.statics)
-            values.append(np.repeat(statics.values, panel.lengths, axis=0))
-            observed.append(np.repeat(statics.observed, panel.lengths, axis=0))
-        since = self._times(panel, steps.observed)
+        check_statics(self.statics, panel)
+        arrays = self.steps.arranged(panel.steps).arrays
+        if self.statics is not None and panel.statics is not None:
+            statics = self.statics.arranged(panel.statics).arrays
+            arrays += [np.repeat(array, panel.lengths) for array in statics]
+        table = self.together.encode(arrays)
+        since = self._times(panel, table.observed)
         return Table(
-            self._entries_first(values, since),
-            self._entries_first(observed, np.ones(since.shape, dtype=bool)),
+            np.hstack([table.values, since]),
+            np.hstack([table.observed, np.ones(since.shape, dtype=bool)]),
         )
 
     def timed_columns(self) -> list[int]:
@@ -146,13 +124,11 @@ class PanelEncoder:
 
     def _times(self, panel: Panel, observed: np.ndarray) -> np.ndarray:
         """log(1 + time since / median distance of steps); (steps, inputs) float32."""
-        first_input = np.searchsorted(
-            self.steps.input_columns[: self.steps.n_entries], self.timed_columns()
-        )
-        starts = _starts(panel)
-        columns = [_since_observed(panel.times, starts, observed[:, i]) for i in first_input]
+        entries = self.steps.input_columns[: self.steps.n_entries]
+        first_input = np.searchsorted(entries, self.timed_columns())
+        columns = [_since(panel, observed[:, i]) for i in first_input]
         if self.uneven:
-            columns.append(_since_last_step(panel))
+            columns.append(np.minimum(_since(panel), LONGEST))
         since = np.empty((len(panel.times), len(columns)), dtype=np.float32)
         for i, column in enumerate(columns):
             with np.errstate(over="ignore"):
@@ -188,27 +164,23 @@ class PanelEncoder:
         return encoder
 
 
+def check_statics(statics: TableEncoder | None, panel: Panel) -> None:
+    """Refuse series with static columns if training had none, and the other way round."""
+    if (statics is None) != (panel.statics is None):
+        fact = f"{'no ' * (panel.statics is None)}static columns are given"
+        rule = f"Training had {'none' if statics is None else shorten(statics.names)}"
+        raise InputError(fact, rule, "Pass static= as in training, with NaN for what is unknown")
+
+
 def _starts(panel: Panel) -> np.ndarray:
     """For each step the number of its series' first step; (S,)."""
     return np.repeat(first_steps(panel.lengths), panel.lengths)
 
 
-def _within(panel: Panel) -> np.ndarray:
-    """True for all steps but the first of each series; (S,)."""
-    return np.arange(len(panel.times)) > _starts(panel)
-
-
-def _since_last_step(panel: Panel) -> np.ndarray:
-    """Time since the step before, 0 at a series' first; (S,)."""
-    with np.errstate(over="ignore"):
-        gap = np.diff(panel.times, prepend=panel.times[:1])
-    return np.where(_within(panel), np.minimum(gap, LONGEST), 0.0)
-
-
-def _since_observed(times: np.ndarray, starts: np.ndarray, observed: np.ndarray) -> np.ndarray:
+def _since(panel: Panel, observed: Any = True) -> np.ndarray:
     """Time since the last observation *before* each step, or since the series began; (S,)."""
-    here = np.arange(len(observed))
+    here = np.arange(len(panel.times))
     last = np.maximum.accumulate(np.where(observed, here, 0))
     before = np.concatenate([[0], last[:-1]])
     with np.errstate(over="ignore"):
-        return times - times[np.maximum(before, starts)]
+        return panel.times - panel.times[np.maximum(before, _starts(panel))]

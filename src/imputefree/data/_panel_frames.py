@@ -24,27 +24,18 @@ HOUR = np.timedelta64(1, "h")
 class Layout:
     """Which columns of a frame, or axes of an array, mean what.
 
-    Attributes
-    ----------
-    id : column that identifies the series of a row of a long frame
-    time : column of time stamps, numbers or dates; None takes rows in the order they come
-    static : columns that describe the series rather than a step
-    variable, value : columns of a long frame of (variable, value) pairs
-    axes : "ntd" for arrays (series, time, columns), "ndt" for (series, columns, time)
-    apart : columns that are labels, groups or weights, not values
-    lengths, times : whether an array came with lengths, and whether times were passed with the
-        series; such data must come with them again
+    Arrays with lengths, and series with times, must come with them again when they are predicted.
     """
 
-    id: str | None = None
-    time: str | None = None
-    static: tuple[str, ...] = ()
-    variable: str | None = None
+    id: str | None = None  # column of a long frame that identifies the series of a row
+    time: str | None = None  # column of numbers or dates; None takes rows in the order they come
+    static: tuple[str, ...] = ()  # columns that describe the series rather than a step
+    variable: str | None = None  # with `value`: columns of a frame of (variable, value) pairs
     value: str | None = None
-    axes: str = "ntd"
-    apart: tuple[str, ...] = ()
-    lengths: bool = False
-    times: bool = False
+    axes: str = "ntd"  # of arrays: (series, time, columns); "ndt" is (series, columns, time)
+    apart: tuple[str, ...] = ()  # columns that are labels, groups or weights, not values
+    lengths: bool = False  # whether an array came with lengths
+    times: bool = False  # whether times were passed beside the series
 
     def to_dict(self) -> dict[str, Any]:
         """The layout as plain JSON types."""

@@ -24,13 +24,9 @@ BY_TIME = "a Series indexed by (id, time)"
 def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
     """One label per series, in the order of the panel; shape (n,). Missing labels stay missing.
 
-    Parameters
-    ----------
     y : a column of labels of the panel, constant within each series; a dict or pandas Series
         keyed by id; or an array of n labels, for series without ids or with ids that were sorted
 
-    Examples
-    --------
     >>> from imputefree import Panel
     >>> frame = pd.DataFrame({"who": ["b", "b", "a"], "pulse": [70, 80, 75], "died": [1, None, 0]})
     >>> panel = Panel.from_long(frame, id="who", labels="died")
@@ -67,14 +63,10 @@ def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
 def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
     """One label per step, in the order of the panel; shape (S,). Missing labels stay missing.
 
-    Parameters
-    ----------
     y : a column of labels of the panel; a pandas Series indexed by (id, time); a list of (T_i,)
         arrays; a 2D array (N, T), its padding ignored; or a flat array (S,); all of them, for long
         frames, in the order of their rows
 
-    Examples
-    --------
     >>> from imputefree import Panel
     >>> frame = pd.DataFrame({"who": [1, 1, 2], "hour": [9, 4, 0], "pulse": [80, 70, 75]})
     >>> step_labels(["late", "early", "other"], Panel.from_long(frame, "who", "hour"))

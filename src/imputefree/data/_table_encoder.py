@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
 from ._columns import Columns, feature_count_error, to_strings
@@ -100,20 +100,20 @@ class Number:
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order.
     `values` are some values of training with their `shares`: all of them if there are few, else
-    quantiles; None in old model files.
+    quantiles.
     """
 
     kind: ClassVar = "number"
     name: str
-    has_gaps: bool
-    center: float
-    spread: float
-    levels: list[float]
-    knots: list[float]
-    scores: list[float]
+    has_gaps: bool = False
+    center: float = 0.0
+    spread: float = 1.0
+    levels: list[float] = field(default_factory=list)
+    knots: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
     scaled: bool = True  # False: inputs are the numbers themselves
-    values: list[float] | None = None
-    shares: list[float] | None = None
+    values: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
@@ -172,38 +172,25 @@ class Number:
     def plausible(self) -> tuple[np.ndarray, np.ndarray]:
         """Values of training that stand for the column, and their shares; (v,) each.
 
-        Empty if training saw no value. For an old model file they follow from levels, knots or a
-        normal distribution.
-
         >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0]), rich=True).plausible()
         (array([1., 2.]), array([0.25, 0.75]))
         """
-        if self.values is not None and self.shares is not None:
-            return np.array(self.values, dtype=np.float64), np.array(self.shares, dtype=np.float64)
-        if self.levels:
-            values = np.array(self.levels)
-        elif self.knots:
-            values = np.interp(QUANTILES, ndtr(self.scores), self.knots)
-        else:
-            far = np.finfo(np.float64).max
-            with np.errstate(over="ignore"):
-                values = np.clip(self.center + self.spread * ndtri(QUANTILES), -far, far)
-        return values, np.full(len(values), 1 / len(values))
+        return np.array(self.values, dtype=np.float64), np.array(self.shares, dtype=np.float64)
 
 
 @dataclass
 class Category:
     """A column of strings: one input per level, rare levels together; a gap is none of them.
 
-    `shares` of the levels and, last, of all rare ones; None in old model files.
+    `shares` of the levels in training and, last, of all rare ones.
     """
 
     kind: ClassVar = "category"
     name: str
-    has_gaps: bool
-    levels: list[str]
-    rare_levels: list[str]
-    shares: list[float] | None = None
+    has_gaps: bool = False
+    levels: list[str] = field(default_factory=list)
+    rare_levels: list[str] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray) -> Category:
@@ -216,10 +203,14 @@ class Category:
             keep = counts.index
         gaps = bool(pd.isna(strings).any())
         levels, rare = sorted(keep), sorted(set(counts.index) - set(keep))
-        times = dict(zip(counts.index, counts.tolist(), strict=True))
-        groups = [[level] for level in levels] + ([rare] if rare else [])
-        shares = [sum(times[level] for level in group) / sum(times.values()) for group in groups]
-        return cls(name, gaps, levels, rare, shares)
+        rows = [int(counts[level]) for level in levels]
+        rows += [int(counts[rare].sum())] if rare else []
+        return cls(name, gaps, levels, rare, [count / int(counts.sum()) for count in rows])
+
+    @property
+    def all_levels(self) -> list[str]:
+        """All levels that training saw, those with an input first."""
+        return [*self.levels, *self.rare_levels]
 
     @property
     def inputs(self) -> list[str]:
@@ -253,8 +244,7 @@ class Category:
         (array(['f', 'm'], dtype=object), array([0.75, 0.25]))
         """
         values = np.array([*self.levels, *self.rare_levels[:1]], dtype=object)
-        shares = [1 / len(values)] * len(values) if self.shares is None else self.shares
-        return values, np.array(shares, dtype=np.float64)
+        return values, np.array(self.shares, dtype=np.float64)
 
 
 Plan = Number | Category
@@ -282,16 +272,12 @@ class Table:
 class TableEncoder:
     """Learns how to scale and encode tables, and encodes them.
 
-    Parameters
-    ----------
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich"
         (see `Number`) or "auto" (rich up to 100 columns)
     owner : the estimator's name, for error messages
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
     >>> frame = pd.DataFrame({"age": [20.0, None, 40.0], "sex": ["f", "m", None]})
@@ -359,8 +345,12 @@ class TableEncoder:
 
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
-        arrays, positions, n_entries = self._match(columns), self.input_columns, self.n_entries
-        shape = (columns.n_rows, len(positions))
+        return self.encode(self._match(columns))
+
+    def encode(self, arrays: list[np.ndarray]) -> Table:
+        """Encode columns in the order of training; (n,) each -> Table of (n, D)."""
+        positions, n_entries = self.input_columns, self.n_entries
+        shape = (len(arrays[0]), len(positions))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
         unseen, start = [], 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):

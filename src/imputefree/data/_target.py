@@ -1,20 +1,23 @@
-"""What belongs to the rows: targets, weights, groups and held-out rows, checked and of one size."""
+"""What belongs to the rows: targets, weights and groups, checked; and which rows are held out."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._rules import check_rules, whole
 from ..errors import InputError, InputTypeError
 from ._columns import is_polars, refuse_rows
 from ._panel_frames import first_steps
 
+MOST_CLASSES = 20  # a number with more distinct values is not a class
 LARGEST_TARGET = 1e150  # its square still fits a float64
 
 
@@ -112,11 +115,8 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     fact = f"sample_weight holds {weight[np.argmax(bad)]}"
     refuse_rows(bad, fact, rule, "Set unusable rows to weight 0")
     if not weight.any():
-        raise InputError(
-            "all sample weights are zero",
-            "Sample weights must contain at least one non-zero number",
-            "Check the weights",
-        )
+        rule = "Sample weights must contain at least one non-zero number"
+        raise InputError("all sample weights are zero", rule, "Check the weights")
     return weight
 
 
@@ -157,17 +157,13 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows of a table (or series) with everything that belongs to each.
+    """Rows of a table (or series) with everything that belongs to each."""
 
-    inputs are `Columns` or a `Panel` of n rows; target is (n,) or, with `per_step`, one label per
-    step; weight (n,); groups (n,) strings or None; held_out (n,) bool or None.
-    """
-
-    inputs: Any
-    target: np.ndarray
-    weight: np.ndarray
-    groups: np.ndarray | None = None
-    held_out: np.ndarray | None = None
+    inputs: Any  # `Columns` or a `Panel` of n rows
+    target: np.ndarray  # (n,) or, with `per_step`, one label per step
+    weight: np.ndarray  # (n,)
+    groups: np.ndarray | None = None  # (n,) strings
+    held_out: np.ndarray | None = None  # (n,) bool
     per_step: bool = False
 
     @classmethod
@@ -228,20 +224,14 @@ class Examples:
         """Without series whose steps all weigh 0 (one factor per step); and the factors left."""
         kept = np.flatnonzero(np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0)
         if not len(kept):
-            raise InputError(
-                "class_weight gives every step the weight zero",
-                "At least one step must have a weight above zero",
-            )
+            raise _weightless("step")
         return self._rows(kept), factor[self.inputs.places(kept)]
 
     def reweighted(self, factor: np.ndarray) -> Examples:
         """With weights multiplied (one factor per row), without the rows that then weigh 0."""
         weight = self.weight * factor
         if not weight.any():
-            raise InputError(
-                "class_weight gives every row the weight zero",
-                "At least one row must have a weight above zero",
-            )
+            raise _weightless("row")
         return replace(self, weight=weight)._rows(np.flatnonzero(weight))
 
     def label_weights(self, factor: np.ndarray) -> np.ndarray | None:
@@ -257,6 +247,11 @@ class Examples:
             return weight / weight.mean() * (self.inputs.n_rows / len(weight))
         share = weight / weight.mean()
         return share if np.ptp(share) else None
+
+
+def _weightless(unit: str) -> InputError:
+    fact = f"class_weight gives every {unit} the weight zero"
+    return InputError(fact, f"At least one {unit} must have a weight above zero")
 
 
 def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
@@ -293,3 +288,175 @@ def _check_both_parts(held_out: np.ndarray, remedy: str) -> None:
             "Some rows must be learned from, and some be held out",
             remedy,
         )
+
+
+# ---- folds and parts
+def assign_folds(
+    n_folds: int,
+    rng: np.random.Generator,
+    strata: np.ndarray,
+    groups: np.ndarray | None = None,
+) -> np.ndarray:
+    """Give each row a fold number in [0, n_folds), or -1 for "always train on it".
+
+    Rows of one class are dealt out like cards, so each fold holds its share of every class. The
+    only row of a class is never held out, so that it is learned. Groups stay whole and go, largest
+    first, to the fold that has the fewest rows of the group's most common class.
+
+    Shapes: strata (n,), groups (n,) -> (n,).
+
+    >>> assign_folds(2, np.random.default_rng(0), np.array([0, 0, 0, 0, 1, 1, 2]))
+    array([ 1,  0,  0,  1,  1,  0, -1])
+    """
+    if groups is not None:
+        return _assign_groups(n_folds, rng, strata, groups)
+    folds = np.full(len(strata), -1)
+    dealt = 0  # carried over from class to class, so that no fold collects all the remainders
+    for stratum in np.unique(strata):
+        rows = rng.permutation(np.flatnonzero(strata == stratum))
+        if len(rows) > 1:
+            folds[rows] = (dealt + np.arange(len(rows))) % n_folds
+            dealt += len(rows)
+    return folds
+
+
+Fold = tuple[np.ndarray, np.ndarray]  # rows to learn from, rows to validate on
+
+
+def draw_folds(
+    n_folds: int,
+    rng: np.random.Generator,
+    strata: np.ndarray,
+    groups: np.ndarray | None = None,
+    held_out: np.ndarray | None = None,
+) -> list[Fold]:
+    """Training and validation rows fold by fold, or the one pair that `held_out` (n,) bool marks.
+
+    Empty if there are too few rows or groups to hold any out.
+
+    >>> draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1]))
+    [(array([0, 2]), array([1, 3])), (array([1, 3]), array([0, 2]))]
+    """
+    if held_out is not None:
+        return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+    n_folds = min(n_folds, len(strata) // 2)
+    if n_folds < 2:
+        return []
+    folds = assign_folds(n_folds, rng, strata, groups)
+    drawn = np.unique(folds[folds >= 0])
+    if len(drawn) < 2:
+        return []
+    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
+
+
+def _assign_groups(
+    n_folds: int, rng: np.random.Generator, strata: np.ndarray, groups: np.ndarray
+) -> np.ndarray:
+    _, stratum_of_row = np.unique(strata, return_inverse=True)
+    names, group_of_row = np.unique(groups, return_inverse=True)
+    counts = _count(group_of_row, stratum_of_row)
+    filled = np.zeros((n_folds, counts.shape[1]), dtype=int)
+    fold_of_group = np.zeros(len(names), dtype=int)
+    order = rng.permutation(len(names))
+    for group in order[np.argsort(-counts[order].sum(1), kind="stable")]:
+        main = counts[group].argmax()
+        fold = np.lexsort((filled.sum(1), filled[:, main]))[0]
+        fold_of_group[group] = fold
+        filled[fold] += counts[group]
+    return fold_of_group[group_of_row]
+
+
+def _count(group_of_row: np.ndarray, stratum_of_row: np.ndarray) -> np.ndarray:
+    """How many rows of each stratum a group has; (groups, strata)."""
+    counts = np.zeros((group_of_row.max() + 1, stratum_of_row.max() + 1), dtype=int)
+    np.add.at(counts, (group_of_row, stratum_of_row), 1)
+    return counts
+
+
+def tenths(y: np.ndarray) -> np.ndarray:
+    """Which tenth of all numbers each belongs to; (n,)."""
+    return np.asarray(pd.qcut(y, 10, labels=False, duplicates="drop"))
+
+
+class Split(NamedTuple):
+    """Sorted row numbers of three disjoint parts."""
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+
+@dataclass(frozen=True)
+class Splits:
+    """How a study is split; the seed decides which rows, this class how many and which kind.
+
+    test, validation : shares of all rows (of all groups, if there are groups)
+    test_rows : rows of a fixed test part, the same for every seed
+    balanced_test : the test part has equally many rows of each class; otherwise classes keep their
+        shares in every part (numbers: their tenths)
+
+    Rows of one group (for example a patient) are never in two parts.
+
+    >>> y = np.repeat([0, 1], [80, 20])
+    >>> split = Splits(test=0.2, validation=0.1, balanced_test=True).of(y, seed=0)
+    >>> [len(part) for part in split], int(y[split.test].sum())
+    ([70, 10, 20], 10)
+    """
+
+    test: float = 0.1
+    validation: float = 0.1
+    balanced_test: bool = False
+    test_rows: np.ndarray | None = None
+
+    def of(self, y: Any, groups: Any = None, seed: int = 0) -> Split:
+        """Split rows with these labels (n,) and, if rows belong together, groups (n,)."""
+        check_rules(SimpleNamespace(seed=seed), {"seed": whole(0)})
+        rng = np.random.default_rng(seed)
+        unit, strata = _units(np.asarray(y), groups)
+        n = len(strata)
+        if self.test_rows is not None:
+            fixed = np.isin(np.arange(n), unit[self.test_rows])
+        else:
+            fixed = np.zeros(n, dtype=bool)
+            fixed[_draw(strata, np.arange(n), self.test * n, self.balanced_test, rng)] = True
+        rest = np.flatnonzero(~fixed)
+        chosen = np.zeros(n, dtype=bool)
+        chosen[_draw(strata, rest, self.validation * n, False, rng)] = True
+        parts = (~fixed & ~chosen, chosen, fixed)
+        return Split(*(np.flatnonzero(part[unit]) for part in parts))
+
+
+def _units(y: np.ndarray, groups: Any) -> tuple[np.ndarray, np.ndarray]:
+    """What is drawn, groups or rows: the unit of each row (n,), and the stratum of each unit.
+
+    The stratum of a group is that of most of its rows.
+    """
+    if y.dtype.kind == "f" and len(np.unique(y)) > MOST_CLASSES:
+        strata = tenths(y)
+    else:
+        strata = np.unique(y, return_inverse=True)[1]
+    if groups is None:
+        return np.arange(len(y)), strata
+    unit = pd.factorize(np.asarray(groups))[0]
+    return unit, _count(unit, strata).argmax(1)
+
+
+def _draw(
+    strata: np.ndarray, among: np.ndarray, size: float, balanced: bool, rng: np.random.Generator
+) -> np.ndarray:
+    """Units drawn from each stratum: equally many if balanced, else in proportion."""
+    shuffled = rng.permutation(among)
+    kinds = np.unique(strata)
+    drawn = []
+    for kind in kinds:
+        members = shuffled[strata[shuffled] == kind]
+        share = 1 / len(kinds) if balanced else len(members) / max(len(among), 1)
+        count = round(share * size)
+        if balanced and count >= len(members):
+            raise InputError(
+                f"a balanced test part needs {count} rows of each class; one has {len(members)}",
+                "Every class must also be left to learn from",
+                "Make the test part smaller",
+            )
+        drawn.append(members[:count])
+    return np.concatenate(drawn)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,11 +23,12 @@ from torch import Tensor
 from .. import __version__, gil
 from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._progress import training_progress
-from ..data import Examples, Table, assign_folds
+from ..data import Examples, Fold, Table, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
     CrossEntropy,
+    HeldOut,
     Loss,
     Policy,
     Predictor,
@@ -67,19 +69,39 @@ class GILEstimator(Parameters):
     _in_units: Any
 
     # ---- fit: examples in, trained networks out
-    def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
-        """Train from scratch (or continue, with warm_start) until early stopping."""
+    def _fit(
+        self,
+        examples: Examples,
+        checkpoint: str | os.PathLike[str] | None,
+        folds: Sequence[Fold] = (),
+        deadline: float | None = None,
+    ) -> Self:
+        """Train from scratch (or continue, with warm_start) until early stopping.
+
+        Given `folds`, members take them in turn, and `out_of_fold_` holds predictions for the rows
+        that some member did not train on. No step begins after `deadline`.
+        """
         self._start(examples, continuing=self.warm_start and hasattr(self, "predictor_"))
         data, strata, examples = self._training_data(examples)
-        train_rows, held_out = self._split(strata, examples.groups, examples.held_out)
+        train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
         trainer = self._new_trainer()
         resumed = None
         if checkpoint is not None:
             resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
         with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
-            trainer.run(data, train_rows, held_out, progress=report, checkpoint=resumed)
+            trainer.run(
+                data,
+                train_rows,
+                held_out,
+                progress=report,
+                checkpoint=resumed,
+                deadline=deadline,
+            )
         self._finish(trainer)
         self._trainer = None
+        if folds and held_out is not None:
+            validation = HeldOut(self._loss(), data, held_out)
+            self.out_of_fold_ = validation.predictions(self.predictor_).numpy()
         return self
 
     def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
@@ -189,10 +211,17 @@ class GILEstimator(Parameters):
         return data.to(self._device()), strata, examples
 
     def _split(
-        self, strata: np.ndarray, groups: np.ndarray | None, chosen: np.ndarray | None
+        self,
+        strata: np.ndarray,
+        groups: np.ndarray | None,
+        chosen: np.ndarray | None,
+        folds: Sequence[Fold] = (),
     ) -> tuple[list[Tensor], list[Tensor] | None]:
         """Per member, the rows to learn from and the rows to validate on."""
         n_members, every_row = int(self.n_members), torch.arange(len(strata))
+        if folds:
+            pairs = list(islice(cycle(folds), n_members))
+            return [torch.from_numpy(a) for a, _ in pairs], [torch.from_numpy(b) for _, b in pairs]
         if chosen is not None:
             if not self.early_stopping:
                 raise ParameterError(

@@ -108,9 +108,7 @@ def _least_loss(
     return weights / weights.sum()
 
 
-def _sharpness(
-    pooled: np.ndarray, target: np.ndarray, weight: np.ndarray, pull: float
-) -> float:
+def _sharpness(pooled: np.ndarray, target: np.ndarray, weight: np.ndarray, pull: float) -> float:
     """The exponent of least log-loss, pulled towards 1."""
     logs = np.log(np.maximum(pooled, SMALLEST))
     row = np.arange(len(target))

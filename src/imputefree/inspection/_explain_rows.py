@@ -128,8 +128,6 @@ def explain_rows(
 class Copies:
     """Predicts copies of rows or series that each have one column changed.
 
-    Attributes
-    ----------
     code : (n,) the number of the class that is explained; None for a regression
     lengths : (n,) steps of each series; 1 for rows of a table
     step_seen : (S, columns of a step) and fixed_seen : (n, other columns), what is observed
@@ -146,7 +144,7 @@ class Copies:
             fixed = raw.statics and _known_levels(encoder.statics, raw.statics)
             self.inputs = replace(raw, steps=steps, statics=fixed, apart={})
             self.step_seen = steps.observed
-            plans = [*encoder.steps.plans, *(encoder.statics.plans if fixed else [])]
+            plans = encoder.together.plans
         else:
             self.limit = max(CHUNK_NUMBERS // max(len(encoder.input_columns), 1), 1)
             self.lengths = np.ones(raw.n_rows, dtype=np.int64)
@@ -218,7 +216,7 @@ def _known_levels(encoder: TableEncoder, columns: Columns) -> Columns:
     columns, arrays = encoder.arranged(columns), []
     for plan, array in zip(encoder.plans, columns.arrays, strict=True):
         if isinstance(plan, Category):
-            levels = {*plan.levels, *plan.rare_levels}
+            levels = set(plan.all_levels)
             array = np.array([x if x in levels else None for x in array], dtype=object)
         arrays.append(array)
     return replace(columns, arrays=arrays)
@@ -229,11 +227,8 @@ def _explained_class(model: Any, predicted: np.ndarray, of: Any) -> np.ndarray |
     classes = getattr(model, "classes_", None)
     if classes is None:
         if of is not None:
-            raise ParameterError(
-                f"of is {of!r}, but this model predicts a number",
-                "Only a classifier has a class to explain",
-                "Leave it out",
-            )
+            fact = f"of is {of!r}, but this model predicts a number"
+            raise ParameterError(fact, "Only a classifier has a class to explain", "Leave it out")
         return None
     if of is None and len(classes) > 2:
         return predicted.argmax(1)

@@ -49,18 +49,13 @@ class Explanation:
         With most=1 a dict {"column", "change", "low", "high"} per row, None if nothing is missing;
         otherwise a list of at most that many dicts per row.
         """
-        ranked = []
-        for i, change in enumerate(self.next_value):
-            order = np.argsort(-change, kind="stable")  # NaN (observed) comes last
+        parts, ranked = ("change", "low", "high"), []
+        for numbers in np.stack([getattr(self, name) for name in NEXT], axis=-1):  # (d, 3)
+            order = np.argsort(-numbers[:, 0], kind="stable")[:most]  # NaN (observed) comes last
             best = [
-                {
-                    "column": self.columns[j],
-                    "change": float(change[j]),
-                    "low": float(self.next_low[i, j]),
-                    "high": float(self.next_high[i, j]),
-                }
-                for j in order[:most]
-                if not np.isnan(change[j])
+                {"column": self.columns[j], **dict(zip(parts, numbers[j].tolist(), strict=True))}
+                for j in order
+                if not np.isnan(numbers[j, 0])
             ]
             ranked.append(best if most != 1 else next(iter(best), None))
         return ranked
@@ -88,11 +83,9 @@ class Explanation:
         values, step_values : what `input_values` returned
         names : (n,) what to call the rows, in a column with this title
         """
-        n, d = self.next_value.shape
         importance = self.importance_by_column()
-        lines = self._named_lines(
-            names, title, np.repeat(np.arange(n), d), np.tile(np.arange(d), n)
-        )
+        row, column = np.indices(self.next_value.shape)
+        lines = self._named_lines(names, title, row.ravel(), column.ravel())
         lines["value"], lines["removal"] = values.ravel(), self.by_column().ravel()
         lines["importance"] = np.nan if importance is None else importance.ravel()
         for name in NEXT:

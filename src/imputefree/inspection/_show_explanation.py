@@ -176,14 +176,10 @@ def _draw_effects(axes: Any, why: Explanation, values: np.ndarray) -> None:
     """One bar per column of the only row, the largest at the top."""
     effect, series = why.by_column()[0], isinstance(why, SeriesExplanation)
     order = _by_size(effect)
-    axes.set_title(
-        ("what all values of a column did" if series else "what each observed value did")
-        + _largest(len(order))
-    )
-    order = order[:MOST]
     labels = [why.columns[j] + ("" if series else f" = {value_text(values[0, j])}") for j in order]
-    colours = [UP if effect[j] >= 0 else DOWN for j in order]
-    _draw_bars(axes, labels, effect[order], colours, why, "nothing is observed")
+    colours = np.where(effect[order] >= 0, UP, DOWN)
+    title = "what all values of a column did" if series else "what each observed value did"
+    _draw_bars(axes, why, title, labels, effect[order], colours, "nothing is observed")
     axes.set_xlabel("prediction minus prediction without it")
 
 
@@ -216,16 +212,13 @@ def draw_next(axes: Any, why: Explanation) -> None:
 
 def _draw_means(left: Any, right: Any, why: Explanation) -> None:
     """Means over many rows: what removing does, and what measuring would do."""
-    means = why.means()
-    halves = (
+    for axes, key, colour, title, empty in (
         (left, "effect", UP, "mean effect of removing, where observed", "nothing is observed"),
         (right, "change", GREY, "mean change if measured, where missing", "nothing is missing"),
-    )
-    for axes, key, colour, title, empty in halves:
-        part = means.dropna(subset=key).sort_values(key, ascending=False, kind="stable")
-        axes.set_title(title + _largest(len(part)))
-        part = part.head(MOST)
-        _draw_bars(axes, list(part["column"]), part[key].to_numpy(), colour, why, empty)
+    ):
+        part = why.means().dropna(subset=key).sort_values(key, ascending=False, kind="stable")
+        labels, colours = part["column"].tolist(), np.full(len(part), colour)
+        _draw_bars(axes, why, title, labels, part[key].to_numpy(), colours, empty)
         axes.set_xlabel("mean absolute change of the prediction")
 
 
@@ -259,13 +252,21 @@ def _draw_steps(axes: Any, why: SeriesExplanation) -> None:
 
 
 def _draw_bars(
-    axes: Any, labels: list[str], sizes: np.ndarray, colour: Any, why: Explanation, empty: str
+    axes: Any,
+    why: Explanation,
+    title: str,
+    labels: list[str],
+    sizes: np.ndarray,
+    colours: np.ndarray,
+    empty: str,
 ) -> None:
-    """Horizontal bars with their numbers at the end."""
+    """Horizontal bars with their numbers at the end; at most MOST."""
+    axes.set_title(title + _largest(len(labels)))
     if not labels:
         _say(axes, empty)
         return
-    bars = axes.barh(np.arange(len(labels)), sizes, color=colour, height=0.7)
+    labels, sizes = labels[:MOST], sizes[:MOST]
+    bars = axes.barh(np.arange(len(labels)), sizes, color=colours[:MOST], height=0.7)
     axes.bar_label(bars, list(map(NumberFormat(why), sizes)), padding=4, fontsize=8)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.margins(x=0.15)

@@ -1,11 +1,11 @@
 """Files: CSV and Parquet in and out, and model files.
 
-To add a format, write a module like `_parquet_rows.py`: a `Reader`, and functions to open and to
-read a file. `_read_files.py` chooses by the ending of the name, and `_write_tables.py` for output.
+To add a format, write a `Reader` such as `ParquetRows`. `_read_files.py` and `_write_tables.py`
+choose by the ending of the name.
 """
 
 from ._file_rows import BadRows, RawRows, Reader, twin_error
-from ._model_file import load_model_file, pack_parameter, save_model_file
+from ._model_file import load_model_file, pack_model, pack_parameter, save_model_file
 from ._read_files import (
     TASKS,
     header,
@@ -29,6 +29,7 @@ __all__ = [
     "load_model_file",
     "need_columns",
     "open_rows",
+    "pack_model",
     "pack_parameter",
     "read_csv",
     "read_frame",

@@ -8,9 +8,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -21,7 +19,7 @@ from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
 from ..errors import InputError
-from ._file_rows import RawRows, open_file, twin_error, unreadable
+from ._file_rows import RawRows, twin_error, twins_of, unreadable
 
 BLOCK = 2 * 2**20  # bytes read at once
 LONGEST = 64 * 2**20  # bytes of one row
@@ -37,17 +35,12 @@ CORRUPTED = (EOFError, OSError, ValueError, *PACKING_ERRORS)
 
 
 class Records(NamedTuple):
-    """Where the records of a text are, without blank lines, which pandas also skips.
+    """Where the records of a text are, without blank lines, which pandas also skips."""
 
-    spans : (n, 4) offsets of start and end, number of lines before it, number of fields
-    length, n_lines : how many bytes and lines these records and blank lines take
-    too_long : whether the next record has a field that is longer than the csv module allows
-    """
-
-    spans: np.ndarray
-    length: int
-    n_lines: int
-    too_long: bool = False
+    spans: np.ndarray  # (n, 4) offsets of start and end, lines before it, number of fields
+    length: int  # bytes of these records and blank lines
+    n_lines: int  # and their lines
+    too_long: bool = False  # whether a field follows that is longer than the csv module allows
 
 
 def find_records(text: bytes, last: bool) -> Records:
@@ -112,8 +105,8 @@ class CsvRows:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = path.write_text("id,age\\n7,31\\n8,\\n")
-    >>> with open_csv(path) as file:
-    ...     for rows in file.rows({"age": "number"}):
+    >>> with path.open("rb") as raw:
+    ...     for rows in CsvRows(path, raw).rows({"age": "number"}):
     ...         print(rows.frame["age"].tolist(), rows.lines)
     [31.0, nan] [2 3]
     """
@@ -138,7 +131,7 @@ class CsvRows:
             if len(names) == 1 and mark in names[0]:
                 raise unreadable(path, f"seems to have {word} between its columns, not commas")
         self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
-        self.twins = {name for name, count in Counter(self.names).items() if count > 1}
+        self.twins = twins_of(self.names)
         self._first = text, spans[1:], line
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
@@ -152,14 +145,10 @@ class CsvRows:
             width = len(self.names)
             for *_, at, fields in spans[spans[:, 3] != width].tolist():
                 wrong[line + at] = f"has {fields} fields, but there are {width} column names"
-            if b"\0" in text:
+            if _problem(text):
                 for start, end, at, _ in spans.tolist():
-                    if b"\0" in text[start:end]:
-                        wrong[line + at] = "holds a zero byte"
-            if not _is_utf8(text):
-                for start, end, at, _ in spans.tolist():
-                    if not _is_utf8(text[start:end]):
-                        wrong[line + at] = "is not UTF-8 text"
+                    if problem := _problem(text[start:end]):
+                        wrong[line + at] = problem
             if wrong:
                 spans = spans[~np.isin(line + spans[:, 2], list(wrong))]
             frame = self._frame(text, spans, kinds)
@@ -172,7 +161,7 @@ class CsvRows:
             try:
                 new = self._stream.read(size)
             except CORRUPTED as error:
-                raise _corrupted(self.path, error) from None
+                raise unreadable(self.path, f"is truncated or corrupted ({error})") from None
             text, last = rest + new, not new
             if line == 1:
                 text = text.removeprefix(BYTE_ORDER_MARK)
@@ -224,13 +213,6 @@ class CsvRows:
         return frame[list(places)].set_axis(list(kinds), axis=1)
 
 
-@contextmanager
-def open_csv(path: Path) -> Iterator[CsvRows]:
-    """The file, closed after the block; an InputError if it cannot be read."""
-    with open_file(path) as raw:
-        yield CsvRows(path, raw)
-
-
 def read_checked(path: Path, content: bytes) -> pd.DataFrame:
     """All of a CSV file that was read as bytes; columns are typed by pandas, empty cells are gaps.
 
@@ -262,30 +244,24 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         raise unreadable(path, f"is not CSV text ({error})") from None
 
 
-def _corrupted(path: Path, error: Exception) -> InputError:
-    return unreadable(path, f"is truncated or corrupted ({error})")
-
-
 def _unpacked(path: Path, raw: IO[bytes]) -> Any:
     method = PACKED.get(path.suffix.lower())
     if method is None:
         return raw
     try:
         return get_handle(raw, "rb", compression=method, is_text=False).handle
-    except ImportError as error:
-        raise unreadable(
-            path, f"is compressed as {path.suffix}, which cannot be read ({error})"
-        ) from None
-    except CORRUPTED as error:
-        raise _corrupted(path, error) from None
+    except (ImportError, *CORRUPTED) as error:
+        problem = "is truncated or corrupted" if isinstance(error, CORRUPTED) else "cannot be read"
+        raise unreadable(path, f"{problem} as {path.suffix} ({error})") from None
 
 
-def _is_utf8(text: bytes) -> bool:
+def _problem(text: bytes) -> str | None:
+    """Why this cannot be text."""
     try:
         text.decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        return "is not UTF-8 text"
+    return "holds a zero byte" if b"\0" in text else None
 
 
 def _joined(spans: np.ndarray) -> list[list[int]]:

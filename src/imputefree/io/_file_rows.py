@@ -1,8 +1,11 @@
-"""What all formats share: the `Reader` interface, rows as read, and rows that cannot be read."""
+"""What all formats share: the `Reader` interface, rows as read and bad rows; and Parquet files."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
@@ -10,25 +13,22 @@ from typing import IO, Protocol
 import numpy as np
 import pandas as pd
 
-from ..errors import InputError, counted, shorten
+from ..errors import InputError, counted, require_extra, shorten
 
+PARQUET = (".parquet", ".pq")
+CELLS, MOST_ROWS = 2**18, 2**15  # of a Parquet file, read at once
+INDEX = re.compile(r"__index_level_\d+__")  # pandas' name for an index without a name
 SHOWN = 10  # bad rows that are described; the others are counted
 
 
 @dataclass(frozen=True)
 class RawRows:
-    """A piece of a file, read but not yet interpreted.
+    """A piece of a file, read but not yet interpreted."""
 
-    frame : (n, columns) cells as the file has them
-    lines : (n,) the line in which each row begins; the first line of a file is 1
-    wrong : by line, what is wrong with rows that are not in the frame
-    done : position in the file, in bytes
-    """
-
-    frame: pd.DataFrame
-    lines: np.ndarray
-    wrong: dict[int, str] = field(default_factory=dict)
-    done: int = 0
+    frame: pd.DataFrame  # (n, columns) cells as the file has them
+    lines: np.ndarray  # (n,) the line in which each row begins; the first line of a file is 1
+    wrong: dict[int, str] = field(default_factory=dict)  # by line, why a row is not in the frame
+    done: int = 0  # position in the file, in bytes
 
 
 class Reader(Protocol):
@@ -47,14 +47,10 @@ class Reader(Protocol):
 class BadRows:
     """Collects bad rows by line number: stops at the first, or skips and counts them.
 
-    Parameters
-    ----------
     path : the file, for messages
     skip : leave bad rows out; otherwise the first one is an InputError
     word : what rows are counted in: "line" for text, where the names are line 1, or "row"
 
-    Examples
-    --------
     >>> bad = BadRows(Path("a.csv"), skip=True)
     >>> bad.report({7: "has 2 fields, not 3", 4: "column 'age' holds 'old', not a number"})
     >>> print(*bad.notes, sep="\\n")
@@ -107,6 +103,11 @@ def open_file(path: Path) -> IO[bytes]:
     raise InputError(f"{path} {problem}", "A table is a file", "Correct the path")
 
 
+def twins_of(names: list[str]) -> set[str]:
+    """Names that occur more than once."""
+    return {name for name, count in Counter(names).items() if count > 1}
+
+
 def twin_error(path: Path, names: list[str]) -> InputError:
     """The error for columns of the same name; pandas would rename the second silently."""
     return InputError(
@@ -123,3 +124,63 @@ def unreadable(path: Path, problem: str) -> InputError:
         "A table is a Parquet file, or a CSV file: a line of column names, then a line per row",
         "Correct or replace the file",
     )
+
+
+class ParquetRows:
+    """An open Parquet file; see `Reader`. Its rows are counted from 1."""
+
+    word = "row"
+
+    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+        with _parquet_errors(path):
+            from pyarrow import parquet
+
+            # With a buffer, so that a single row group as large as the file is not read at once.
+            self.file = parquet.ParquetFile(raw, buffer_size=2**20, pre_buffer=False)
+        self.path = path
+        self.size: int | None = path.stat().st_size
+        self.names = [str(name) for name in self.file.schema_arrow.names]
+        self.twins = twins_of(self.names)
+
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """Pieces of the columns in `kinds`, typed as in the file."""
+        wanted, total, done = list(kinds), self.file.metadata.num_rows, 0
+        at_once = int(np.clip(CELLS // max(len(wanted), 1), 1, MOST_ROWS))
+        with _parquet_errors(self.path):
+            import pyarrow
+
+            for batch in self.file.iter_batches(batch_size=at_once, columns=wanted):
+                # Positions of nested columns are their fields': by name they are whole.
+                table = pyarrow.Table.from_batches([batch]).select(wanted)
+                for i, column in enumerate(table.schema):
+                    if pyarrow.types.is_decimal(column.type):  # which pandas has as objects
+                        floats = table.column(i).cast(pyarrow.float64())
+                        table = table.set_column(i, column.name, floats)
+                lines = np.arange(done + 1, done + len(table) + 1)
+                done += len(table)
+                frame = table.to_pandas(ignore_metadata=True)  # without dates as indices
+                yield RawRows(frame, lines, {}, (self.size or 0) * done // total)
+
+
+def read_parquet(path: Path, content: IO[bytes]) -> pd.DataFrame:
+    """All of a Parquet file.
+
+    A named index is a column like others; an unnamed one only numbers the rows.
+    """
+    reader = ParquetRows(path, content)
+    if reader.twins:
+        raise twin_error(path, sorted(reader.twins))
+    with _parquet_errors(path):
+        frame = reader.file.read().to_pandas(ignore_metadata=True)
+    return frame.drop(columns=[name for name in frame if INDEX.fullmatch(str(name))])
+
+
+@contextmanager
+def _parquet_errors(path: Path) -> Iterator[None]:
+    require_extra("data", "pyarrow")
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+        if isinstance(error, InputError):
+            raise
+        raise unreadable(path, f"is not a Parquet file that can be read ({error})") from None

@@ -27,41 +27,35 @@ from ..gil import POLICIES, MemberMlp, Policy
 FORMAT = 2  # 1 had no policy
 KEY = "imputefree"
 POLICY = "policy."  # before the names of a policy's weights
+RULE = "A model file is what the save method of an imputefree estimator wrote"
 PLAIN = str | int | float | bool | None
-FITTED = (
-    "placeholder_",
-    "classes_",
-    "target_mean_",
-    "target_scale_",
-    "n_features_in_",
-    "feature_names_in_",
-    "layout_",
-    "history_",
-    "n_iter_",
-    "about_",  # of a model made by the command line: where it comes from, see workflow
-    "card_",
-)
+FITTED = ["placeholder_", "classes_", "target_mean_", "target_scale_"]
+FITTED += ["n_features_in_", "feature_names_in_", "layout_", "history_", "n_iter_"]
+FITTED += ["about_", "card_"]  # of a model made by the command line, see workflow
 Estimator = TypeVar("Estimator")
 
 
 def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator; a failure halfway leaves an older file at `path` untouched."""
+    weights, metadata = pack_model(model)
+    with saving(Path(path), ModelFileError) as place:
+        place.write_bytes(_in_order(to_bytes(weights, metadata)))
+
+
+def pack_model(model: Any) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """Weights and metadata of a fitted estimator; "sha256" identifies both."""
     weights = {name: w.detach().cpu() for name, w in model.predictor_.state_dict().items()}
-    policy = _pack_policy(model, weights)
     content = {
         "format": FORMAT,
         "estimator": type(model).__name__,
         "parameters": {k: pack_parameter(v) for k, v in model.get_params(deep=False).items()},
         "encoder": model.encoder_.state(),
         "network": model.predictor_.shape,
-        "fitted": _pack_fitted(model),
-        "policy": policy,
+        "fitted": {k: _pack_fitted(getattr(model, k)) for k in FITTED if hasattr(model, k)},
+        "policy": _pack_policy(model, weights),
     }
     text = json.dumps(content, sort_keys=True, default=np.generic.item)
-    metadata = {KEY: text, "sha256": _digest(text, weights)}
-    path = Path(path)
-    with saving(path, ModelFileError) as place:
-        place.write_bytes(_in_order(to_bytes(weights, metadata)))
+    return weights, {KEY: text, "sha256": _digest(text, weights)}
 
 
 def _in_order(file: bytes) -> bytes:
@@ -89,11 +83,8 @@ def load_model_file(path: str | os.PathLike[str], cls: type[Estimator]) -> Estim
     try:
         return _rebuild(known[kind], content, weights)
     except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        raise ModelFileError(
-            f"{path} does not describe a whole model ({error})",
-            "A model file must be as `save` wrote it",
-            "Save the model again",
-        ) from None
+        fact = f"{path} does not describe a whole model ({error})"
+        raise ModelFileError(fact, RULE, "Save the model again") from None
 
 
 def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> Any:
@@ -108,9 +99,8 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
         del model.policy_
     network.load_state_dict(weights, assign=True)
     model.predictor_ = network
-    for name in FITTED:
-        if name in content["fitted"]:
-            setattr(model, name, _unpack_fitted(content["fitted"][name]))
+    for name in (name for name in FITTED if name in content["fitted"]):
+        setattr(model, name, _unpack_fitted(content["fitted"][name]))
     if hasattr(model, "layout_"):
         Layout.from_dict(model.layout_).check()
     classes = len(model.classes_) if hasattr(model, "classes_") else 1
@@ -130,24 +120,17 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except FileNotFoundError:
         raise ModelFileError(f"{path} does not exist", "", "Check the path") from None
     except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be read ({error.strerror or error})", "", "Check path and permissions"
-        ) from None
+        fact = f"{path} cannot be read ({error.strerror or error})"
+        raise ModelFileError(fact, "", "Check path and permissions") from None
     except (SafetensorError, ValueError) as error:
-        raise ModelFileError(
-            f"{path} is truncated or not a model file ({error})",
-            "A model file is what the save method of an imputefree estimator wrote",
-            "Copy it again, or save the model again",
-        ) from None
+        fact = f"{path} is truncated or not a model file ({error})"
+        raise ModelFileError(fact, RULE, "Copy it again, or save the model again") from None
     try:
         content = json.loads(metadata[KEY])
         version = content["format"]
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise ModelFileError(
-            f"{path} is a safetensors file from elsewhere",
-            "A model file is what the save method of an imputefree estimator wrote",
-            "Load it with the program that made it",
-        ) from None
+        fact = f"{path} is a safetensors file from elsewhere"
+        raise ModelFileError(fact, RULE, "Load it with the program that made it") from None
     if not isinstance(version, int) or version > FORMAT:
         raise ModelFileError(
             f"{path} has format {version}, newer than this version's {FORMAT}",
@@ -155,11 +138,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
             "Update imputefree, or save the model with this version",
         )
     if metadata.get("sha256") != _digest(metadata[KEY], weights):
-        raise ModelFileError(
-            f"{path} was changed after it was saved (checksum differs)",
-            "A model file must be as `save` wrote it",
-            "Get a fresh copy from where it was made",
-        )
+        fact = f"{path} was changed after it was saved (checksum differs)"
+        raise ModelFileError(fact, RULE, "Get a fresh copy from where it was made")
     return content, weights
 
 
@@ -229,18 +209,11 @@ def _unpack_policy(name: str | None, weights: dict[str, torch.Tensor]) -> Policy
     return policy
 
 
-def _pack_fitted(model: Any) -> dict[str, Any]:
-    """Fitted attributes that plain JSON can hold, arrays with their dtype."""
-    packed: dict[str, Any] = {}
-    for name in FITTED:
-        if not hasattr(model, name):
-            continue
-        value = getattr(model, name)
-        if isinstance(value, np.ndarray):
-            packed[name] = {"array": value.tolist(), "dtype": value.dtype.str}
-        else:
-            packed[name] = {"value": value}
-    return packed
+def _pack_fitted(value: Any) -> dict[str, Any]:
+    """A fitted attribute that plain JSON can hold; an array with its dtype."""
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist(), "dtype": value.dtype.str}
+    return {"value": value}
 
 
 def _unpack_fitted(packed: dict[str, Any]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import io
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,25 +15,19 @@ import pandas as pd
 
 from ..data import GAP_WORDS, MOST_CLASSES
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
-from ._csv_rows import open_csv, read_checked
-from ._file_rows import Reader, open_file
-from ._parquet_rows import PARQUET, open_parquet, read_parquet
+from ._csv_rows import CsvRows, read_checked
+from ._file_rows import PARQUET, ParquetRows, Reader, open_file, read_parquet
 
 TASKS = ("classification", "regression")
 EXACT = 2**53  # up to which floats hold all whole numbers
 
 
 class TableFile(NamedTuple):
-    """A whole file.
+    """A whole file."""
 
-    frame : its rows, numbered 0, 1, …
-    notes : what was taken for a gap, a sentence each
-    digest : SHA-256 of the file, which identifies its content
-    """
-
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
-    digest: str
+    frame: pd.DataFrame  # its rows, numbered 0, 1, …
+    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
+    digest: str  # SHA-256, which identifies the content
 
 
 def read_frame(path: Path) -> TableFile:
@@ -57,9 +51,11 @@ def read_csv(path: Path) -> pd.DataFrame:
         return read_checked(path, file.read())
 
 
-def open_rows(path: Path) -> AbstractContextManager[Reader]:
-    """A CSV, compressed CSV or Parquet file to be read piece by piece."""
-    return open_parquet(path) if path.suffix.lower() in PARQUET else open_csv(path)
+@contextmanager
+def open_rows(path: Path) -> Iterator[Reader]:
+    """A CSV, compressed CSV or Parquet file to be read piece by piece, closed after the block."""
+    with open_file(path) as raw:
+        yield ParquetRows(path, raw) if path.suffix.lower() in PARQUET else CsvRows(path, raw)
 
 
 def header(path: Path) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +15,7 @@ import pandas as pd
 
 from .._files import replacing, write_errors
 from ..errors import ParameterError, ResultsError, require_extra
-from ._parquet_rows import PARQUET
+from ._file_rows import PARQUET
 
 STDOUT = "-"
 PLAIN, PACKED = ("", ".csv", ".txt"), (".gz", ".csv.gz", ".txt.gz")
@@ -37,28 +36,22 @@ def table_output(output: str, never: tuple[Path, ...] = ()) -> Iterator[Write]:
         with write_errors(output):
             sys.stdout.flush()
         return
-    path, complete = Path(os.path.realpath(output)), False
+    path = Path(os.path.realpath(output))
     check_format(output, never)
-    try:
-        with ExitStack() as stack:
-            place = stack.enter_context(replacing(path)) if _is_plain(path) else path
-            opened = ExitStack()
-            stack.callback(_close_quietly, opened.close)
-            with write_errors(output):
-                if path.suffix.lower() in PARQUET:
-                    write = _parquet_writer(place, output, opened)
-                else:
-                    packed = _is_plain(path) and _ending(path) in PACKED
-                    write = _csv_writer(_open_text(place, packed, opened), output)
-            yield write
-            with write_errors(output):
-                opened.close()
-            complete = True
-    except OSError:
-        if not complete:  # not from writing, but from whoever computes what is written
-            raise
+    with ExitStack() as stack:
+        place = stack.enter_context(replacing(path)) if _is_plain(path) else path
+        opened = ExitStack()
+        stack.callback(_close_quietly, opened)
         with write_errors(output):
-            raise
+            if path.suffix.lower() in PARQUET:
+                write = _parquet_writer(place, output, opened)
+            else:
+                packed = _is_plain(path) and _ending(path) in PACKED
+                write = _csv_writer(_open_text(place, packed, opened), output)
+        yield write
+        with write_errors(output):
+            opened.close()
+            stack.close()  # moves the file into place
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
@@ -149,23 +142,17 @@ def _parquet_writer(place: Path, output: str, stack: ExitStack) -> Write:
         table = table.replace_schema_metadata(None)
         with write_errors(output):
             if writer is None:
-                writer = parquet.ParquetWriter(file, _without_nulls(pyarrow, table.schema))
-                stack.callback(lambda: writer.close())
+                fields = [
+                    # A column that is empty so far may hold strings later.
+                    field.with_type(pyarrow.string()) if field.type == pyarrow.null() else field
+                    for field in table.schema
+                ]
+                writer = stack.enter_context(parquet.ParquetWriter(file, pyarrow.schema(fields)))
             writer.write_table(table.cast(writer.schema))
 
     return write
 
 
-def _without_nulls(pyarrow: Any, schema: Any) -> Any:
-    """A column that is empty so far may hold strings later."""
-    return pyarrow.schema(
-        [
-            column.with_type(pyarrow.string()) if pyarrow.types.is_null(column.type) else column
-            for column in schema
-        ]
-    )
-
-
-def _close_quietly(close: Callable[[], None]) -> None:
-    with contextlib.suppress(Exception):
-        close()
+def _close_quietly(opened: ExitStack) -> None:
+    with suppress(Exception):
+        opened.close()

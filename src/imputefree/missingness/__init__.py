@@ -25,22 +25,15 @@ import pandas as pd
 from .._rules import check_name, check_options, check_value, number, whole
 from ..errors import shorten
 from ._block_gaps import blocks, mnist_mar
-from ._entry_gaps import Draw, Gaps, mar, mcar, mnar_hidden, mnar_quantile, mnar_self
+from ._entry_gaps import Draw, Gaps, mar, mcar, mnar_hidden, mnar_quantile, mnar_self, no_drivers
 from ._gap_measures import mask_auc, pairwise_dependence
 from ._grid import put_gaps, read_grid
 from ._series_gaps import bursts, series_rates
 
 SHOWN = 3  # drivers named per line of the report
+_ENTRIES = (mcar, mar, mnar_self, mnar_quantile, mnar_hidden)
 MECHANISMS: dict[str, Callable[..., Gaps]] = {
-    "mcar": mcar,
-    "mar": mar,
-    "mnar_self": mnar_self,
-    "mnar_quantile": mnar_quantile,
-    "mnar_hidden": mnar_hidden,
-    "blocks": blocks,
-    "mnist_mar": mnist_mar,
-    "series_rates": series_rates,
-    "bursts": bursts,
+    run.__name__: run for run in (*_ENTRIES, blocks, mnist_mar, series_rates, bursts)
 }
 
 
@@ -92,9 +85,14 @@ class Missing:
 
         The strongest drivers come first, each with its logits per standard deviation.
         """
-        strength = self.drivers.to_numpy()
-        names = self.drivers.columns.to_numpy()
-        lines = [_worded(name, row, names) for name, row in zip(names, strength, strict=True)]
+        lines = []
+        for name, row in self.drivers.iterrows():
+            strongest = row[row != 0].sort_values(key=lambda v: -v.abs(), kind="stable")
+            words = [
+                f"{'itself' if driver == name else repr(str(driver))} ({logits:+.2g})"
+                for driver, logits in strongest.items()
+            ]
+            lines.append(shorten(words, SHOWN, str) or "nothing")
         return pd.DataFrame({"missing": self.missing_by_column.round(4), "driven by": lines})
 
     def __repr__(self) -> str:
@@ -102,14 +100,6 @@ class Missing:
             f"Missing({self.name}: {self.mechanism}, {100 * self.rate:.1f} % of"
             f" {self.size:,} entries missing)"
         )
-
-
-def _worded(name: str, row: np.ndarray, names: np.ndarray) -> str:
-    order = [j for j in np.argsort(-np.abs(row), kind="stable") if row[j]]
-    worded = [
-        f"{'itself' if names[j] == name else repr(str(names[j]))} ({row[j]:+.2g})" for j in order
-    ]
-    return shorten(worded, SHOWN, str) or "nothing"
 
 
 def make_missing(
@@ -157,23 +147,20 @@ def make_missing(
     grid = read_grid(X, lengths=lengths, images=run is mnist_mar)
     gaps = run(Draw(grid, rate, generator(random_state)), **options)
     observed = grid.present & ~gaps.lost
+    drivers = no_drivers(grid) if gaps.drivers is None else gaps.drivers
     return Missing(
         name=name,
         mechanism=gaps.mechanism,
         observed=grid.restore(observed),
         rate=float((~observed).mean()) if gaps.rate is None else gaps.rate,
-        drivers=pd.DataFrame(gaps.drivers, grid.names, grid.names),
+        drivers=pd.DataFrame(drivers, grid.names, grid.names),
         missing_by_column=pd.Series((~observed).mean(axis=0), grid.names),
         size=observed.size,
     )
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A private Generator: the global random state is neither read nor changed.
-
-    >>> generator(3).random() == generator(3).random()
-    True
-    """
+    """A private Generator: the global random state is neither read nor changed."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

@@ -35,12 +35,11 @@ from ._entry_gaps import (
     STRENGTH,
     Draw,
     Gaps,
+    check_reachable,
     driver_columns,
     no_drivers,
     random_weights,
     scaled_columns,
-    too_low,
-    unreachable,
 )
 from ._grid import Grid
 
@@ -75,7 +74,7 @@ def blocks(
            [1, 1, 0, 0, 1],
            [1, 1, 0, 0, 1]])
     """
-    grid, rate, rng = draw
+    grid, _, rng = draw
     check_value("strength", strength, STRENGTH)
     members = _check_groups(groups, grid)
     limit = len(members) if at_most is None else at_most
@@ -86,14 +85,12 @@ def blocks(
     matrix = no_drivers(grid)
     eta: Any = 0.0
     if driver is not None:
-        drivers = driver_columns(grid, "driver", driver, rng)
+        drivers = driver_columns(draw, "driver", driver)
         inside = [j for columns in members for j in columns if j in drivers]
         if inside:
-            raise ParameterError(
-                f"driver holds {grid.label(inside[0])}, which is in a group",
-                "A column that drives gaps is always seen",
-                "Take it out of its group",
-            )
+            fact = f"driver holds {grid.label(inside[0])}, which is in a group"
+            rule = "A column that drives gaps is always seen"
+            raise ParameterError(fact, rule, "Take it out of its group")
         z = scaled_columns(grid, drivers)
         weights = random_weights(z, len(members), strength, rng)
         eta = z @ weights
@@ -105,7 +102,7 @@ def blocks(
     size = others.size + (weight.size if groups_as_one else len(others) * len(grouped))
     before = size - int(weight.sum()) - int(others.sum())
     budget = limit - (present == 0).sum(axis=1)
-    chosen = _draw_blocks(eta, weight, rate, size, before, rng, budget)
+    chosen = _draw_blocks(draw, eta, weight, size, before, budget)
     lost = np.zeros(grid.present.shape, bool)
     for at, columns in enumerate(members):
         lost[:, columns] = chosen[:, [at]]
@@ -115,13 +112,7 @@ def blocks(
 
 
 def _draw_blocks(
-    eta: Any,
-    weight: np.ndarray,
-    rate: float | None,
-    size: int,
-    before: int,
-    rng: np.random.Generator,
-    budget: np.ndarray,
+    draw: Draw, eta: Any, weight: np.ndarray, size: int, before: int, budget: np.ndarray
 ) -> np.ndarray:
     """Blocks to lose so that the rate is met to the nearest block: (rows, groups) bool.
 
@@ -130,43 +121,35 @@ def _draw_blocks(
     eta : (rows, groups) or 0; weight : (rows, groups), entries that a block still has; size :
     entries in all; before : entries that are missing already; budget : (rows,)
     """
-    rate = DEFAULT_RATE if rate is None else float(rate)
+    rate = DEFAULT_RATE if draw.rate is None else float(draw.rate)
     target = rate * size - before
-    if target < -0.5:
-        raise too_low(rate, before / size)
-    score = eta + rng.logistic(size=weight.shape)
+    check_reachable(rate, target < -0.5, before / size, "", low=True)
+    score = eta + draw.rng.logistic(size=weight.shape)
     score[weight == 0] = -np.inf
     rank = (-score).argsort(axis=1).argsort(axis=1)
     score[rank >= budget[:, None]] = -np.inf
     free = np.flatnonzero(np.isfinite(score))
     order = free[np.argsort(-score.ravel()[free], kind="stable")]
     total = np.concatenate([[0], np.cumsum(weight.ravel()[order])])
-    if target > total[-1] + 0.5 * weight.max():
-        limit = (before + total[-1]) / size
-        raise unreachable(rate, limit, "there are not enough blocks that may go missing")
+    reason = "there are not enough blocks that may go missing"
+    beyond = target > total[-1] + 0.5 * weight.max()
+    check_reachable(rate, beyond, (before + total[-1]) / size, reason)
     chosen = np.zeros(weight.shape, bool)
     chosen.ravel()[order[: int(np.abs(total - target).argmin())]] = True
     return chosen
 
 
 def _check_groups(groups: Any, grid: Grid) -> list[list[int]]:
-    if isinstance(groups, Mapping):
-        groups = list(groups.values())
-    if not isinstance(groups, list | tuple) or not groups:
-        raise ParameterError(
-            f"groups is {groups!r}",
-            "It must be a list of lists of columns, or a dict of such lists",
-            "Pass groups=[[…], […]]",
-        )
+    groups = list(groups.values()) if isinstance(groups, Mapping) else groups
+    listed = isinstance(groups, list | tuple) and len(groups) > 0
+    rule = "a list of lists of columns, or a dict of such lists"
+    check_value("groups", groups, (lambda _: listed, rule))
     members = [grid.find("groups", group) for group in groups]
     flat = [j for columns in members for j in columns]
     twice = next((j for j in flat if flat.count(j) > 1), None)
     if twice is not None:
-        raise ParameterError(
-            f"{grid.label(twice)} is in two groups",
-            "Groups go missing independently, so they share no column",
-            "Take it out of one of them",
-        )
+        rule = "Groups go missing independently, so they share no column"
+        raise ParameterError(f"{grid.label(twice)} is in two groups", rule, "Take it out of one")
     return members
 
 
@@ -196,7 +179,7 @@ def mnist_mar(
            [1, 1, 0, 1],
            [1, 1, 1, 1]])
     """
-    grid, rate, rng = draw
+    grid = draw.grid
     check_value("pattern", pattern, choice("rows", "quarters"))
     if seen is None:
         seen = "upper" if pattern == "rows" else "lower"
@@ -207,20 +190,18 @@ def mnist_mar(
     n_seen = math.floor(seen_share * height + 0.5)
     least = 1 if pattern == "rows" else 2
     if not 1 <= n_seen <= height - least:
-        raise ParameterError(
-            f"seen_share is {seen_share:g} for images of {height} rows of pixels",
-            f"At least one row is always seen, and at least {least} may go missing",
-            "Pass another seen_share",
-        )
+        fact = f"seen_share is {seen_share:g} for images of {height} rows of pixels"
+        rule = f"At least one row is always seen, and at least {least} may go missing"
+        raise ParameterError(fact, rule, "Pass another seen_share")
     # Bands that go missing, numbered from the seen part outwards.
     shown, bands = np.arange(n_seen), np.arange(n_seen, height)
     if seen == "lower":
         shown, bands = height - 1 - shown[::-1], height - 1 - bands
     part = _seen_part(grid, shown, height, width)
     if pattern == "rows":
-        chosen, slopes = _rows(part, grid, bands, rate, rng, strength)
+        chosen, slopes = _rows(draw, part, bands, strength)
     else:
-        chosen, slopes = _quarters(part, len(bands), rate, rng)
+        chosen, slopes = _quarters(draw, part, len(bands))
     pixels = np.arange(height * width).reshape(height, width)
     lost = np.zeros((len(part), height, width), bool)
     lost[:, bands] = chosen[:, :, None]
@@ -237,45 +218,32 @@ def _check_shape(shape: Any, grid: Grid) -> tuple[int, int]:
         shape = restored if len(restored) == 2 else (math.isqrt(n_pixels),) * 2
     is_whole, _ = whole(1)
     pair = isinstance(shape, tuple | list) and len(shape) == 2 and all(map(is_whole, shape))
-    if not pair or shape[0] * shape[1] != n_pixels:
-        raise ParameterError(
-            f"shape is {shape!r} for images of {n_pixels} pixels",
-            "It must be (height, width), whole numbers whose product is the number of pixels",
-            "Pass such a pair as shape, or X as (n, height, width)",
-        )
+    fits = pair and shape[0] * shape[1] == n_pixels
+    rule = f"(height, width), whole numbers whose product is the number of pixels, {n_pixels}"
+    check_value("shape", shape, (lambda _: fits, rule))
     return int(shape[0]), int(shape[1])
 
 
 def _seen_part(grid: Grid, shown: np.ndarray, height: int, width: int) -> np.ndarray:
     """(n, rows seen, width), complete and not constant."""
     columns = slice(shown[0] * width, (shown[-1] + 1) * width)
+    fact = "the part of the images that is always seen"
+    remedy = "Choose another part with seen= or seen_share="
     if not grid.present[:, columns].all():
-        raise InputError(
-            "the part of the images that is always seen has gaps",
-            "Gaps at random depend on values that are always seen",
-            "Choose another part with seen= or seen_share=, or complete it",
-        )
+        rule = "Gaps at random depend on values that are always seen"
+        raise InputError(f"{fact} has gaps", rule, remedy)
     if isinstance(grid.columns, list):
-        at = range(columns.start, columns.stop)
-        flat = np.column_stack([grid.column(j) for j in at])
+        flat = np.column_stack([grid.column(j) for j in range(columns.start, columns.stop)])
     else:
         flat = grid.columns[:, columns]
     if flat.min() == flat.max():
-        raise InputError(
-            "the part of the images that is always seen is the same everywhere",
-            "Gaps at random depend on values that differ between images",
-            "Choose another part with seen= or seen_share=",
-        )
+        rule = "Gaps at random depend on values that differ between images"
+        raise InputError(f"{fact} is the same everywhere", rule, remedy)
     return flat.reshape(len(flat), len(shown), width)
 
 
 def _rows(
-    part: np.ndarray,
-    grid: Grid,
-    bands: np.ndarray,
-    rate: float | None,
-    rng: np.random.Generator,
-    strength: float,
+    draw: Draw, part: np.ndarray, bands: np.ndarray, strength: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows lost (n, bands), and logits per standard deviation of each seen pixel (bands, h, w)."""
     height, width = part.shape[1:]
@@ -291,33 +259,28 @@ def _rows(
     spread = features.std(axis=0)
     spread[spread == 0] = 1.0
     z = (features - features.mean(axis=0)) / spread
-    weights = random_weights(z, len(bands), strength, rng)
-    image = grid.present.reshape(len(part), -1, width)
-    weight = image[:, bands].sum(axis=2)
-    before = int((~grid.present).sum())
+    weights = random_weights(z, len(bands), strength, draw.rng)
+    present = draw.grid.present
+    weight = present.reshape(len(part), -1, width)[:, bands].sum(axis=2)
+    before = int((~present).sum())
     budget = np.full(len(part), len(bands))
-    chosen = _draw_blocks(z @ weights, weight, rate, grid.present.size, before, rng, budget)
+    chosen = _draw_blocks(draw, z @ weights, weight, present.size, before, budget)
     slopes = np.zeros((len(bands), height, width))
     for (r, c), slope, deviation in zip(cells, weights, spread, strict=True):
         slopes[:, r, c] = (slope / (deviation * r.size * c.size))[:, None, None]
     return chosen, slopes * part.std(axis=0)
 
 
-def _quarters(
-    part: np.ndarray, n_bands: int, rate: float | None, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _quarters(draw: Draw, part: np.ndarray, n_bands: int) -> tuple[np.ndarray, np.ndarray]:
     """Like `_rows`; the slopes are those at the mean h."""
-    if rate is not None:
-        raise ParameterError(
-            f"rate is {rate:g} for the pattern 'quarters'",
-            "That pattern fixes the rate itself",
-            "Leave rate out, or pass pattern='rows'",
-        )
+    if draw.rate is not None:
+        rule, remedy = "That pattern fixes the rate", "Leave rate out, or pass pattern='rows'"
+        raise ParameterError(f"rate is {draw.rate:g} for the pattern 'quarters'", rule, remedy)
     low, high = float(part.min()), float(part.max())
     h = np.clip((part.mean(axis=(1, 2), dtype=np.float64) - low) / (high - low) + OFFSET, 0, 1)
-    draw = rng.binomial(2, h)
+    count = draw.rng.binomial(2, h)[:, None]
     near = np.arange(n_bands) < n_bands // 2
-    chosen = np.where(near, draw[:, None] <= 1, draw[:, None] >= 1)
+    chosen = np.where(near, count <= 1, count >= 1)
     mean = float(np.clip(h.mean(), 0.01, 0.99))
     chance = np.where(near, 1 - mean**2, 1 - (1 - mean) ** 2)
     by_h = np.where(near, -2 * mean, 2 * (1 - mean)) / (chance * (1 - chance))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,13 +30,13 @@ class Gaps(NamedTuple):
 
     lost : (rows, d) bool, entries that go missing
     mechanism : "MCAR", "MAR" or "MNAR"
-    drivers : (d, d), see `Missing`
+    drivers : (d, d), see `Missing`; None for MCAR
     rate : share missing in the end, if it is not simply a share of entries
     """
 
     lost: np.ndarray
     mechanism: str
-    drivers: np.ndarray
+    drivers: np.ndarray | None = None
     rate: float | None = None
 
 
@@ -59,11 +59,8 @@ def mcar(draw: Draw, *, columns: Any = None, keep_one: bool = False) -> Gaps:
     >>> make_missing("mcar", np.ones((100, 4)), rate=0.9).missing_by_column.tolist()
     [0.9, 0.9, 0.9, 0.9]
     """
-    grid = draw.grid
-    chosen = _all_or(grid, columns)
-    etas = repeat(0.0, len(chosen))
-    lost = _lose_by_column(draw, chosen, etas, _reason(grid, chosen), keep_one)
-    return Gaps(lost, "MCAR", no_drivers(grid))
+    chosen = _all_or(draw.grid, columns)
+    return Gaps(_lose_by_column(draw, chosen, repeat(0.0, len(chosen)), keep_one), "MCAR")
 
 
 def mar(draw: Draw, *, seen: Any = 0.3, columns: Any = None, strength: float = 2.0) -> Gaps:
@@ -87,24 +84,19 @@ def mar(draw: Draw, *, seen: Any = 0.3, columns: Any = None, strength: float = 2
     1  1  0  0
     2  1  0  0
     """
-    grid, _, rng = draw
+    grid = draw.grid
     check_value("strength", strength, STRENGTH)
-    drivers = driver_columns(grid, "seen", seen, rng)
+    drivers = driver_columns(draw, "seen", seen)
     others = [j for j in range(len(grid.names)) if j not in drivers]
     chosen = others if columns is None else grid.find("columns", columns)
     if set(chosen) & set(drivers) or not chosen:
-        raise ParameterError(
-            "no column is left to lose entries" if not chosen else "columns and seen overlap",
-            "A column that is always seen loses no entries",
-            "Take columns out of seen",
-        )
-    z = scaled_columns(grid, drivers)
-    weights = random_weights(z, len(chosen), strength, rng)
-    reason = f"{_reason(grid, chosen)}, {len(drivers)} drive them"
-    lost = _lose_by_column(draw, chosen, _linear(z, weights), reason)
-    matrix = no_drivers(grid)
-    matrix[np.ix_(chosen, drivers)] = weights.T
-    return Gaps(lost, "MAR", matrix)
+        fact = "columns and seen overlap" if chosen else "no column is left to lose entries"
+        rule = "A column that is always seen loses no entries"
+        raise ParameterError(fact, rule, "Take columns out of seen")
+    etas, matrix = _linear_models(draw, drivers, chosen, strength)
+    return Gaps(
+        _lose_by_column(draw, chosen, etas, more=f", {len(drivers)} drive them"), "MAR", matrix
+    )
 
 
 def mnar_self(
@@ -136,7 +128,7 @@ def mnar_self(
     sign = 1 if side == "high" else -1
     chosen = _all_or(grid, columns, numbers=True)
     etas = (sign * strength * grid.scaled(j) for j in chosen)
-    lost = _lose_by_column(draw, chosen, etas, _reason(grid, chosen), keep_one)
+    lost = _lose_by_column(draw, chosen, etas, keep_one)
     drivers = no_drivers(grid)
     for j in chosen:
         drivers[j, j] = sign * strength * grid.varies(j)
@@ -166,7 +158,7 @@ def mnar_quantile(
     check_value("share", share, SHARE)
     chosen = _all_or(grid, columns, numbers=True)
     free = np.floor(share * grid.present[:, chosen].sum(axis=0) + 1e-9).astype(int)
-    reason = f"{_reason(grid, chosen)}, and only {share:g} of a tail goes missing"
+    reason = f"{len(chosen)} columns may lose entries, and only {share:g} of a tail goes missing"
     counts = allot(free, to_lose(draw, int(free.sum()), reason), rng)
     lost = np.zeros(grid.present.shape, bool, order="F")
     drivers = no_drivers(grid)
@@ -196,52 +188,38 @@ def mnar_hidden(
     >>> make_missing("mnar_hidden", X, rate=0.5, drivers=[0]).report()["driven by"].tolist()
     ['nothing', "'0' (+2)"]
     """
-    grid, _, rng = draw
+    grid = draw.grid
     check_value("strength", strength, STRENGTH)
-    hidden = driver_columns(grid, "drivers", drivers, rng, complete=False)
+    hidden = driver_columns(draw, "drivers", drivers, complete=False)
     others = [j for j in range(len(grid.names)) if j not in hidden]
     if not others:
-        raise ParameterError(
-            "drivers holds all columns",
-            "They drive the gaps of other columns",
-            "Leave a column out of drivers",
-        )
-    z = scaled_columns(grid, hidden)
-    weights = random_weights(z, len(others), strength, rng)
-    etas: Iterable[Any] = chain(repeat(0.0, len(hidden)), _linear(z, weights))
-    chosen = hidden + others
-    lost = _lose_by_column(draw, chosen, etas, _reason(grid, chosen), keep_one)
-    matrix = no_drivers(grid)
-    matrix[np.ix_(others, hidden)] = weights.T
-    return Gaps(lost, "MNAR", matrix)
+        rule, remedy = "They drive the gaps of other columns", "Leave a column out of drivers"
+        raise ParameterError("drivers holds all columns", rule, remedy)
+    etas, matrix = _linear_models(draw, hidden, others, strength)
+    etas = chain(repeat(0.0, len(hidden)), etas)
+    return Gaps(_lose_by_column(draw, hidden + others, etas, keep_one), "MNAR", matrix)
 
 
 def _all_or(grid: Grid, columns: Any, numbers: bool = False) -> list[int]:
     """All columns if None; with `numbers`, columns of strings are an error."""
     chosen = list(range(len(grid.names))) if columns is None else grid.find("columns", columns)
     for j in chosen if numbers else []:
-        if grid.is_text(j):
-            grid.column(j)  # raises
+        grid.check_numbers(j)
     return chosen
 
 
-def _reason(grid: Grid, chosen: list[int]) -> str:
-    return f"{len(chosen)} of {len(grid.names)} columns may lose entries"
-
-
-def driver_columns(
-    grid: Grid, name: str, columns: Any, rng: np.random.Generator, complete: bool = True
-) -> list[int]:
+def driver_columns(draw: Draw, name: str, columns: Any, complete: bool = True) -> list[int]:
     """Positions of columns that can drive gaps: those listed, or a share of all, at random.
 
     complete : they must have no gaps
     """
     if isinstance(columns, float):
         check_value(name, columns, SHARE)
-        return _pick_columns(grid, columns, rng, name, complete)
+        return _pick_columns(draw, columns, name, complete)
+    grid = draw.grid
     positions = grid.find(name, columns)
     for j in positions:
-        grid.column(j)  # raises if it holds strings
+        grid.check_numbers(j)
         if complete and not grid.present[:, j].all():
             raise ParameterError(
                 f"{name} holds {grid.label(j)}, which has gaps",
@@ -249,33 +227,41 @@ def driver_columns(
                 f"Choose complete columns for {name}",
             )
     if not any(grid.varies(j) for j in positions):
-        raise ParameterError(
-            f"{name} holds only constant columns",
-            "These gaps depend on values that differ between rows",
-            f"Choose a column that varies for {name}",
-        )
+        rule = "These gaps depend on values that differ between rows"
+        remedy = f"Choose a column that varies for {name}"
+        raise ParameterError(f"{name} holds only constant columns", rule, remedy)
     return positions
 
 
-def _pick_columns(
-    grid: Grid, share: float, rng: np.random.Generator, name: str, complete: bool
-) -> list[int]:
+def _pick_columns(draw: Draw, share: float, name: str, complete: bool) -> list[int]:
     """That share of the columns, at least one and not all, of numbers that vary."""
+    grid, _, rng = draw
     width = len(grid.names)
     wanted = min(max(math.floor(share * width + 0.5), 1), width - 1)
-    picked: list[int] = []
-    # In random order up to the last one needed: the columns after it do not matter.
-    for j in rng.permutation(width).tolist():
-        good = len(picked) < wanted and (not complete or grid.present[:, j].all())
-        if good and grid.varies(j):
-            picked.append(j)
+    good = (
+        j
+        for j in rng.permutation(width).tolist()
+        if (not complete or grid.present[:, j].all()) and grid.varies(j)
+    )
+    picked = sorted(islice(good, wanted))
     if not picked:
         raise ParameterError(
             f"X has {width} columns, and none of them can drive the gaps of another",
             f"That takes two columns, one of them {'complete and ' * complete}of numbers that vary",
             f"Add such a column and name it in {name}=",
         )
-    return sorted(picked)
+    return picked
+
+
+def _linear_models(
+    draw: Draw, drivers: list[int], targets: list[int], strength: float
+) -> tuple[Iterable[Any], np.ndarray]:
+    """Etas of the target columns, one after the other, and the matrix of who drives whom."""
+    z = scaled_columns(draw.grid, drivers)
+    weights = random_weights(z, len(targets), strength, draw.rng)
+    matrix = no_drivers(draw.grid)
+    matrix[np.ix_(targets, drivers)] = weights.T
+    return _linear(z, weights), matrix
 
 
 def scaled_columns(grid: Grid, columns: list[int]) -> np.ndarray:
@@ -301,42 +287,33 @@ def no_drivers(grid: Grid) -> np.ndarray:
     return np.zeros((len(grid.names), len(grid.names)), np.float32)
 
 
-def to_lose(draw: Draw, may: int, reason: str) -> int:
+def to_lose(draw: Draw, may: int, reason: str = "") -> int:
     """How many entries have to go for this rate; at most `may`, for this reason."""
     rate = DEFAULT_RATE if draw.rate is None else float(draw.rate)
     present = draw.grid.present
-    count = round(rate * present.size) - int((~present).sum())
-    if count < 0:
-        raise too_low(rate, (~present).mean())
-    if count > may:
-        raise unreachable(rate, (present.size - int(present.sum()) + may) / present.size, reason)
+    missing = present.size - int(present.sum())
+    count = round(rate * present.size) - missing
+    check_reachable(rate, count < 0, missing / present.size, "", low=True)
+    check_reachable(rate, count > may, (missing + may) / present.size, reason)
     return count
 
 
-def too_low(rate: float, missing: float) -> ParameterError:
-    """The error for a rate below what is missing already."""
-    return ParameterError(
-        f"rate is {rate:g}, but {missing:.3g} of X is missing already",
-        "The rate counts all missing entries, old and new",
-        "Raise rate",
-    )
-
-
-def unreachable(rate: float, limit: float, reason: str) -> ParameterError:
-    """The error for a rate that is too high."""
-    return ParameterError(
-        f"rate {rate:g} cannot be reached: {reason}",
-        f"At most {limit:.3g} of all entries can be missing here",
-        "Lower rate, or let more entries go missing",
-    )
+def check_reachable(
+    rate: float, beyond: bool, limit: float, reason: str, low: bool = False
+) -> None:
+    """Raise an error if the rate is beyond a limit: the highest, or the lowest possible rate."""
+    if beyond and low:
+        rule = "The rate counts all missing entries, old and new"
+        fact = f"rate is {rate:g}, but {limit:.3g} of X is missing already"
+        raise ParameterError(fact, rule, "Raise rate")
+    if beyond:
+        rule = f"At most {limit:.3g} of all entries can be missing here"
+        remedy = "Lower rate, or let more entries go missing"
+        raise ParameterError(f"rate {rate:g} cannot be reached: {reason}", rule, remedy)
 
 
 def allot(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Share `count` out in proportion to `sizes`, in integers; who gets the rest is random.
-
-    >>> allot(np.array([10, 10, 20]), 8, np.random.default_rng(0))
-    array([2, 2, 4])
-    """
+    """Share `count` out in proportion to `sizes`, in integers; who gets the rest is random."""
     order = rng.permutation(len(sizes))
     reached = np.cumsum(sizes[order]) * (count / max(int(sizes.sum()), 1))
     counts = np.empty(len(sizes), int)
@@ -345,11 +322,7 @@ def allot(sizes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray
 
 
 def highest(score: np.ndarray, count: int) -> np.ndarray:
-    """True at exactly the `count` highest scores.
-
-    >>> highest(np.array([0.2, 3.0, -1.0, 0.9]), 2)
-    array([False,  True, False,  True])
-    """
+    """True at exactly the `count` highest scores."""
     if count == 0:
         return np.zeros(len(score), bool)
     cut = np.partition(score, -count)[-count]
@@ -359,19 +332,16 @@ def highest(score: np.ndarray, count: int) -> np.ndarray:
 
 
 def _lose_by_column(
-    draw: Draw,
-    columns: list[int],
-    etas: Iterable[np.ndarray | float],
-    reason: str,
-    keep_one: bool = False,
+    draw: Draw, columns: list[int], etas: Iterable[Any], keep_one: bool = False, more: str = ""
 ) -> np.ndarray:
     """Each column loses the same share of its entries, those with the highest eta + noise.
 
-    `etas`, one (rows,) per column, are in logits. -> (rows, d) bool.
+    `etas`, one (rows,) per column, are in logits; `more` goes into an error. -> (rows, d) bool.
     """
     grid, _, rng = draw
     lost = np.zeros(grid.present.shape, bool, order="F")
     may = np.asfortranarray(grid.present[:, columns])
+    reason = f"{len(columns)} of {len(grid.names)} columns may lose entries{more}"
     if keep_one:
         may &= ~_one_per_row(grid, rng)[:, columns]
         reason += " and keep_one keeps one entry per row"

@@ -84,13 +84,12 @@ def mask_auc(
         rows = np.sort(np.random.default_rng(random_state).permutation(rows)[:max_rows])
     always = [j for j in range(len(grid.names)) if grid.present[:, j].all() and grid.varies(j)]
     seen = [grid.scaled(j)[rows] for j in always]
-    lines = {}
+    columns, lines = ["missing", "seen", "own", "seen and own"], {}
     for j, name in enumerate(grid.names):
         missing = ~grid.present[rows, j]
         if min(missing.sum(), (~missing).sum()) < FOLDS:
             continue
-        line = {"missing": 1 - grid.present[:, j].mean(), "seen": np.nan}
-        line |= {"own": np.nan, "seen and own": np.nan}
+        line = dict.fromkeys(columns, np.nan) | {"missing": 1 - grid.present[:, j].mean()}
         if seen:
             line["seen"] = _cross_validated(np.column_stack(seen), missing, random_state)
         if truth is not None and not known.is_text(j) and known.present[:, j].all():
@@ -100,7 +99,6 @@ def mask_auc(
             both = np.column_stack([*seen, own])
             line["seen and own"] = _cross_validated(both, missing, random_state)
         lines[name] = line
-    columns = ["missing", "seen", "own", "seen and own"]
     return pd.DataFrame.from_dict(lines, orient="index", columns=columns)
 
 
@@ -117,9 +115,6 @@ def _read(X: Any, truth: Any) -> tuple[Grid, Grid]:
         return grid, grid
     known = read_grid(truth)
     if known.present.shape != grid.present.shape:
-        raise InputError(
-            f"truth has {known.present.shape} rows and columns, X has {grid.present.shape}",
-            "The truth is X without its gaps",
-            "Pass both in the same shape",
-        )
+        fact = f"truth has {known.present.shape} rows and columns, X has {grid.present.shape}"
+        raise InputError(fact, "The truth is X without its gaps", "Pass both in the same shape")
     return grid, known

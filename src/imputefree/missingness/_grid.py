@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._rules import check_value
 from ..data import as_values, is_polars, location, read_columns, read_panel, scale
 from ..errors import InputError, ParameterError, shorten
 
@@ -24,12 +25,6 @@ class Grid:
     present : (rows, d) bool, False where X has a gap already
     lengths : number of rows per series, one after the other; a table is one series
     restore : from (rows, d) bool to the shape of X
-
-    >>> grid = read_grid([np.ones((2, 3)), np.ones((4, 3))])
-    >>> grid.present.shape, grid.lengths
-    ((6, 3), array([2, 4]))
-    >>> [mask.shape for mask in grid.restore(grid.present)]
-    [(2, 3), (4, 3)]
     """
 
     names: list[str]
@@ -47,14 +42,15 @@ class Grid:
         """Whether a column holds strings."""
         return isinstance(self.columns, list) and self.columns[at].dtype == object
 
+    def check_numbers(self, at: int) -> None:
+        """Raise an InputError if a column holds strings."""
+        if self.is_text(at):
+            rule, remedy = "Only numbers can drive gaps", "Encode it, or choose other columns"
+            raise InputError(f"{self.label(at)} holds strings", rule, remedy)
+
     def column(self, at: int) -> np.ndarray:
         """A column's numbers, (rows,) float64 with NaN for gaps."""
-        if self.is_text(at):
-            raise InputError(
-                f"{self.label(at)} holds strings",
-                "Only numbers can drive which entries go missing",
-                "Encode it as numbers, or choose other columns",
-            )
+        self.check_numbers(at)
         values = self.columns[at] if isinstance(self.columns, list) else self.columns[:, at]
         return values.astype(np.float64)
 
@@ -82,17 +78,10 @@ class Grid:
 
         Names come first: in a frame with the columns 2, 0 and 1, 0 is the column of that name. If
         all names are integers, numbers are names and never positions.
-
-        >>> read_grid(np.ones((4, 3))).find("seen", [2, 0])
-        [2, 0]
         """
         columns = [columns] if isinstance(columns, str) or _is_integer(columns) else columns
-        if not isinstance(columns, Iterable):
-            raise ParameterError(
-                f"{name} is {columns!r}",
-                "It must be a list of column names or positions",
-                f"Pass {name}=[…] with such a list",
-            )
+        listed = isinstance(columns, Iterable)
+        check_value(name, columns, (lambda _: listed, "a list of column names or positions"))
         places = {text: j for j, text in enumerate(self.names)}
         numbered = self.named and all(n.removeprefix("-").isdecimal() for n in self.names)
         positions, columns = [], list(columns)
@@ -108,12 +97,8 @@ class Grid:
                     f"Columns are {known}",
                     "Pass names of these" if numbered else "Pass names or positions of these",
                 )
-        if not positions or len(set(positions)) < len(positions):
-            raise ParameterError(
-                f"{name} is {columns!r}",
-                "It must hold at least one column, and none twice",
-                f"Pass {name}=[…] with different columns",
-            )
+        different = len(positions) > 0 and len(set(positions)) == len(positions)
+        check_value(name, columns, (lambda _: different, "one column or several, none twice"))
         return positions
 
 
@@ -131,11 +116,8 @@ def read_grid(X: Any, lengths: Any = None, images: bool = False) -> Grid:
     if listed or (cube and not images):
         return _read_series(X, lengths)
     if lengths is not None:
-        raise ParameterError(
-            "lengths is given, but X is not a padded (N, T, D) array",
-            "Only padded series need lengths",
-            "Leave lengths out",
-        )
+        fact = "lengths is given, but X is not a padded (N, T, D) array"
+        raise ParameterError(fact, "Only padded series need lengths", "Leave lengths out")
     if cube:
         table = _read_table(X.reshape(len(X), -1))
         return replace(table, restore=lambda mask: mask.reshape(X.shape))
@@ -168,11 +150,9 @@ def _read_series(X: Any, lengths: Any) -> Grid:
     else:
         for i, series in enumerate(X):
             if hasattr(series, "columns") and list(map(str, series.columns)) != steps.names:
-                raise InputError(
-                    f"series {i} and series 0 have different columns, or in another order",
-                    "All series must have the same columns in the same order",
-                    "Reindex them: [frame[names] for frame in X]",
-                )
+                fact = f"series {i} and series 0 have different columns, or in another order"
+                rule = "All series must have the same columns in the same order"
+                raise InputError(fact, rule, "Reindex them: [frame[names] for frame in X]")
 
         def restore(mask: np.ndarray) -> Any:
             return np.split(mask, np.cumsum(panel.lengths)[:-1])
@@ -181,12 +161,7 @@ def _read_series(X: Any, lengths: Any) -> Grid:
 
 
 def put_gaps(X: Any, observed: Any) -> Any:
-    """A copy of X with gaps where `observed` is False: NaN, None, or what the frame uses.
-
-    >>> put_gaps(np.array([[1, 2], [3, 4]]), np.array([[True, False], [True, True]]))
-    array([[ 1., nan],
-           [ 3.,  4.]])
-    """
+    """A copy of X with gaps where `observed` is False: NaN, None, or what the frame uses."""
     if isinstance(observed, list):
         if not isinstance(X, list | tuple) or len(X) != len(observed):
             raise _misfit(f"{len(observed)} series", "X is not a list of as many")

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from .._rules import check_value, choice, number
 from ..errors import ParameterError
-from ._entry_gaps import DEFAULT_RATE, Draw, Gaps, allot, highest, no_drivers, to_lose, unreachable
+from ._entry_gaps import DEFAULT_RATE, Draw, Gaps, allot, check_reachable, highest, to_lose
 from ._grid import Grid
 
 
@@ -42,7 +42,7 @@ def series_rates(
     check_value("spread", spread, number(0, 100))
     sizes = grid.present.sum(axis=0)
     if rates is None:
-        total = to_lose(draw, int(sizes.sum()), "")
+        total = to_lose(draw, int(sizes.sum()))
         seen = sizes - _uneven(sizes, total, spread, rng)
     else:
         seen = np.floor(_check_rates(rates, rate, grid) * sizes + 0.5).astype(int)
@@ -54,7 +54,7 @@ def series_rates(
         else:
             sampled = _regular(_counts(grid, recorded), count, rng)
         lost[recorded[sampled], j] = False
-    return Gaps(lost, "MCAR", no_drivers(grid))
+    return Gaps(lost, "MCAR")
 
 
 def bursts(draw: Draw, *, length: float = 5.0, together: bool = False) -> Gaps:
@@ -79,11 +79,10 @@ def bursts(draw: Draw, *, length: float = 5.0, together: bool = False) -> Gaps:
     check_value("length", length, number(1, np.inf, open_high=True))
     sizes = grid.present.sum(axis=0)
     limit = length / (length + 1)
-    total = to_lose(draw, int(sizes.sum()), "")
-    if total > limit * sizes.sum() + 1:
-        wanted = DEFAULT_RATE if rate is None else float(rate)
-        most = 1 - (1 - limit) * grid.present.mean()
-        raise unreachable(wanted, most, f"runs of mean length {length:g} need seen steps between")
+    total = to_lose(draw, int(sizes.sum()))
+    wanted, most = rate or DEFAULT_RATE, 1 - (1 - limit) * grid.present.mean()
+    reason = f"runs of mean length {length:g} need seen steps between"
+    check_reachable(wanted, total > limit * sizes.sum() + 1, most, reason)
     lost = np.zeros(grid.present.shape, bool)
     if together:
         weight = grid.present.sum(axis=1)
@@ -91,11 +90,11 @@ def bursts(draw: Draw, *, length: float = 5.0, together: bool = False) -> Gaps:
         count = round(total / max(int(sizes.sum()), 1) * len(rows))
         steps = _runs(_counts(grid, rows), count, length, rng)
         lost[rows] = _settled(steps, weight[rows], total, rng)[:, None]
-        return Gaps(lost & grid.present, "MCAR", no_drivers(grid))
+        return Gaps(lost & grid.present, "MCAR")
     for j, count in enumerate(allot(sizes, total, rng)):
         recorded = np.flatnonzero(grid.present[:, j])
         lost[recorded, j] = _runs(_counts(grid, recorded), count, length, rng)
-    return Gaps(lost, "MCAR", no_drivers(grid))
+    return Gaps(lost, "MCAR")
 
 
 def _counts(grid: Grid, rows: np.ndarray) -> np.ndarray:
@@ -185,23 +184,16 @@ def _uneven(sizes: np.ndarray, total: int, spread: float, rng: np.random.Generat
 
 def _check_rates(rates: Any, rate: float | None, grid: Grid) -> np.ndarray:
     if rate is not None:
-        raise ParameterError(
-            "both rate and rates are given",
-            "The channels' sampling rates settle the rate",
-            "Leave one of them out",
-        )
+        rule = "The channels' sampling rates settle the rate"
+        raise ParameterError("both rate and rates are given", rule, "Leave one of them out")
     shares = np.ones(len(grid.names))
+    positions = list(range(len(shares)))
     if isinstance(rates, Mapping):
-        for name, share in rates.items():
-            check_value("rates", share, number(0, 1))
-            shares[grid.find("rates", [name])] = share
-        return shares
-    if np.shape(rates) != shares.shape:
-        raise ParameterError(
-            f"rates is {rates!r}",
-            f"It must be a dict, or a list of {len(shares)} numbers, one per channel",
-            "Pass the share of steps at which each channel is seen",
-        )
-    for share in rates:
+        positions = [grid.find("rates", [name])[0] for name in rates]
+        rates = list(rates.values())
+    rule = f"a dict, or a list of {len(shares)} numbers, one per channel"
+    check_value("rates", rates, (lambda v: np.shape(v) == (len(positions),), rule))
+    for position, share in zip(positions, rates, strict=True):
         check_value("rates", share, number(0, 1))
-    return np.array(rates, dtype=float)
+        shares[position] = share
+    return shares

@@ -6,6 +6,7 @@ import json
 import os
 import statistics
 import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,7 @@ from .._files import saving
 from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
 from ..errors import ModelFileError, require_extra
 from ..estimators import average_members, predict_members
-from ._onnx_inputs import KEY, all_levels, as_tensor, metadata_of, panel_inputs
+from ._onnx_inputs import KEY, as_tensor, metadata_of, panel_inputs
 
 TOLERANCE = 1e-5
 N_ROWS, N_SERIES = 512, 64  # random rows, or series, that are compared
@@ -70,6 +71,7 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
             "Export an estimator without an imputer",
         )
     import onnx
+    import onnxruntime
 
     from ._onnx_networks import build
 
@@ -77,7 +79,10 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
     proto = build(model).model(metadata["inputs"], {KEY: json.dumps(metadata)})
     onnx.checker.check_model(proto, full_check=True)
     content = proto.SerializeToString()
-    session = new_session(content)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 3  # no warnings
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     compared = N_SERIES if isinstance(model.encoder_, PanelEncoder) else N_ROWS
     apart = difference(model, session, sample_rows(model, np.random.default_rng(0), compared))
     if apart > TOLERANCE:
@@ -90,16 +95,6 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
         place.write_bytes(content)
     seconds = latencies(model, session) if timed else {}
     return Exported(path, metadata, len(content), compared, apart, seconds)
-
-
-def new_session(content: bytes) -> Any:
-    """An onnxruntime session with as many threads as PyTorch has, and without warnings."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
 def difference(model: Any, session: Any, sample: Columns | Panel) -> float:
@@ -125,9 +120,10 @@ def difference(model: Any, session: Any, sample: Columns | Panel) -> float:
 
 
 def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
-    """Seconds for one row (or series) and for 1,000, with onnxruntime and with PyTorch.
+    """Median seconds for one row (or series) and for 1,000, with onnxruntime and with PyTorch.
 
-    Both get data that has been read already: tensors here, columns there.
+    Both get data that has been read already: tensors here, columns there. They take turns, so that
+    a busy machine affects both.
     """
     seconds: dict[str, list[float]] = {"onnxruntime": [], "PyTorch": []}
     for rows in (1, BATCH):
@@ -136,21 +132,14 @@ def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
             "onnxruntime": partial(session.run, None, _inputs_of(model, sample)),
             "PyTorch": partial(_estimated, model, sample),
         }
-        for name, median in _medians(calls).items():
-            seconds[name].append(median)
+        times: dict[str, list[float]] = {name: [] for name in calls}
+        started = time.perf_counter()
+        while len(times["PyTorch"]) < 5 or time.perf_counter() - started < SECONDS:
+            for name, call in calls.items():
+                times[name].append(timeit.timeit(call, number=1))
+        for name, measured in times.items():
+            seconds[name].append(statistics.median(measured[1:]))
     return {name: (one, many) for name, (one, many) in seconds.items()}
-
-
-def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Median seconds of each call, taking turns, so that a busy machine affects both."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    started = time.perf_counter()
-    while len(times["PyTorch"]) < 5 or time.perf_counter() - started < SECONDS:
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(each[1:]) for name, each in times.items()}
 
 
 def _estimated(model: Any, sample: Columns | Panel) -> np.ndarray:
@@ -175,15 +164,15 @@ def sample_rows(model: Any, rng: np.random.Generator, rows: int) -> Columns | Pa
     """
     encoder = model.encoder_
     if not isinstance(encoder, PanelEncoder):
-        return _random_columns(encoder, rng, _gap_rates(rng, rows))
+        return _random_columns(encoder, rng, rows)
     lengths = rng.integers(1, LONGEST_SAMPLE + 1, rows)
     lengths[: min(rows, 2)] = LONGEST_SAMPLE
     distance = rng.uniform(0.2, 1.8, lengths.sum()) if encoder.uneven else 1.0
     times = np.cumsum(np.broadcast_to(encoder.unit * distance, lengths.sum()))
     statics = None
     if encoder.statics is not None:
-        statics = _random_columns(encoder.statics, rng, _gap_rates(rng, rows))
-    steps = _random_columns(encoder.steps, rng, np.repeat(_gap_rates(rng, rows), lengths))
+        statics = _random_columns(encoder.statics, rng, rows)
+    steps = _random_columns(encoder.steps, rng, rows, lengths)
     return Panel(
         steps=replace(steps, arrays=[_held(array, rng, lengths) for array in steps.arrays]),
         lengths=lengths,
@@ -208,14 +197,13 @@ def _held(array: np.ndarray, rng: np.random.Generator, lengths: np.ndarray) -> n
     return np.where(held, values, array)
 
 
-def _gap_rates(rng: np.random.Generator, rows: int) -> np.ndarray:
-    """The probability of a gap in each row; (n,)."""
+def _random_columns(
+    encoder: TableEncoder, rng: np.random.Generator, rows: int, lengths: Any = 1
+) -> Columns:
+    """Columns of rows, or of the steps of series; all rows of a series have the same gap rate."""
     rates = rng.uniform(0, 1, rows)
     rates[:2] = [1.0, 0.0][:rows]
-    return rates
-
-
-def _random_columns(encoder: TableEncoder, rng: np.random.Generator, rates: np.ndarray) -> Columns:
+    rates = np.repeat(rates, lengths)
     arrays = []
     for plan in encoder.plans:
         array = _random_values(plan, rng, len(rates))
@@ -228,7 +216,7 @@ def _random_columns(encoder: TableEncoder, rng: np.random.Generator, rates: np.n
 def _random_values(plan: Plan, rng: np.random.Generator, rows: int) -> np.ndarray:
     """Values without gaps: levels, values of training and, where inputs are scaled, outliers."""
     if isinstance(plan, Category):
-        levels = np.array([*all_levels(plan), None], dtype=object)
+        levels = np.array([*plan.all_levels, None], dtype=object)
         return levels[rng.integers(0, max(len(levels) - 1, 1), rows)]
     far = (rng.random(rows) < 0.1) & plan.scaled
     array = plan.center + plan.spread * np.where(far, 100.0, 1.5) * rng.standard_normal(rows)

@@ -24,7 +24,6 @@ from ..data import (
     TableEncoder,
 )
 from ._graph import END, FLOAT, INT32, START, Graph
-from ._onnx_inputs import all_levels
 
 LARGEST = np.finfo(np.float64).max
 TIME = np.array([1])  # the axis of steps
@@ -71,26 +70,23 @@ def pick(g: Graph, x: str, columns: Sequence[int] | np.ndarray, width: int) -> s
 
 def _values(g: Graph, plans: list[Plan], x: str) -> str:
     """All entries, (n, d) double; arbitrary where missing."""
-    parts: list[str] = []
-    place: dict[tuple[int, int], int] = {}  # (column, which of its inputs) -> column of the parts
+    parts, inputs = list[str](), list[tuple[int, int]]()  # inputs: column, which of its inputs
     numbers = {j: plan for j, plan in enumerate(plans) if isinstance(plan, Number)}
-    for scaled in (True, False):
-        chosen = {j: plan for j, plan in numbers.items() if plan.scaled == scaled}
-        if chosen:
-            part = pick(g, x, list(chosen), len(plans))
-            parts.append(_scale(g, part, list(chosen.values())) if scaled else part)
-            place |= {(j, 0): len(place) + i for i, j in enumerate(chosen)}
-    chosen = {j: plan for j, plan in numbers.items() if plan.knots}
-    if chosen:
-        parts.append(_normal_scores(g, pick(g, x, list(chosen), len(plans)), list(chosen.values())))
-        place |= {(j, 1): len(place) + i for i, j in enumerate(chosen)}
+    if numbers:
+        part = pick(g, x, list(numbers), len(plans))
+        scaled = all(plan.scaled for plan in numbers.values())  # all of them, or none
+        parts.append(_scale(g, part, list(numbers.values())) if scaled else part)
+        inputs += [(j, 0) for j in numbers]
+    ranked = {j: plan for j, plan in numbers.items() if plan.knots}
+    if ranked:
+        parts.append(_normal_scores(g, pick(g, x, list(ranked), len(plans)), list(ranked.values())))
+        inputs += [(j, 1) for j in ranked]
     switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
     if switches:
         parts.append(_switched(g, x, switches, len(plans)))
-        place |= {(j, which): len(place) + i for i, (j, which, *_) in enumerate(switches)}
+        inputs += [(j, which) for j, which, *_ in switches]
     joined = parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
-    order = [place[j, i] for j, plan in enumerate(plans) for i in range(len(plan.inputs))]
-    return pick(g, joined, order, len(place))
+    return pick(g, joined, sorted(range(len(inputs)), key=inputs.__getitem__), len(inputs))
 
 
 def _scale(g: Graph, x: str, plans: list[Number]) -> str:
@@ -146,7 +142,7 @@ def _switches(plan: Plan) -> list[tuple[int, float, float, float]]:
     common = len(plan.levels)
     switches = [(i, float(i), float(i), 1.0) for i in range(common)]
     if plan.rare_levels:
-        switches.append((common, float(common), float(len(all_levels(plan)) - 1), 1.0))
+        switches.append((common, float(common), float(len(plan.all_levels) - 1), 1.0))
     return switches
 
 
@@ -167,7 +163,7 @@ def _switched(
 def _refused(g: Graph, plans: list[Plan], x: str, seen: str) -> str:
     """Rows with an infinity, or with a number that is not a level; (n, C) -> (n, 1) bool."""
     bounds = [
-        (0.0, len(all_levels(plan)) - 1.0) if isinstance(plan, Category) else (-LARGEST, LARGEST)
+        (0.0, len(plan.all_levels) - 1.0) if isinstance(plan, Category) else (-LARGEST, LARGEST)
         for plan in plans
     ]
     low, high = (np.array(ends) for ends in zip(*bounds, strict=True))
@@ -187,7 +183,7 @@ def times_since(g: Graph, encoder: PanelEncoder, times: str, seen: str, steps: s
     stamp = g("Unsqueeze", times, np.array([2]))  # (n, T, 1)
     first, all_but_last = (g("Slice", stamp, START, end, TIME) for end in (TIME, -TIME))
     if columns:
-        noticed = pick(g, seen, columns, encoder.steps.n_columns)
+        noticed = pick(g, seen, columns, encoder.n_columns)
         # Times increase, so the time of the last observation is the largest of them.
         known = g("Where", noticed, stamp, first)
         latest = g("Slice", g.running_max(known, steps), START, -TIME, TIME)

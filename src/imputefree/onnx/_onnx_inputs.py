@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
 
 from ..data import (
     Category,
     Columns,
-    Number,
     Panel,
     PanelEncoder,
-    Plan,
     TableEncoder,
+    check_statics,
     prediction_panel,
     read_columns,
 )
-from ..errors import InputError, ModelFileError, UnseenCategoryWarning, shorten
-from ..io import save_model_file
+from ..errors import ModelFileError, UnseenCategoryWarning, shorten
+from ..io import pack_model
 
 KEY = "imputefree"
 FORMAT = 1
@@ -46,11 +42,6 @@ false as 1 and 0. Rows (or series) that hold infinity, a number that is not a le
 do not increase give NaN."""
 CLASSES = "Output: probabilities ({}, classes) double, in the order of `classes`."
 NUMBERS = "Output: prediction ({}) double."
-
-
-def all_levels(plan: Category) -> list[str]:
-    """All levels of a category in the order of their numbers."""
-    return [*plan.levels, *plan.rare_levels]
 
 
 def metadata_of(model: Any) -> dict[str, Any]:
@@ -73,13 +64,13 @@ def metadata_of(model: Any) -> dict[str, Any]:
         "layout": getattr(model, "layout_", None) if series else None,
         "per_step": bool(series and model.predictor_.per_step),
         "inputs": _instructions(model, series),
-        "sha256": _checksum(model),
+        "sha256": pack_model(model)[1]["sha256"],
     }
 
 
 def _described(encoder: TableEncoder) -> list[dict[str, Any]]:
     return [
-        {"name": plan.name, "kind": "category", "levels": all_levels(plan)}
+        {"name": plan.name, "kind": "category", "levels": plan.all_levels}
         if isinstance(plan, Category)
         else {"name": plan.name, "kind": "number"}
         for plan in encoder.plans
@@ -95,15 +86,6 @@ def _instructions(model: Any, series: bool) -> str:
     return " ".join(f"{SERIES if series else TABLE} {VALUES} {output}".split())
 
 
-def _checksum(model: Any) -> str:
-    """The SHA-256 that a model file of this model contains."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model"
-        save_model_file(model, path)
-        with safe_open(path, framework="pt") as file:
-            return file.metadata()["sha256"]
-
-
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the metadata of an exported model."""
     import onnx
@@ -112,9 +94,8 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         properties = {entry.key: entry.value for entry in onnx.load(os.fspath(path)).metadata_props}
         return json.loads(properties[KEY])
     except OSError as error:
-        raise ModelFileError(
-            f"{path} cannot be read ({error.strerror or error})", "", "Check path and permissions"
-        ) from None
+        fact = f"{path} cannot be read ({error.strerror or error})"
+        raise ModelFileError(fact, "", "Check path and permissions") from None
     except Exception:  # an error of protobuf, or not our key
         raise ModelFileError(
             f"{path} is not a model exported by imputefree",
@@ -157,28 +138,15 @@ def encode(source: Any, X: Any) -> dict[str, np.ndarray]:
 
 def _encoder(columns: list[dict[str, Any]], named: bool) -> TableEncoder:
     """An encoder that knows names, kinds and levels, but no scales."""
-    encoder = TableEncoder()
-    encoder.named = named
-    plans: list[Plan] = []
-    for column in columns:
-        if column["kind"] == "category":
-            plans.append(Category(column["name"], False, column["levels"], []))
-        else:
-            plans.append(Number(column["name"], False, 0.0, 1.0, [], [], []))
-    encoder.plans = plans
-    return encoder
+    state = {"owner": "encode", "indicator": False, "named": named, "plans": columns}
+    return TableEncoder.from_state(state)
 
 
 def panel_inputs(
     panel: Panel, steps: TableEncoder, statics: TableEncoder | None
 ) -> dict[str, np.ndarray]:
     """Series padded with NaN to the longest."""
-    if (statics is None) != (panel.statics is None):
-        raise InputError(
-            f"static columns are {'not ' * (panel.statics is None)}given",
-            f"Training had {'none' if statics is None else shorten(statics.names)}",
-            "Pass static= as in training, with NaN for what is unknown",
-        )
+    check_statics(statics, panel)
     width = int(panel.lengths.max())
     within = np.arange(width) < panel.lengths[:, None]  # (n, T)
     X = np.full((panel.n_rows, width, steps.n_columns), np.nan)
@@ -199,7 +167,7 @@ def as_tensor(encoder: TableEncoder, columns: Columns) -> np.ndarray:
         if not isinstance(plan, Category):
             tensor[:, j] = array
             continue
-        number = {level: float(i) for i, level in enumerate(all_levels(plan))}
+        number = {level: float(i) for i, level in enumerate(plan.all_levels)}
         tensor[:, j] = [number.get(level, np.nan) for level in array]
         if new := sorted({level for level in array if level is not None} - set(number)):
             unseen.append(f"{plan.name!r}: {shorten(new)}")

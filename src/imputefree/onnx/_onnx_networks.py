@@ -7,6 +7,7 @@ layer on, or earlier where members see different inputs (learned placeholder, ga
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def _table(g: Graph, model: Any) -> Graph:
     encoder, net = model.encoder_, model.predictor_
     x = g.input("X", "double", ["rows", encoder.n_columns])
     table = encode_columns(g, encoder, x, model.placeholder_)
-    values, observed = _joined(g, [table], [])
+    values, observed = _joined(g, table)
     out = _dense(g, net.encoder, _filled(g, net, values, observed))
     if net.linear_path:
         widths = np.array([net.n_features, net.outputs])
@@ -61,17 +62,17 @@ def _series(g: Graph, model: Any) -> Graph:
     # Padding must not matter, whether NaN or infinity.
     x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
     refused.append(not_increasing(g, times, valid))
-    table = encode_columns(g, encoder.steps, g("Flatten", x, axis=2), model.placeholder_)
+    rows = g("Flatten", x, axis=2)  # (n·T, C)
+    if encoder.statics is not None:  # repeated at every step
+        n_static = encoder.statics.n_columns
+        static = g("Unsqueeze", g.input("static", "double", ["series", n_static]), ONE)
+        static = g("Expand", static, g("Concat", shape, np.array([n_static]), axis=0))
+        rows = g("Concat", rows, g("Flatten", static, axis=2), axis=1)
+    table = encode_columns(g, encoder.together, rows, model.placeholder_)
     refused.append(any_of(g, g("Reshape", table.refused, shape)))
-    parts = [table]
-    if encoder.statics is not None:
-        static = g.input("static", "double", ["series", encoder.statics.n_columns])
-        constant = encode_columns(g, encoder.statics, static, model.placeholder_)
-        refused.append(constant.refused)
-        parts.append(_repeated(g, constant, shape))
     by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
     since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
-    values, observed = _joined(g, parts, since)
+    values, observed = _joined(g, table, since)
     raw = _series_raw(g, net, values, observed, within, clipped, steps, by_step)
     predicted = _predicted(g, model, raw)
     flags = [g("Cast", flag, to=FLOAT) for flag in refused]
@@ -124,34 +125,14 @@ def _series_raw(
     return _infer(g, net, features, summaries)
 
 
-def _joined(g: Graph, parts: list[Encoded], times: list[str]) -> tuple[str, str]:
+def _joined(g: Graph, table: Encoded, since: Sequence[str] = ()) -> tuple[str, str]:
     """All inputs in the order of the encoders, and which are observed; (n, D) each.
 
     Indicators and times are always observed.
     """
-    always = [name for part in parts for name in part.indicators] + times
-    values = g("Concat", *(name for part in parts for name in part.entries), *always, axis=1)
-    observed = [name for part in parts for name in part.observed]
-    return values, g("Concat", *observed, *(g("Equal", t, t) for t in always), axis=1)
-
-
-def _repeated(g: Graph, constant: Encoded, shape: str) -> Encoded:
-    """Static inputs at every step; (n, d) -> (n·T, d)."""
-
-    def at_steps(tensors: list[str]) -> list[str]:
-        repeated = []
-        for tensor in tensors:
-            size = g("Concat", shape, g("Shape", tensor, start=1), axis=0)
-            repeated.append(g("Flatten", g("Expand", g("Unsqueeze", tensor, ONE), size), axis=2))
-        return repeated
-
-    return Encoded(
-        at_steps(constant.entries),
-        at_steps(constant.observed),
-        at_steps(constant.indicators),
-        constant.seen,
-        constant.refused,
-    )
+    always = [*table.indicators, *since]
+    values = g("Concat", *table.entries, *always, axis=1)
+    return values, g("Concat", *table.observed, *(g("Equal", t, t) for t in always), axis=1)
 
 
 def _weight(parameter: Any) -> np.ndarray:

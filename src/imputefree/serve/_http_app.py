@@ -10,24 +10,26 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import FastAPI, Query, Request, Response, Security
-from fastapi.security import HTTPBearer
 from pydantic import TypeAdapter
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, JSONResponse
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
 from ._limits import Gate, Limits, RequestError, read_body
-from ._model_schema import ROWS, Schema
-from ._served import Failure, Health, Served
+from ._model_schema import ROWS, STEPS, Schema
+from ._served import Served
 
 log = logging.getLogger(__name__)
 OPEN = ("/", "/health")  # paths that say nothing about the model, like the files of the page
-PAGE = Path(__file__).parent / "page"
+HERE = Path(__file__).parent
 HEADERS = {
     # The page needs its own files and this server, nothing else.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -52,37 +54,16 @@ def build_app(
     limits: Limits | None = None,
     token: str | None = None,
     hosts: Iterable[str] | None = None,
-) -> FastAPI:
+) -> Starlette:
     """Make an ASGI application that answers with this model; see `Guard` for token and hosts."""
     limits = limits or Limits()
     served, gate = Served(model, limits), Gate(limits)
-    schema = served.schema
+    schema, document = served.schema.model_dump(), describe_api(served, token)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         gate.close()
-
-    app = FastAPI(
-        title=f"imputefree: {schema.target or schema.task}",
-        version=__version__,
-        description="Any value may be missing: send null, or leave the field out. `notes` names"
-        " values that training never saw.",
-        docs_url=None,  # these pages would load scripts from elsewhere
-        redoc_url=None,
-        generate_unique_id_function=lambda route: route.name,
-        lifespan=lifespan,
-    )
-    app.add_middleware(Guard, token=token, hosts=hosts)
-    app.add_exception_handler(HTTPException, _no_such_path)
-    bearer = [Security(HTTPBearer(auto_error=False, scheme_name="token"))] if token else []
-
-    def documented(*statuses: int) -> dict[str, Any]:
-        refusals = (400, *statuses, 500, *([401] if token else []))
-        return {
-            "responses": {status: {"model": Failure} for status in refusals},
-            "dependencies": bearer,
-        }
 
     async def answer(request: Request, work: Callable[..., Any], *args: Any) -> Response:
         async with gate.enter():
@@ -90,91 +71,80 @@ def build_app(
             body = await read_body(request, limits)
             return AsciiResponse(await gate.run(work, body, *args))
 
-    posted = documented(408, 413, 415, 422, 503, 504)
-    row, batch = served.reader.row_type, served.reader.batch_type
-    examples = {
-        "one": {"summary": "One row", "value": schema.example},
-        "batch": {"summary": "Several rows", "value": {ROWS: [schema.example] * 2}},
-    }
-
-    @app.post(
-        "/predict",
-        summary="Predict one row or several",
-        response_model=served.predictions_type,
-        openapi_extra=_body(row | batch, examples=examples),
-        **posted,
-    )
     async def predict(request: Request) -> Response:
         return await answer(request, served.predict)
 
-    @app.post(
-        "/explain",
-        summary="Explain the prediction for one row, and say what to measure next",
-        response_model=served.explanation_type,
-        openapi_extra=_body(row, example=schema.example),
-        **posted,
+    async def explain(request: Request) -> Response:
+        return await answer(request, served.explain, request.query_params.get("of"))
+
+    def fixed(content: dict[str, Any]) -> Callable[[Request], Any]:
+        async def endpoint(_: Request) -> Response:
+            return AsciiResponse(content)
+
+        return endpoint
+
+    return Starlette(
+        routes=[
+            Route("/predict", predict, methods=["POST"]),
+            Route("/explain", explain, methods=["POST"]),
+            Route("/schema", fixed(schema)),
+            Route("/health", fixed({"status": "ok"})),
+            Route("/openapi.json", fixed(document)),
+            Route("/", lambda _: FileResponse(HERE / "page" / "index.html")),
+            Mount("/page", StaticFiles(directory=HERE / "page")),
+        ],
+        middleware=[Middleware(Guard, token=token, hosts=hosts)],
+        exception_handlers={HTTPException: _no_such_path},
+        lifespan=lifespan,
     )
-    async def explain(request: Request, of: Of = None) -> Response:
-        return await answer(request, served.explain, of)
-
-    described = schema.model_dump()
-
-    @app.get("/schema", name="schema", summary="Columns", response_model=Schema, **documented())
-    async def get_schema() -> Response:
-        return AsciiResponse(described)
-
-    @app.get(
-        "/health",
-        summary="Whether the server runs",
-        response_model=Health,
-        **documented() | {"dependencies": []},
-    )
-    async def health() -> Response:
-        return AsciiResponse({"status": "ok"})
-
-    @app.get("/", include_in_schema=False)
-    async def index() -> Response:
-        return FileResponse(PAGE / "index.html")
-
-    app.mount("/page", StaticFiles(directory=PAGE))
-    definitions = TypeAdapter(row | batch).json_schema(ref_template=REFERENCE)["$defs"]
-    app.openapi()["components"]["schemas"] |= definitions  # FastAPI keeps this document
-    return app
 
 
-Of = Annotated[
-    str | None,
-    Query(
-        description="The class whose probability is explained; by default the second of two, or"
-        " the most probable."
-    ),
-]
-REFERENCE = "#/components/schemas/{model}"
+def describe_api(served: Served, token: str | None) -> dict[str, Any]:
+    """The OpenAPI document: openapi.json, with what depends on the model."""
+    document = json.loads((HERE / "openapi.json").read_text(encoding="utf-8"))
+    schema, reader = served.schema, served.reader
+    document["info"] |= {
+        "title": f"imputefree: {schema.target or schema.task}",
+        "version": __version__,
+    }
+    predict, explain = (document["paths"][path]["post"] for path in ("/predict", "/explain"))
+    content = predict["requestBody"]["content"]["application/json"]
+    content["examples"]["one"]["value"] = schema.example
+    content["examples"]["batch"]["value"] = {ROWS: [schema.example] * 2}
+    explain["requestBody"]["content"]["application/json"]["example"] = schema.example
 
+    rows, answer = TypeAdapter(reader.row_type | reader.batch_type), TypeAdapter(Schema)
+    types: list[Any] = [("rows", "validation", rows), ("schema", "serialization", answer)]
+    _, described = TypeAdapter.json_schemas(types, ref_template="#/components/schemas/{model}")
+    parts = document["components"]["schemas"]
+    parts |= described["$defs"] | {"Label": {"enum": schema.classes or [None]}}
+    fields: dict[str, Any] = {"prediction": {"type": "number"}}
+    if schema.classes:
+        probability = {"type": "object", "additionalProperties": {"type": "number"}}
+        label = {"$ref": "#/components/schemas/Label"}
+        fields = {"prediction": label, "probability": probability}
+    prediction = {"type": "object", "properties": fields, "required": list(fields)}
+    if schema.series is not None and schema.series.per_step:
+        steps = {"type": "array", "items": prediction}
+        prediction = {"type": "object", "properties": {STEPS: steps}, "required": [STEPS]}
+    parts["Prediction"] = prediction
 
-def _body(kind: Any, **examples: Any) -> dict[str, Any]:
-    """A request body of this type, for the OpenAPI document."""
-    described = TypeAdapter(kind).json_schema(ref_template=REFERENCE)
-    described.pop("$defs", None)
-    if "properties" in described:  # a single type is not written as a reference
-        described = {"$ref": REFERENCE.format(model=described["title"])}
-    content = {"application/json": {"schema": described, **examples}}
-    return {"requestBody": {"required": True, "content": content}}
+    if token is not None:
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        for operation in (predict, explain, document["paths"]["/schema"]["get"]):
+            operation["security"] = [{"token": []}]
+            operation["responses"]["401"] = operation["responses"]["400"]
+    return document
 
 
 def _check_content_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").lower()
-    header = "Content-Encoding" if kind == "application/json" else "Content-Type"
-    if kind != "application/json" or encoding != "identity":
-        value = encoding if kind == "application/json" else kind
-        raise RequestError(
-            415,
-            header,
-            f"the {header} of the body is {value[:80] or 'missing'}",
-            "A body is plain application/json",
-            "Send the header Content-Type: application/json",
-        )
+    for header, value in (("Content-Type", kind), ("Content-Encoding", encoding)):
+        if value not in ("application/json", "identity"):
+            fact = f"the {header} of the body is {value[:80] or 'missing'}"
+            remedy = "Send the header Content-Type: application/json"
+            raise RequestError(415, fact, "A body is plain application/json", remedy, header)
 
 
 def refusal(error: RequestError) -> Response:
@@ -185,16 +155,9 @@ def refusal(error: RequestError) -> Response:
 async def _no_such_path(request: Request, error: Any) -> Response:
     path, status = request.url.path[:100], error.status_code
     facts = {404: f"there is nothing at {path}", 405: f"{path} does not take {request.method[:20]}"}
-    return refusal(
-        RequestError(
-            status,
-            None,
-            facts.get(status, str(error.detail)),
-            "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json",
-            "Correct the path or the method",
-            error.headers,
-        )
-    )
+    fact, remedy = facts.get(status, str(error.detail)), "Correct the path or the method"
+    rule = "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json"
+    return refusal(RequestError(status, fact, rule, remedy, headers=error.headers))
 
 
 class Guard:
@@ -238,13 +201,8 @@ class Guard:
             text, place = " ".join(str(error).split()), f"{last.filename}:{last.lineno}"
             log.error("imputefree: request failed (%s: %s, %s)", type(error).__name__, text, place)
             if not started:
-                failure = RequestError(
-                    500,
-                    None,
-                    "the server could not answer",
-                    "This is a fault of the server, not of the request",
-                    "Report it, with the line that the server logged",
-                )
+                fact, rule = "the server could not answer", "This is not a fault of the request"
+                failure = RequestError(500, fact, rule, "Report it, with the line that was logged")
                 await refusal(failure)(scope, receive, send_with_headers)
 
     def _check(self, scope: Scope) -> None:
@@ -252,26 +210,18 @@ class Guard:
         if self.hosts is not None:
             host = headers.get(b"host", b"").decode("latin-1").lower()
             if host_name(host) not in self.hosts:
-                raise RequestError(
-                    400,
-                    "Host",
-                    "the request was sent to a host name that is not this server's",
-                    "Without a token the server answers only to the names of this machine",
-                    "Use the address that `imputefree serve` printed, or serve with a token",
-                )
+                fact = "the request was sent to a host name that is not this server's"
+                rule = "Without a token the server answers only to the names of this machine"
+                remedy = "Use the address that `imputefree serve` printed, or serve with a token"
+                raise RequestError(400, fact, rule, remedy, "Host")
         if self.token is None or scope["path"] in OPEN or scope["path"].startswith("/page/"):
             return
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
         # As bytes: compare_digest refuses strings beyond ASCII.
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token):
-            raise RequestError(
-                401,
-                "Authorization",
-                "the bearer token is missing or wrong",
-                "This server answers only with its token",
-                "Send the header Authorization: Bearer TOKEN",
-                {"WWW-Authenticate": "Bearer"},
-            )
+            fact, rule = "the bearer token is missing or wrong", "Requests must carry the token"
+            remedy, header = "Send the header Authorization: Bearer TOKEN", "Authorization"
+            raise RequestError(401, fact, rule, remedy, header, {"WWW-Authenticate": "Bearer"})
 
 
 def host_name(host: str) -> str | None:

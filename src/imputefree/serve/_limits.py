@@ -21,7 +21,7 @@ MOST_WORKERS = 4
 class RequestError(ImputefreeError):
     """A request that is refused with this status; `field` names the part that is wrong, if any.
 
-    >>> RequestError(422, "age", "age holds a list", "It must be a number", "Send 31").body()
+    >>> RequestError(422, "age holds a list", "It must be a number", "Send 31", "age").body()
     {'error': {'field': 'age', 'fact': 'age holds a list', 'rule': 'It must be a number', \
 'remedy': 'Send 31'}}
     """
@@ -29,10 +29,10 @@ class RequestError(ImputefreeError):
     def __init__(
         self,
         status: int,
-        field: str | None,
         fact: str,
         rule: str = "",
         remedy: str = "",
+        field: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(fact, rule, remedy)
@@ -62,13 +62,13 @@ class Limits:
 
 async def read_body(request: Request, limits: Limits) -> bytes:
     """The body; refused before more than `limits.bytes` of it are held in memory."""
+    close = {"Connection": "close"}  # the rest of the body is not read
     too_large = RequestError(
         413,
-        None,
         f"the body is larger than {limits.bytes:,} bytes",
-        f"A body has at most {limits.bytes:,} bytes (the server's --max-bytes)",
+        "Bodies may not exceed the server's --max-bytes",
         "Send fewer rows at a time",
-        {"Connection": "close"},  # the rest of the body is not read
+        headers=close,
     )
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > limits.bytes:
@@ -82,18 +82,11 @@ async def read_body(request: Request, limits: Limits) -> bytes:
                     raise too_large
                 pieces.append(piece)
     except TimeoutError:
-        raise RequestError(
-            408,
-            None,
-            f"the body had not arrived after {limits.seconds:g} seconds",
-            "A body must arrive within the server's --timeout",
-            "Send it again, or send fewer rows at a time",
-            {"Connection": "close"},
-        ) from None
+        fact = f"the body had not arrived after {limits.seconds:g} seconds"
+        rule, remedy = "It must arrive within the server's --timeout", "Send fewer rows at a time"
+        raise RequestError(408, fact, rule, remedy, headers=close) from None
     except ClientDisconnect:
-        raise RequestError(
-            400, None, "the body is incomplete", "It must arrive whole", "Send it again"
-        ) from None
+        raise RequestError(400, "the body is incomplete", "", "Send it again") from None
     return b"".join(pieces)
 
 
@@ -113,14 +106,9 @@ class Gate:
     async def enter(self) -> AsyncIterator[None]:
         """A place for one request, from its body to its answer."""
         if self.inside >= self.limits.waiting:
-            raise RequestError(
-                503,
-                None,
-                f"{self.inside} requests are being answered already",
-                f"At most {self.limits.waiting} may wait at a time",
-                "Send it again in a second",
-                {"Retry-After": "1"},
-            )
+            fact = f"{self.inside} requests are being answered already, as many as may wait"
+            headers = {"Retry-After": "1"}
+            raise RequestError(503, fact, "", "Send it again in a second", headers=headers)
         self.inside += 1
         try:
             yield
@@ -130,29 +118,20 @@ class Gate:
     async def run(self, work: Callable[..., Answer], *args: Any) -> Answer:
         """Call work(*args) in a thread, within the time limit."""
         future = self._threads.submit(work, *args)
+        answer = asyncio.wrap_future(future)
         try:
-            return await asyncio.wait_for(
-                asyncio.shield(asyncio.wrap_future(future)), self.limits.seconds
-            )
+            return await asyncio.wait_for(asyncio.shield(answer), self.limits.seconds)
         except TimeoutError:
             if not future.cancel():  # it is running
                 self.inside += 1
-                loop = asyncio.get_running_loop()
-                future.add_done_callback(lambda _: self._leave(loop))
-            raise RequestError(
-                504,
-                None,
-                f"the answer took longer than {self.limits.seconds:g} seconds",
-                "An answer must be computed within the server's --timeout",
-                "Send fewer rows, or shorter series, at a time",
-            ) from None
+                answer.add_done_callback(self._leave)
+            fact = f"the answer took longer than the server's --timeout ({self.limits.seconds:g} s)"
+            remedy = "Send fewer rows, or shorter series, at a time"
+            raise RequestError(504, fact, "", remedy) from None
 
-    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
-        def leave() -> None:
-            self.inside -= 1
-
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(leave)
+    def _leave(self, late: asyncio.Future[Any]) -> None:
+        self.inside -= 1
+        late.cancelled() or late.exception()  # nobody else looks at it
 
     def close(self) -> None:
         """Let threads end; waiting work is not started."""

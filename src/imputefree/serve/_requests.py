@@ -34,11 +34,8 @@ class Constant(str):
 class Cell(NamedTuple):
     """A validated value, None if missing, and what to note about it."""
 
-    value: float | str | None
-    note: str | None
-
-
-BLANK = Cell(None, None)
+    value: float | str | None = None
+    note: str | None = None
 
 
 def read_json(body: bytes) -> Any:
@@ -61,16 +58,15 @@ out.
         fact = f"the body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
     except RecursionError:
         fact = "the body is nested too deeply"
-    raise RequestError(400, None, fact, "A body is JSON in UTF-8", "GET /schema has an example")
+    raise RequestError(400, fact, "A body is JSON in UTF-8", "GET /schema has an example")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise RequestError(
-            422, name, f"{shown(name)} is given twice", "A field has one value", "Leave one out"
-        )
+        fact = f"{shown(name)} is given twice"
+        raise RequestError(422, fact, "A field has one value", "Leave one out", name)
     return fields
 
 
@@ -107,21 +103,16 @@ class RequestReader:
 
     def __init__(self, schema: Schema, most_rows: int) -> None:
         self.schema, self.most_rows = schema, most_rows
-        columns = {column.name: _cell_type(column) for column in schema.columns}
-        self.row_type: Any
-        if schema.series is None:
-            self.row_type = _object("Row", columns)
-        else:
-            fields: dict[str, Any] = {}
-            if schema.series.static:
-                static = {column.name: _cell_type(column) for column in schema.series.static}
-                fields[STATIC] = _object("Static", static) | None
-            if schema.series.time is not None:
-                time = schema.series.time
+        fields: dict[str, Any] = {column.name: _cell_type(column) for column in schema.columns}
+        if (series := schema.series) is not None:
+            if (time := series.time) is not None:
                 kind = _time_type(time)
-                columns = {time.name: Required[kind] if time.required else kind, **columns}
-            fields[STEPS] = Required[self._list_of(_object("Step", columns))]
-            self.row_type = _object("Row", fields)
+                fields = {time.name: Required[kind] if time.required else kind, **fields}
+            fields = {STEPS: Required[self._list_of(_object("Step", fields))]}
+            if series.static:
+                static = {column.name: _cell_type(column) for column in series.static}
+                fields = {STATIC: _object("Static", static) | None, **fields}
+        self.row_type = _object("Row", fields)
         self.batch_type = _object("Batch", {ROWS: Required[self._list_of(self.row_type)]})
         self._row, self._batch = TypeAdapter(self.row_type), TypeAdapter(self.batch_type)
 
@@ -141,9 +132,15 @@ class RequestReader:
         rows = valid[ROWS] if batch else [valid]
         paths: list[Path] = [(ROWS, i) for i in range(len(rows))] if batch else [()]
         notes: Notes = []
+        X: pd.DataFrame | Panel
         if self.schema.series is None:
-            return _frame(rows, self.schema.columns, paths, notes), _first(notes)
-        return self._panel(rows, self.schema.series, paths, notes), _first(notes)
+            X = _frame(rows, self.schema.columns, paths, notes)
+        else:
+            X = self._panel(rows, self.schema.series, paths, notes)
+        more = len(notes) - MOST_NOTES
+        if more > 0:
+            notes[MOST_NOTES:] = [{"field": "", "note": f"And {counted(more, 'note')} more."}]
+        return X, notes
 
     def _panel(self, rows: list[Any], series: Series, paths: list[Path], notes: Notes) -> Panel:
         if (total := sum(len(row[STEPS]) for row in rows)) > self.most_rows:
@@ -176,44 +173,33 @@ class RequestReader:
         """The first thing that is wrong, in our words."""
         detail = error.errors(include_url=False)[0]
         kind, loc, value = detail["type"], detail["loc"], detail["input"]
-        place = joined(*loc)
-        rule, remedy = "It must be an object", "GET /schema has an example"
+        place, remedy = joined(*loc), "GET /schema has an example"
         cause = detail.get("ctx", {}).get("error")
         if isinstance(cause, InputError):
-            return RequestError(422, place, f"{place} {cause.fact}", cause.rule, cause.remedy)
-        if kind == "extra_forbidden":
-            return self._unknown(loc, [ROWS] if batch and len(loc) == 1 else self._names(*loc))
+            return RequestError(422, f"{place} {cause.fact}", cause.rule, cause.remedy, place)
         if kind == "too_long":
             return self._too_many(len(value), "row" if loc[-1] == ROWS else "step")
+        if kind == "extra_forbidden":
+            names = [ROWS] if batch and len(loc) == 1 else self._names(*loc)
+            word = "field" if names[-1] in (ROWS, STEPS) else "column"
+            near = difflib.get_close_matches(str(loc[-1])[:100], names[:COMPARED_COLUMNS], n=1)
+            fact, rule = f"{shown(loc[-1])} is not a {word} here", f"Allowed: {shorten(names, 40)}"
+            remedy = f"Write {near[0]!r}" if near else "Correct the name"
+            return RequestError(422, fact, rule, f"{remedy}, or leave it out", place)
         if kind == "missing":
-            return RequestError(422, place, f"{place} is missing", "It is required", remedy)
-        if kind == "string_unicode":
-            fact = f"{place or 'the body'} has a field whose name is not valid Unicode"
-            return RequestError(422, place or None, fact, "Names are those of columns", remedy)
-        if kind in ("list_type", "too_short"):
-            rule = "It must be a list with at least one item"
-        fact = f"{place or 'the body'} is {'empty' if value == [] else shown(value)}"
-        return RequestError(422, place or None, fact, rule, remedy)
-
-    def _unknown(self, loc: Sequence[str | int], names: list[str]) -> RequestError:
-        word = "field" if names[-1] in (ROWS, STEPS) else "column"
-        near = difflib.get_close_matches(str(loc[-1])[:100], names[:COMPARED_COLUMNS], n=1)
-        return RequestError(
-            422,
-            joined(*loc),
-            f"{shown(loc[-1])} is not a {word} here",
-            f"Allowed: {shorten(names, 40)}",
-            f"Write {near[0]!r}, or leave it out" if near else "Correct the name, or leave it out",
-        )
+            fact, rule = "is missing", "It is required"
+        elif kind == "string_unicode":
+            fact, rule = "has a field whose name is not valid Unicode", "Names are those of columns"
+        else:
+            fact, rule = f"is {'empty' if value == [] else shown(value)}", "It must be an object"
+            if kind in ("list_type", "too_short"):
+                rule = "It must be a list with at least one item"
+        return RequestError(422, f"{place or 'the body'} {fact}", rule, remedy, place or None)
 
     def _too_many(self, count: int, unit: str) -> RequestError:
-        return RequestError(
-            413,
-            ROWS,
-            f"the body has {count:,} {unit}s",
-            f"At most {self.most_rows:,} {unit}s are taken at a time (the server's --max-rows)",
-            "Send them in several requests",
-        )
+        fact = f"the body has {count:,} {unit}s"
+        rule = f"At most {self.most_rows:,} {unit}s are taken at a time (the server's --max-rows)"
+        return RequestError(413, fact, rule, "Send them in several requests", ROWS)
 
 
 def _object(name: str, fields: dict[str, Any]) -> Any:
@@ -232,7 +218,7 @@ def _cell_type(column: Column) -> Any:
             return Cell(None, f"{shown(value)} was never seen in training; it counts as missing.")
         if isinstance(known, float) and column.is_outside(known):
             return Cell(known, f"{known:g} is outside the range of training ({_range(column)}).")
-        return Cell(known, None)
+        return Cell(known)
 
     if column.kind == "category":
         levels = column.levels or []
@@ -277,11 +263,8 @@ def _time_type(time: Time) -> Any:
             when = datetime.fromisoformat(value)
             return when if when.tzinfo else when.replace(tzinfo=UTC)
         except ValueError:
-            raise InputError(
-                f"is {shown(value)}",
-                "A time is a number in the unit of training, or a date such as 2024-05-31T14:00",
-                "Send a number without quotes, or write the date like this",
-            ) from None
+            rule = "A time is a number without quotes, or a date such as 2024-05-31T14:00"
+            raise InputError(f"is {shown(value)}", rule, "Write it like this") from None
 
     described = {
         "type": ["number", "string", *["null"] * (not time.required)],
@@ -302,7 +285,7 @@ def _frame(
                 notes.append({"field": joined(*path, name), "note": cell.note})
     arrays = {}
     for column in columns:
-        values = [row.get(column.name, BLANK).value for row in rows]
+        values = [row.get(column.name, Cell()).value for row in rows]
         kind: Any = np.float64 if column.kind == "number" else object
         arrays[column.name] = np.array(values, dtype=kind)  # None becomes NaN among numbers
     return pd.DataFrame(arrays, index=range(len(rows)))
@@ -325,16 +308,9 @@ def _times(
             fact, rule = "is not after the step before", "Times must be strictly increasing"
         if rule is not None:
             place = joined(*paths[i], time.name)
-            raise RequestError(422, place, f"{place} {fact}", rule, "Correct the times")
+            raise RequestError(422, f"{place} {fact}", rule, "Correct the times", place)
     if not isinstance(values[0], datetime):
         return np.array(values, dtype=np.float64)
     note = f"Dates count as hours; steps in training were usually {time.unit:g} apart."
     notes.append({"field": joined(*paths[0], time.name), "note": note})
     return np.array([(value - values[0]).total_seconds() for value in values]) / HOUR
-
-
-def _first(notes: Notes) -> Notes:
-    """The first notes, and one that counts the others."""
-    more = len(notes) - MOST_NOTES
-    last = {"field": "", "note": f"And {counted(more, 'note')} more."}
-    return [*notes[:MOST_NOTES], last] if more > 0 else notes

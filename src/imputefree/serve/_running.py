@@ -1,47 +1,43 @@
-"""Run an application: listen, say when ready, and shut down cleanly."""
+"""Run an application: listen, and shut down cleanly."""
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import uvicorn
 
 from ..errors import ParameterError
 
+BACKLOG = 2048  # connections that wait, as many as uvicorn lets
 GRACE = 2.0  # seconds that a shutdown waits beyond the time limit of a request
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind a socket to host and port (0: any free port)."""
+    """A socket at host and port (0: any free port); connections wait until the server runs."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError):
-        raise ParameterError(
-            f"--host is {host!r}, which is not an address of this machine",
-            "It is a host name or an address such as 127.0.0.1",
-            "Leave it out, or correct it",
-        ) from None
+        fact = f"--host is {host!r}, which is not an address of this machine"
+        rule = "It is a host name or an address such as 127.0.0.1"
+        raise ParameterError(fact, rule, "Leave it out, or correct it") from None
     bound = socket.socket(family, kind, proto)
     try:
         if os.name == "posix":  # otherwise a port stays taken for a minute after a shutdown
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        bound.listen(BACKLOG)
     except OSError as error:
         bound.close()
         reason = (error.strerror or str(error)).lower()
-        raise ParameterError(
-            f"cannot listen at {host} port {port} ({reason})",
-            "The port must be free, and the host an address of this machine",
-            "Choose another --port (0 takes a free one) or --host",
-        ) from None
+        fact = f"cannot listen at {host} port {port} ({reason})"
+        rule = "The port must be free, and the host an address of this machine"
+        raise ParameterError(fact, rule, "Choose another --port (0: any) or --host") from None
     return bound
 
 
@@ -57,28 +53,7 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class _Server(uvicorn.Server):
-    """Says when it listens, and treats a signal as a normal shutdown."""
-
-    ready: Callable[[], None]
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Unlike uvicorn, do not raise the signal again at the end."""
-        signals = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self.handle_exit) for number in signals}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-def run(app: Any, bound: socket.socket, seconds: float, ready: Callable[[], None]) -> None:
+def run(app: Any, bound: socket.socket, seconds: float) -> None:
     """Serve until SIGTERM or Ctrl-C; running requests are answered first."""
     config = uvicorn.Config(
         app,
@@ -89,6 +64,8 @@ def run(app: Any, bound: socket.socket, seconds: float, ready: Callable[[], None
         ws="none",
         timeout_graceful_shutdown=int(seconds + GRACE) + 1,
     )
-    server = _Server(config)
-    server.ready = ready
+    server = uvicorn.Server(config)
+    # uvicorn restores these at the end and raises the signal again, which then does nothing more.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.handle_exit)
     server.run(sockets=[bound])

@@ -1,12 +1,11 @@
-"""A loaded model that answers requests, and the types of its answers; the model is only read."""
+"""A loaded model that answers requests; it is only read."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from ..data import Panel
 from ..errors import ImputefreeError, ParameterError
@@ -16,65 +15,6 @@ from ._model_schema import STEPS, Schema
 from ._requests import RequestReader
 
 MOST_STEPS = 300_000  # removed values times steps: about two seconds; beyond, whole columns only
-
-
-class Answer(BaseModel):
-    """Base class of answers; only declared fields are sent."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Note(Answer):
-    """A value that counts as missing, or lies outside those of training."""
-
-    field: str
-    note: str
-
-
-class Reach(Answer):
-    """What measuring a missing value could do: mean change, lowest and highest prediction."""
-
-    change: float
-    low: float
-    high: float
-
-
-class BestNext(Reach):
-    """The missing value that would move the prediction most."""
-
-    name: str
-
-
-class ColumnEffect(Answer):
-    """What one column did."""
-
-    name: str
-    effect: float | None = Field(
-        description="The prediction minus the prediction without the value; null if missing."
-    )
-    next: Reach | None
-    importance: float | None
-
-
-class ErrorDetail(Answer):
-    """What is wrong, the rule, and what to do."""
-
-    field: str | None
-    fact: str
-    rule: str
-    remedy: str
-
-
-class Failure(Answer):
-    """The answer to a request that is refused."""
-
-    error: ErrorDetail
-
-
-class Health(Answer):
-    """The server runs."""
-
-    status: str
 
 
 class Served:
@@ -94,7 +34,6 @@ class Served:
         self.model, limits = model, limits or Limits()
         self.schema = Schema.of(model, limits)
         self.reader = RequestReader(self.schema, limits.rows)
-        self.predictions_type, self.explanation_type = _answer_types(self.schema)
 
     def predict(self, body: bytes) -> dict[str, Any]:
         """Predict one row or many."""
@@ -105,13 +44,8 @@ class Served:
         """Predict one row and say why; `of`: the class whose probability is explained."""
         X, notes = self.reader.read(body)
         if len(X) > 1:
-            raise RequestError(
-                422,
-                "rows",
-                f"the body has {len(X)} rows",
-                "One row is explained at a time",
-                "Send them one by one",
-            )
+            fact, rule = f"the body has {len(X)} rows", "One row is explained at a time"
+            raise RequestError(422, fact, rule, "Send them one by one", "rows")
         prediction, single = self._predictions(X)[0], True
         if isinstance(X, Panel):
             values = sum(int(pd.notna(array).sum()) for array in X.steps.arrays)
@@ -124,13 +58,12 @@ class Served:
         reach = {"change": why.next_value, "low": why.next_low, "high": why.next_high}
         columns = []
         for j, name in enumerate(why.columns):
+            change = {key: float(array[0, j]) for key, array in reach.items()}
             columns.append(
                 {
                     "name": name,
                     "effect": plain(why.by_column()[0, j]),
-                    "next": None
-                    if np.isnan(why.next_value[0, j])
-                    else {key: float(array[0, j]) for key, array in reach.items()},
+                    "next": None if np.isnan(why.next_value[0, j]) else change,
                     "importance": None if importance is None else plain(importance[0, j]),
                 }
             )
@@ -164,13 +97,9 @@ class Served:
     def _prediction(self, predicted: Any) -> dict[str, Any]:
         """A number, or a class and all probabilities."""
         if not np.isfinite(predicted).all():
-            raise RequestError(
-                422,
-                None,
-                "the prediction is not a finite number",
-                "Values must be of a size that training could have seen",
-                "Check the largest values; GET /schema has the ranges of training",
-            )
+            rule = "Values must be of a size that training could have seen"
+            remedy = "Check the largest values; GET /schema has the ranges of training"
+            raise RequestError(422, "the prediction is not a finite number", rule, remedy)
         classes = self.schema.classes
         if classes is None:
             return {"prediction": float(predicted)}
@@ -181,35 +110,5 @@ class Served:
         }
 
 
-def _answer_types(schema: Schema) -> tuple[Any, Any]:
-    """The types of the answers of /predict and /explain for this model."""
-    label = Annotated[Any, WithJsonSchema({"enum": schema.classes or [None]})]
-    per_step = schema.series is not None and schema.series.per_step
-    fields: dict[str, Any] = {"prediction": float}
-    if schema.classes:
-        fields = {"prediction": label, "probability": dict[str, float]}
-    name = "StepPrediction" if per_step else "Prediction"
-    prediction: Any = create_model(name, __base__=Answer, **fields)
-    if per_step:
-        prediction = create_model("Prediction", __base__=Answer, steps=list[prediction])
-    predictions = create_model(
-        "Predictions", __base__=Answer, predictions=list[prediction], notes=list[Note]
-    )
-    parts: dict[str, Any] = {
-        "prediction": prediction,
-        "of": label,
-        "explained": Annotated[
-            float, Field(description="The probability of `of`, or the number: what is explained.")
-        ],
-        "columns": list[ColumnEffect],
-        "next": BestNext | None,
-        "notes": list[Note],
-    }
-    if schema.series is not None:
-        words = "Effects of single values, step by step; null for very long series."
-        parts["steps"] = Annotated[list[dict[str, float]] | None, Field(description=words)]
-    return predictions, create_model("Explanation", __base__=Answer, **parts)
-
-
 def _refused(error: ImputefreeError, field: str | None = None) -> RequestError:
-    return RequestError(422, field, error.fact, error.rule, error.remedy)
+    return RequestError(422, error.fact, error.rule, error.remedy, field)

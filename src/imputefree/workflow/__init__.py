@@ -1,14 +1,13 @@
 """From a file to a model, and from a model to predictions: what the commands do."""
 
-from ._card import METRICS, TITLES, best_reference, figure_text, percent
-from ._chunks import Chunk, Chunks
+from ._card import METRICS, TITLES, figure_text, percent, render
+from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
 from ._column_kinds import CATEGORY, NUMBER, summary
-from ._fitting import fit, identity, plan
-from ._loaded_model import is_of_series, load_model, roles_of
+from ._fitting import fit, plan
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file
 from ._problem import Problem, read_other, read_problem, split_names
-from ._request import Request, card_path, check_output
+from ._request import Request, check_output
 
 __all__ = [
     "CATEGORY",
@@ -19,14 +18,11 @@ __all__ = [
     "Chunks",
     "Problem",
     "Request",
-    "best_reference",
-    "card_path",
     "check_output",
     "class_labels",
     "evaluate",
     "figure_text",
     "fit",
-    "identity",
     "is_of_series",
     "load_model",
     "open_partial",
@@ -35,6 +31,7 @@ __all__ = [
     "predict_file",
     "read_other",
     "read_problem",
+    "render",
     "roles_of",
     "split_names",
     "summary",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,11 @@ METRICS = {
 CHANCE = {"auc": 0.5, "r2": 0.0}
 NEARLY = 0.9  # share of our gain over chance from which mask only does nearly as well
 Estimate = dict[str, Any]  # as `_fitting.estimate` returns it: plain JSON
+
+
+def methods() -> list[str]:
+    """Our model, then the references; which boosting depends on what is installed."""
+    return [OURS, MASK, MEAN, BOOSTING[0] if find_spec("lightgbm") else BOOSTING[1]]
 
 
 def describe(
@@ -78,11 +84,13 @@ def describe(
     }
 
 
-def write_card(about: dict[str, Any]) -> str:
-    """The card of a model as Markdown, from what it knows about itself."""
-    loader = PackageLoader("imputefree.workflow", ".")
+def render(template: str, about: dict[str, Any]) -> str:
+    """A text about a model, from what it knows about itself: its card, or the result of a fit."""
     environment = Environment(
-        loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        loader=PackageLoader("imputefree.workflow", "."),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.globals |= {
         "METRICS": METRICS,
@@ -91,7 +99,7 @@ def write_card(about: dict[str, Any]) -> str:
         "figure_text": figure_text,
         "percent": percent,
     }
-    return environment.get_template("card.md.jinja").render(about=about)
+    return environment.get_template(template).render(about=about)
 
 
 def verdict(estimate: Estimate, telling: str | None = None) -> dict[str, list[str]]:
@@ -154,12 +162,8 @@ def verdict(estimate: Estimate, telling: str | None = None) -> dict[str, list[st
 
 def best_reference(estimate: Estimate) -> str | None:
     """The reference with the best main score."""
-    metric, scores = estimate["main"], estimate["scores"]
-    return max(
-        estimate["differences"],
-        key=lambda name: _sign(metric) * scores[name][metric][0],
-        default=None,
-    )
+    metric, scores, names = estimate["main"], estimate["scores"], estimate["differences"]
+    return max(names, key=lambda name: _sign(metric) * scores[name][metric][0], default=None)
 
 
 def _sign(metric: str) -> int:
@@ -168,19 +172,14 @@ def _sign(metric: str) -> int:
 
 def most_telling_gaps(problem: Problem) -> str | None:
     """The column whose gaps correlate most with the target; None if all are below 0.1."""
-    classes = pd.Series(problem.truth)
-    regression = problem.task == "regression"
-    target = problem.y[:, None] if regression else pd.get_dummies(classes).to_numpy(np.float64)
-    best, highest = None, 0.1
-    for column in problem.used:
-        gaps = problem.frame[column.name].isna().groupby(problem.unit).mean().to_numpy()
-        if np.ptp(gaps) == 0:
-            continue
-        with np.errstate(invalid="ignore", divide="ignore"):
-            strength = max(abs(np.corrcoef(gaps, values)[0, 1]) for values in target.T)
-        if strength > highest:
-            best, highest = column.name, strength
-    return best
+    names = [column.name for column in problem.used]
+    gaps = problem.frame[names].isna().groupby(problem.unit).mean()
+    target = pd.DataFrame({"y": problem.y})
+    if problem.task == "classification":
+        target = pd.get_dummies(pd.Series(problem.truth), dtype=float)
+    with np.errstate(invalid="ignore", divide="ignore"):  # columns whose gaps are constant
+        strength = pd.DataFrame({k: gaps.corrwith(y).abs() for k, y in target.items()}).max(axis=1)
+    return str(strength.idxmax()) if strength.max() > 0.1 else None
 
 
 def figure_text(figure: list[float | None], signed: bool = False) -> str:

@@ -1,41 +1,119 @@
-"""Read a file piece by piece for a model: columns by their kinds, bad rows by line."""
+"""A model, and the file that it reads piece by piece: columns by their kinds, bad rows by line."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..data import Category, Columns, Levels, parse_numbers
-from ..errors import InputError, counted, shorten
+from ..data import Category, Columns, Levels, Plan, parse_numbers
+from ..errors import InputError, ModelFileError, counted, shorten
+from ..estimators import GILEstimator
 from ..io import BadRows, RawRows, Reader, need_columns, twin_error
-from ._file_times import Clock
-from ._loaded_model import about, file_inputs, roles_of
+from ._file_times import Clock, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
+KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
 RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
 Progress = Callable[[int, int | None], None]
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Rows of a file.
+def load_model(path: str | os.PathLike[str]) -> GILEstimator:
+    """Any fitted estimator from its file; a ModelFileError says in one sentence what is wrong."""
+    try:
+        return GILEstimator.load(path)
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        fact = f"{os.fspath(path)!r} cannot be read ({error})"  # such as a path with a zero byte
+        raise ModelFileError(fact, "", "Check the path") from None
+
+
+def is_of_series(model: Any) -> bool:
+    """Whether a model predicts series, not rows of a table."""
+    return hasattr(model.encoder_, "steps")
+
+
+def static_names(model: Any) -> list[str]:
+    """Names of the columns that are constant within a series; a table has none."""
+    statics = getattr(model.encoder_, "statics", None)
+    return [] if statics is None else list(statics.names)
+
+
+def roles_of(model: Any) -> dict[str, str]:
+    """For series: the columns with a role, {"id": name, "time": …, "variable": …, "value": …}.
+
+    Roles that the model does not have are left out. A table has none.
+    """
+    layout = model.layout_ if is_of_series(model) else {}
+    return {role: layout[role] for role in KIND_OF_ROLE if layout.get(role)}
+
+
+def about(model: Any) -> dict[str, Any]:
+    """What a model made by `imputefree fit` knows about itself; {} if it was saved from Python."""
+    return getattr(model, "about_", None) or {}
+
+
+def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
+    """The columns of a file that the model reads, in its order; or an InputError.
+
+    Each is described by its encoding in training, or by its kind if it has a role: "id", "time",
+    "text" or "number". A model trained on an array has no names: then columns are taken in their
+    order, if there are as many as in training.
+
+    >>> import pandas as pd
+    >>> from imputefree import GILRegressor
+    >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0], "age": [31, 42, 53, 64]})
+    >>> model = GILRegressor(max_iter=1).fit(X, [1.0, 2.0, 3.0, 4.0])
+    >>> list(file_inputs(model, ["age", "ward", "dose"]))
+    ['dose', 'age']
+    """
+    roles, encoder = roles_of(model), model.encoder_
+    wanted: dict[str, Plan | str] = {name: KIND_OF_ROLE[role] for role, name in roles.items()}
+    series = is_of_series(model)
+    if series and "id" not in roles:
+        rule = "A file of series has a column that identifies the series"
+        fact, remedy = "the model was trained on series without an id column", "Train with id="
+        raise InputError(fact, rule, remedy)
+    plans = list(encoder.steps.plans if series else encoder.plans)
+    if "variable" in roles:
+        if any(isinstance(plan, Category) for plan in plans):
+            fact = "the model was trained on pairs of variable and value, some of them strings"
+            rule, remedy = "A file's column of values must be numbers", "Predict from Python"
+            raise InputError(fact, rule, remedy)
+        plans = []
+    if series and encoder.statics is not None:
+        plans += encoder.statics.plans
+    wanted |= {plan.name: plan for plan in plans if plan.name not in wanted}
+    lacking = [name for name in wanted if name not in set(names)]
+    if lacking and not series and not encoder.named:
+        if len(names) == len(wanted):
+            return dict(zip(names, wanted.values(), strict=True))
+        fact = f"there are {len(names)} columns where the model was trained on {len(wanted)}"
+        rule = "A model trained without column names takes columns by their order"
+        raise InputError(fact, rule, "Give it the columns of training")
+    if lacking:
+        rule = f"The model was trained with it; the columns here are {shorten(names, limit=8)}"
+        remedy = "Rename or add the columns; empty ones are allowed"
+        raise InputError(f"there is no column {shorten(lacking)}", rule, remedy)
+    return wanted
+
+
+class Chunk(NamedTuple):
+    """Rows of a file; the index of both frames is the line of each row.
 
     inputs : (n, columns) what the model reads; for series with id and time
     extra : (n, columns) other requested columns, as in the file
-    lines : (n,) the line of each row
     series : (n,) the number of each row's series, if all rows of these series are here
     """
 
     inputs: pd.DataFrame
     extra: pd.DataFrame
-    lines: np.ndarray
     series: np.ndarray | None = None
 
     @property
@@ -47,27 +125,19 @@ class Chunk:
             all(isinstance(name, str) for name in names),
             [self.inputs[name].to_numpy() for name in names],
             [False] * len(names),
-            len(self.lines),
+            len(self.inputs),
         )
 
     def rows(self, rows: np.ndarray | slice) -> Chunk:
         """Only these rows; their series are no longer known."""
-        return Chunk(
-            self.inputs[rows].reset_index(drop=True),
-            self.extra[rows].reset_index(drop=True),
-            self.lines[rows],
-        )
+        return Chunk(self.inputs.iloc[rows], self.extra.iloc[rows])
 
     @staticmethod
     def joined(parts: Sequence[Chunk]) -> Chunk:
         """One chunk of several."""
         if len(parts) == 1:
             return parts[0]
-        return Chunk(
-            pd.concat([part.inputs for part in parts], ignore_index=True),
-            pd.concat([part.extra for part in parts], ignore_index=True),
-            np.concatenate([part.lines for part in parts]),
-        )
+        return Chunk(pd.concat([p.inputs for p in parts]), pd.concat([p.extra for p in parts]))
 
 
 class Chunks:
@@ -94,7 +164,7 @@ class Chunks:
         self.model, self.reader, self.progress = model, reader, progress
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
-        with self._naming():
+        with naming(path):
             inputs = file_inputs(model, reader.names)
         need_columns(reader.names, self.extra, path)
         twins = [name for name in [*inputs, *self.extra] if name in reader.twins]
@@ -118,17 +188,14 @@ class Chunks:
         count = 0
         for raw in self.reader.rows(raw_kinds):
             chunk = self._interpreted(raw)
-            count += len(chunk.lines)
+            count += len(chunk.inputs)
             if self.progress:
                 self.progress(raw.done, self.reader.size)
-            if len(chunk.lines):
+            if len(chunk.inputs):
                 yield chunk
         if not count and not self.bad.count:
-            raise InputError(
-                f"{self.bad.path} has column names but no rows",
-                "There must be something to predict",
-                "Check the file",
-            )
+            fact, rule = f"{self.bad.path} has column names but no rows", "Rows are predicted"
+            raise InputError(fact, rule, "Check the file")
 
     @property
     def notes(self) -> list[str]:
@@ -140,14 +207,6 @@ class Chunks:
             columns.append(f"{shorten(words, 3)} in column {name!r} ({rows})")
         unseen = f"Training never saw these, which count as missing: {shorten(columns, word=str)}."
         return [*[unseen] * bool(columns), *self.bad.notes]
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """Put the file's name into errors."""
-        try:
-            yield
-        except InputError as error:
-            raise InputError(f"{self.bad.path}: {error.fact}", error.rule, error.remedy) from None
 
     def _interpreted(self, raw: RawRows) -> Chunk:
         """Cells by the model's kinds; rows with bad ones are reported and left out."""
@@ -170,10 +229,10 @@ class Chunks:
         for name, unknown in unseen.items():
             if (unknown & good).any():
                 self._count_unseen(name, raw.frame[name][unknown & good])
-        inputs = pd.DataFrame(columns)
+        inputs = pd.DataFrame(columns).set_index(raw.lines)
         if self._unnamed:  # columns are taken in their order
             inputs = inputs.set_axis(range(inputs.shape[1]), axis=1)
-        chunk = Chunk(inputs, raw.frame[self.extra], raw.lines)
+        chunk = Chunk(inputs, raw.frame[self.extra].set_index(raw.lines))
         return chunk if good.all() else chunk.rows(good)
 
     def _values(self, cells: pd.Series, kind: str) -> tuple[np.ndarray, np.ndarray, str]:
@@ -181,7 +240,7 @@ class Chunks:
         if kind == "number":
             return *parse_numbers(cells), "which is not a finite number"
         if kind == "time":
-            with self._naming():
+            with naming(self.bad.path):
                 return *self._clock.read(cells), self._clock.problem
         bad = cells.isna().to_numpy() & (kind == "id")
         return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"
@@ -255,9 +314,9 @@ def whole_series(chunks: Chunks, in_memory: bool = False) -> Iterator[Chunk]:
         begun = ids[starts]
         again = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
         if again.any():
-            row = starts[again.argmax()]
+            row = int(starts[again.argmax()])
             raise InputError(
-                f"{bad.path}, {bad.word} {chunk.lines[row]}: the series {str(ids[row])!r}"
+                f"{bad.path}, {bad.word} {chunk.inputs.index[row]}: the series {str(ids[row])!r}"
                 " reappears after rows of other series",
                 "Rows of one series must be adjacent when a file is read piece by piece",
                 f"Sort the file by {id!r}, or read all of it at once with --in-memory",
@@ -283,11 +342,11 @@ def _numbered(parts: list[Chunk], chunks: Chunks) -> Chunk:
     if time and "variable" not in roles:
         repeated = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
         wrong = {}
-        for row in np.flatnonzero(repeated):
+        for row in np.flatnonzero(repeated).tolist():
             series, when = chunk.inputs[id].iloc[row], chunk.inputs[time].iloc[row]
             fact = f"the series {str(series)!r} already has a row at time {when}"
-            wrong[int(chunk.lines[row])] = fact
+            wrong[int(chunk.inputs.index[row])] = fact
         chunks.bad.report(wrong)
         if wrong:
             chunk, codes = chunk.rows(~repeated), codes[~repeated]
-    return replace(chunk, series=codes)
+    return chunk._replace(series=codes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -85,37 +85,42 @@ def infer_column(
         only = repr(array[0]) if isinstance(array[0], str) else f"{array[0]:g}"
         return left_out(f"constant: always {only}")
     steady = series is not None and not static and _is_steady(values, series)
-    note = "one value only, or a gap" if n_distinct == 1 else ""
-    column = Column(name, NUMBER, missing, note, "", static)
-    if forced or array.dtype == object:
-        column = replace(column, kind=CATEGORY)
-        if n_distinct > 1:
-            rows = values.notna().to_numpy()
-            n = len(np.unique(series[rows])) if series is not None and steady else len(array)
-            column = _category(column, array, n_distinct, n, forced)
-    elif n_distinct > 1 and not static and _counts_rows(values if whole is None else whole):
-        return left_out(COUNTS if series is None else f"{COUNTS} or --static")
+    kind = CATEGORY if forced or array.dtype == object else NUMBER
+    note = reason = ""
+    if n_distinct == 1:
+        note = "one value only, or a gap"
+    elif kind == CATEGORY:
+        rows = values.notna().to_numpy()
+        n = len(np.unique(series[rows])) if series is not None and steady else len(array)
+        if not forced:
+            reason = _not_a_category(array, n_distinct, n)
+        note = _about_levels(array, n_distinct)
+    elif not static and _counts_rows(values if whole is None else whole):
+        reason = COUNTS if series is None else f"{COUNTS} or --static"
     elif _looks_like_ids(array, n_distinct):
-        column = replace(column, note=IDS)
-    if steady and column.kind:
-        column = replace(column, note="; ".join(filter(None, (column.note, CONSTANT))))
-    return column
+        note = IDS
+    if steady:
+        note = f"{note}; {CONSTANT}" if note else CONSTANT
+    return left_out(reason) if reason else Column(name, kind, missing, note, "", static)
 
 
-def _category(column: Column, array: np.ndarray, n_distinct: int, n: int, forced: bool) -> Column:
-    """A column of strings: a category, unless it holds dates or the names of its n rows."""
-    if not forced and all(DATE.fullmatch(str(string)) for string in array[:1000]):
-        return replace(column, kind="", left_out=DATES)
-    if not forced and n >= FEWEST and n_distinct > NAMES * n:
-        almost = "" if n_distinct == n else "almost "
-        return replace(column, kind="", left_out=f"strings, {almost}all different, like names")
+def _not_a_category(array: np.ndarray, n_distinct: int, n: int) -> str:
+    """Why strings are not categories: they are dates, or the names of their n rows; or ""."""
+    if all(DATE.fullmatch(str(string)) for string in array[:1000]):
+        return DATES
+    if n >= FEWEST and n_distinct > NAMES * n:
+        return f"strings, {'almost ' * (n_distinct != n)}all different, like names"
+    return ""
+
+
+def _about_levels(array: np.ndarray, n_distinct: int) -> str:
     note = f"{n_distinct:,} levels"
     if n_distinct > MAX_LEVELS:
         note += f"; the {MAX_LEVELS} most frequent are kept, the others merged"
     words = sorted({str(string) for string in pd.unique(array)} & GAP_WORDS)
     if words:
         note += f"; {shorten(words)} is one of them: if it means a gap, leave such cells empty"
-    return replace(column, note=note)
+    return note
 
 
 def _counts_rows(whole: pd.Series) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,15 @@ from ..errors import InputError
 WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
 ISO = "ISO8601"  # pandas' name for year, month, day, of any precision
 EXAMPLE = pd.Timestamp("2024-12-31 13:45")
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file's name into errors."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
 
 
 class Clock:
@@ -46,12 +57,7 @@ class Clock:
         clock, values = cls(), _plain_cells(values)
         clock.kind, first = _kind(values)
         if clock.kind == "dates" and isinstance(first, str):
-            clock.format = _format(first)
-            swapped = _swapped(clock.format)
-            if swapped and _all_dates(values, swapped):
-                if _all_dates(values, clock.format):
-                    raise _ambiguous(values.name, first)
-                clock.format = swapped
+            clock.format = _unambiguous_format(first, values)
         return clock
 
     @property
@@ -86,17 +92,13 @@ class Clock:
         kind, first = _kind(values)
         trained = self.known.get("kind")
         if kind and trained and kind != trained:
-            raise InputError(
-                f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}",
-                f"The model was trained with {WORDS.get(trained, trained)} there",
-                "Write times as in training",
-            )
+            fact = f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}"
+            rule = f"The model was trained with {WORDS.get(trained, trained)} there"
+            raise InputError(fact, rule, "Write times as in training")
         self.kind = kind
         if kind == "dates" and isinstance(first, str) and self.format is None:
-            self.format = _format(first)
-            swapped = _swapped(self.format)
-            if trained and swapped and _all_dates(pd.Series([first]), swapped):
-                raise _ambiguous(values.name, first)
+            only = pd.Series([first], name=values.name)
+            self.format = _unambiguous_format(first, only) if trained else _format(first)
 
 
 def _plain_cells(values: pd.Series) -> pd.Series:
@@ -128,19 +130,23 @@ def _format(text: str) -> str | None:
     if _all_dates(pd.Series([text]), ISO):
         return ISO
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whether days come first is settled by `_swapped`
+        warnings.simplefilter("ignore")  # whether days come first is settled later
         return pd.tseries.api.guess_datetime_format(text)
 
 
-def _swapped(form: str | None) -> str | None:
-    """The same with day and month swapped, if people write it both ways.
-
-    >>> _swapped("%m/%d/%Y"), _swapped("%d %b %Y")
-    ('%d/%m/%Y', None)
-    """
+def _unambiguous_format(first: str, values: pd.Series) -> str | None:
+    """How dates that begin with `first` are written; refused if it may be day or month first."""
+    form = _format(first)
     if form is None or form.startswith("%Y") or "%m" not in form or "%d" not in form:
-        return None
-    return form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")
+        return form
+    swapped = form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")
+    if not _all_dates(values, swapped):
+        return form
+    if _all_dates(values, form):
+        fact = f"the time column {values.name!r} holds {first!r}, which may be month or day first"
+        rule, remedy = "No other time in it shows which is meant", "Write dates such as 2024-12-31"
+        raise InputError(fact, rule, remedy)
+    return swapped
 
 
 def _dates(values: pd.Series, form: str | None) -> pd.Series:
@@ -155,14 +161,6 @@ def _dates(values: pd.Series, form: str | None) -> pd.Series:
 def _all_dates(values: pd.Series, form: str | None) -> bool:
     """Whether all cells that are not empty are dates in this format."""
     return not (_dates(values, form).isna() & values.notna()).any()
-
-
-def _ambiguous(name: Any, text: str) -> InputError:
-    return InputError(
-        f"the time column {name!r} holds {text!r}, which may be month or day first",
-        "No other time in it shows which is meant",
-        "Write dates such as 2024-12-31 or 2024-12-31 13:45",
-    )
 
 
 def _without_zone(dates: pd.Series) -> np.ndarray:

@@ -6,7 +6,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +25,13 @@ from ._card import (
     OURS,
     Estimate,
     describe,
+    methods,
     most_telling_gaps,
+    render,
     verdict,
-    write_card,
 )
 from ._partial import Partial, damaged, write_durably
 from ._problem import Problem
-from ._request import card_path
 
 FOLDS = 5
 MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
@@ -57,21 +56,6 @@ class Plan(NamedTuple):
     def steps(self) -> int:
         """How many models are trained."""
         return len(self.folds) * len(methods()) + 1
-
-
-def methods() -> list[str]:
-    """Our model, then the references; which boosting depends on what is installed."""
-    return [OURS, MASK, MEAN, BOOSTING[0] if find_spec("lightgbm") else BOOSTING[1]]
-
-
-def identity(problem: Problem, other: Problem | None) -> dict[str, Any]:
-    """What identifies this fit besides its options, named in the words of an error."""
-    test = other.digest if other is not None else None
-    return {
-        "the data": problem.digest,
-        "the test file": test,
-        "the methods to compare with": methods(),
-    }
 
 
 def make(name: str, problem: Problem) -> Any:
@@ -177,12 +161,10 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
         folds = request.folds or FOLDS
         most = count if groups is None else len(np.unique(groups))
         if folds > most:
-            raise ParameterError(
-                f"there are {folds} folds, and {most} "
-                + ("rows or series" if groups is None else "groups"),
-                "Every fold needs at least one",
-                f"Pass --folds {most}" if most > 1 else "Leave --group out, or pass --no-estimate",
-            )
+            units = "rows or series" if groups is None else "groups"
+            fact, rule = f"there are {folds} folds, and {most} {units}", "Every fold needs one"
+            remedy = f"Pass --folds {most}" if most > 1 else "Pass --no-estimate"
+            raise ParameterError(fact, rule, remedy)
         number = assign_folds(folds, np.random.default_rng(request.seed), strata, groups)
         parts = [
             Fold(np.flatnonzero(number != k), np.flatnonzero(number == k))
@@ -194,12 +176,9 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
         how += f", rows of one {request.group!r} kept together"
     for fold in parts:
         if len(np.unique(problem.y[fold.train])) < 2 or not len(fold.test):
-            raise InputError(
-                "a part of the split has no two different targets to learn from, or none to score"
-                f" ({counted(count, 'example')} in all)",
-                "An estimate needs examples of different targets on both sides",
-                "Choose other --folds or --test, or pass --no-estimate",
-            )
+            fact = "a part of the split has no two different targets to learn, or none to score"
+            rule = f"An estimate needs both; there are {counted(count, 'example')} in all"
+            raise InputError(fact, rule, "Choose other --folds or --test, or pass --no-estimate")
     return Plan(parts, how)
 
 
@@ -229,12 +208,11 @@ def fit(
     model = final()
     date = partial.state["date"]
     model.about_ = describe(problem, date, estimated, type(model).__name__)
-    model.card_ = write_card(model.about_)
+    model.card_ = render("card.md.jinja", model.about_)
     finished = partial.folder / "finished.imputefree"
     model.save(finished)
-    output = problem.request.output
-    write_durably(output, finished.read_bytes())
-    write_durably(card_path(output), model.card_.encode())
+    write_durably(problem.request.output, finished.read_bytes())
+    write_durably(problem.request.card, model.card_.encode())
     return model
 
 

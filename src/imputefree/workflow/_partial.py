@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from .. import __version__
 from .._files import write_errors, write_file
 from ..errors import InputError, ModelFileError
-from ._request import Request
+from ._card import methods
+from ._problem import Problem
 
 try:
     import fcntl
@@ -93,16 +95,23 @@ def folder_of(output: Path) -> Path:
 
 @contextmanager
 def open_partial(
-    request: Request, inputs: dict[str, Any], resume: bool, fresh: bool, threads: int
+    problem: Problem, other: Problem | None = None, resume: bool = False, fresh: bool = False
 ) -> Iterator[Partial]:
     """The folder of this fit, for this process alone.
 
-    inputs : see `_fitting.identity`
-    resume : continue what is there, if it is the same fit
+    other : the file to score on, if there is one
+    resume : continue what is there, if it is the same fit, with as many threads
     fresh : remove what is there first
     """
-    asked = {"the data file's name": request.data.name, **inputs, **request.options()}
-    asked["imputefree"] = __version__
+    request = problem.request
+    asked = {
+        "the data": problem.digest,
+        "the data file's name": request.data.name,
+        "the test file": None if other is None else other.digest,
+        "the methods to compare with": methods(),
+        **request.options(),
+        "imputefree": __version__,
+    }
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
             asked[name] = version(name)
@@ -111,16 +120,18 @@ def open_partial(
     try:
         if fresh:
             _empty(folder)
-        yield _open(folder, asked, resume, threads)
+        partial = _open(folder, asked, resume)
+        torch.set_num_threads(partial.state["threads"])
+        yield partial
     finally:
         os.close(lock)
 
 
-def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Partial:
+def _open(folder: Path, asked: dict[str, Any], resume: bool) -> Partial:
     path = folder / STATE
     nothing_done = {file.name for file in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
-        begin = {"asked": asked, "date": _today(), "threads": threads}
+        begin = {"asked": asked, "date": _today(), "threads": torch.get_num_threads()}
         write_durably(path, json.dumps(begin).encode())
         return Partial(folder, begin)
     if not resume:
@@ -180,11 +191,8 @@ def _lock(folder: Path) -> int:
                 return lock
         except BlockingIOError:
             os.close(lock)
-            raise InputError(
-                f"{folder} is being written by another fit",
-                "A model is made by one process at a time",
-                "Wait for it or stop it, or name another file with -o",
-            ) from None
+            fact, rule = f"{folder} is being written by another fit", "A model is made by one"
+            raise InputError(fact, rule, "Wait for it, or name another file with -o") from None
         except FileNotFoundError:
             pass
         os.close(lock)  # another fit ended just now, and removed the folder
@@ -194,11 +202,8 @@ def _refuse_foreign(folder: Path) -> None:
     """Never write into, and later remove, a folder that is not ours."""
     names = {file.name for file in folder.iterdir()} - {LOCK} if folder.exists() else set()
     if names and not any(name.startswith(STATE) for name in names):
-        raise InputError(
-            f"{folder} is not a folder of unfinished work",
-            "Only such a folder is written to and removed",
-            "Move it away, or name another file with -o",
-        )
+        fact, rule = f"{folder} is not a folder of unfinished work", "Others are left alone"
+        raise InputError(fact, rule, "Move it away, or name another file with -o")
 
 
 def _empty(folder: Path) -> None:

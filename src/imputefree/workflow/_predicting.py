@@ -16,8 +16,16 @@ from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
 from ..io import open_rows
 from ..metrics import intervals
-from ._chunks import Chunk, Chunks, Progress, whole_series
-from ._loaded_model import about, is_of_series, roles_of, static_names
+from ._chunks import (
+    Chunk,
+    Chunks,
+    Progress,
+    about,
+    is_of_series,
+    roles_of,
+    static_names,
+    whole_series,
+)
 from ._problem import split_names
 
 PREDICTION = "prediction"
@@ -54,11 +62,9 @@ def predict_file(
         columns = list(dict.fromkeys([*keys, *split_names(keep, reader.names)]))
         both = [name for name in columns if name in names]
         if both:
-            raise ParameterError(
-                f"the column {both[0]!r} is to be kept, but a prediction has that name",
-                "Columns of the output have different names",
-                "Leave it out of --keep, or rename it in the file",
-            )
+            fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
+            rule = "Columns of the output have different names"
+            raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
         chunks = Chunks(model, reader, path, columns, skip, progress)
         for chunk, values in _predictions(chunks, in_memory):
             kept = chunk.extra[columns]
@@ -122,11 +128,8 @@ def evaluate(
     """
     target = target or about(model).get("target")
     if not target:
-        raise ParameterError(
-            "the model does not say which column it predicts",
-            "Models saved from Python do not know their target's name",
-            "Pass --target COLUMN",
-        )
+        fact, rule = "the model does not know its target's name", "It was saved from Python"
+        raise ParameterError(fact, rule, "Pass --target COLUMN")
     unit = "row"
     if is_of_series(model):
         unit = "step" if predicts_steps(model) else "series"
@@ -146,11 +149,8 @@ def evaluate(
                 gaps[name] += int(column.isna().sum())
     truth = np.concatenate(answers)
     if not len(truth):
-        raise InputError(
-            f"{path} has no row with an answer in {target!r}",
-            "Predictions are compared with answers",
-            "Name the column of the answers with --target",
-        )
+        fact, rule = f"{path} has no answer in {target!r}", "Predictions are compared with answers"
+        raise InputError(fact, rule, "Name their column with --target")
     task = "regression" if levels is None else "classification"
     truth = truth if levels is None else truth.astype(np.int64)
     scores, _ = intervals(task, truth, {"model": np.concatenate(predictions)})
@@ -185,7 +185,7 @@ def _answers(
 ) -> tuple[np.ndarray, int]:
     """Numbers of classes, or numbers, NaN where there is none; and how many are gaps."""
     target, bad = chunks.extra[0], chunks.bad
-    cells = chunk.extra[target].reset_index(drop=True)
+    cells, lines = chunk.extra[target], chunk.extra.index
     if levels is None:
         numbers, wrong = parse_numbers(cells)
         problem = "which is not a number"
@@ -195,7 +195,7 @@ def _answers(
         problem = f"which is none of the classes {shorten(list(levels.known), limit=8)}"
     bad.report(
         {
-            int(chunk.lines[row]): f"the target {target!r} holds {cells[row]!r}, {problem}"
+            int(lines[row]): f"the target {target!r} holds {cells.iloc[row]!r}, {problem}"
             for row in np.flatnonzero(wrong).tolist()
         }
     )
@@ -206,7 +206,7 @@ def _answers(
     changes = np.flatnonzero((numbers != first[chunk.series]) & ~np.isnan(numbers))
     if len(changes):
         raise InputError(
-            f"{bad.path}, {bad.word} {chunk.lines[changes[0]]}: the target {target!r} changes"
+            f"{bad.path}, {bad.word} {lines[changes[0]]}: the target {target!r} changes"
             " within a series",
             "A series has one answer",
             "Name a column with one value per series",

@@ -15,7 +15,7 @@ from ..data import Layout, read_columns, read_panel
 from ..errors import InputError, counted, shorten
 from ..io import TASKS, need_columns, read_frame, read_label_column
 from ._column_kinds import Column, infer_column
-from ._file_times import Clock
+from ._file_times import Clock, naming
 from ._request import Request
 
 COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
@@ -118,11 +118,8 @@ def read_other(path: Path, like: Problem) -> Problem:
     request = like.request
     frame, _, digest = read_frame(path)
     if digest == like.digest:
-        raise InputError(
-            f"{path} holds the same as {request.data}",
-            "Test data must not have been trained on",
-            "Name another file with --test, or a share such as --test 0.2",
-        )
+        fact, rule = f"{path} holds the same as {request.data}", "Test data must be new"
+        raise InputError(fact, rule, "Name another file with --test, or a share such as 0.2")
     wanted = _key_columns(request) | {f"of {request.data.name}": [col.name for col in like.used]}
     for option, names in wanted.items():
         need_columns(frame, names, path, option=option)
@@ -168,11 +165,8 @@ def _check_names(frame: pd.DataFrame, request: Request) -> None:
         for name in names:
             before = meaning.setdefault(name, option)
             if before != option and (before, option) not in COMPATIBLE:
-                raise InputError(
-                    f"column {name!r} is named by {before} and {option}",
-                    "A column has one meaning",
-                    "Leave it out of one of them",
-                )
+                fact = f"column {name!r} is named by {before} and {option}"
+                raise InputError(fact, "A column has one meaning", "Leave it out of one of them")
 
 
 def _with_times(
@@ -186,11 +180,9 @@ def _with_times(
     if not time:
         return frame
     known = like.frame.attrs.get("clock") if like else None
-    try:
+    with naming(path):
         clock = Clock(known) if known else Clock.learned(frame[time])
         times, bad = clock.read(frame[time])
-    except InputError as error:
-        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
     if frame[time].dtype.kind not in "iufbmM":
         rows = np.flatnonzero(bad & frame[time].notna().to_numpy())
         if len(rows):
@@ -211,11 +203,8 @@ def _read_labels(
     """Rows whose unit has a label, the unit of each, the labels, and a note on units without."""
     unit, labels = np.arange(len(frame)), frame[request.target]
     if labels.isna().all():
-        raise InputError(
-            f"the target {request.target!r} of {path} is empty in all rows",
-            "There must be something to predict",
-            "Name another column with --target",
-        )
+        fact = f"the target {request.target!r} of {path} is empty in all rows"
+        raise InputError(fact, "There must be something to predict", "Name another with --target")
     if request.id:
         unit, _ = pd.factorize(frame[request.id])  # in the order of first appearance
         without = np.flatnonzero(unit < 0)
@@ -301,11 +290,8 @@ def _check_target(y: np.ndarray, request: Request) -> list[str]:
     """Refuse a target from which nothing can be learned; -> a note on rare classes."""
     target, other = f"the target {request.target!r} of {request.data}", "Name another column"
     if len(y) < FEWEST:
-        raise InputError(
-            f"{request.data} has {request.units(len(y))} with a target",
-            f"There must be at least {FEWEST} to learn from",
-            "Collect more data",
-        )
+        fact = f"{request.data} has {request.units(len(y))} with a target"
+        raise InputError(fact, f"Learning needs at least {FEWEST}", "Collect more data")
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) == 1:
         fact = f"{target} is {classes[0]} in all {'series' if request.id else 'rows'}"
@@ -327,11 +313,9 @@ def _same_classes(y: np.ndarray, classes: np.ndarray, path: Path) -> np.ndarray:
     known = {str(label): label for label in classes.tolist()}
     new = sorted({str(label) for label in y} - set(known))
     if new:
-        raise InputError(
-            f"the target of {path} has the class {shorten(new, 3)}",
-            f"The classes to learn are {shorten(list(known), 8)}",
-            "Correct the file, or leave these rows out",
-        )
+        fact = f"the target of {path} has the class {shorten(new, 3)}"
+        rule = f"The classes to learn are {shorten(list(known), 8)}"
+        raise InputError(fact, rule, "Correct the file, or leave these rows out")
     return np.array([known[str(label)] for label in y], dtype=classes.dtype)
 
 

@@ -15,19 +15,12 @@ CARD_TITLE = "# Model card: "  # how cards begin
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that decides what a fit does.
+    """Everything that decides what a fit does: the options of `imputefree fit`, named alike.
 
-    data, output : the file to learn from, and the model file
-    target : the column to predict
-    id, time, static : for series: columns of ids, of times, and of values that do not change
     task : "classification", "regression", or None: inferred from the target
-    drop, category : columns to leave out, and numbers that are categories
-    group : rows that share this column's value stay together in folds
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
-    estimate : whether to estimate how good the model is
     policy, max_iter, members, seed : of the estimator; None: its default
-    quick : few epochs, one split
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
     "imputefree fit data.csv --target died --drop 'a b' -o m.imputefree"
@@ -62,11 +55,13 @@ class Request:
         chosen = {"--test": self.test, "--folds": self.folds, "--no-estimate": not self.estimate}
         both = [option for option, value in chosen.items() if value not in (None, False)]
         if len(both) > 1:
-            raise ParameterError(
-                f"{both[0]} and {both[1]} were given",
-                "There is one estimate: by folds, by a test part, or none",
-                "Leave one of them out",
-            )
+            rule = "There is one estimate: by folds, by a test part, or none"
+            raise ParameterError(f"{both[0]} and {both[1]} were given", rule, "Leave one out")
+
+    @property
+    def card(self) -> Path:
+        """Where the card is written: next to the model."""
+        return self.output.with_suffix(".md")
 
     @property
     def epochs(self) -> int | None:
@@ -101,18 +96,9 @@ class Request:
         return shlex.join([*words, "-o", self.output.name])
 
 
-def card_path(output: Path) -> Path:
-    """Where the card is written.
-
-    >>> card_path(Path("model.imputefree")).name
-    'model.md'
-    """
-    return output.with_suffix(".md")
-
-
 def check_output(request: Request) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
-    output, card = request.output, card_path(request.output)
+    output, card = request.output, request.card
     remedy = "Name another file, such as -o model.imputefree"
     inputs = [request.data, *([request.test] if isinstance(request.test, Path) else [])]
     if any(path.resolve() in (output.resolve(), card.resolve()) for path in inputs):

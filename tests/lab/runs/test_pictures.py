@@ -221,6 +221,7 @@ def test_models_and_random_states_do_not_change(monkeypatch, gil):
     def meddle(*given):
         random.random(), np.random.rand(), torch.rand(1)  # noqa: NPY002
         warnings.warn("look at me", stacklevel=1)
+        return {}
 
     monkeypatch.setattr(module, "_digits", meddle)
     assert "features" in of("gil", TABLE, model=model)

@@ -22,7 +22,7 @@ def test_every_method_can_be_made_with_its_setting(study, quick):
     kind = PLANS[study].kind
     for method, setting in {run.method: run.setting for run in made.runs}.items():
         model = make_method(method, kind=kind, random_state=0)
-        configure(model, in_epochs(model, setting, 1000), 0)
+        configure(model, in_epochs(model, setting, 1000))
 
 
 @every
@@ -88,7 +88,7 @@ def test_tables_are_eight_and_one_can_be_named():
 def test_the_papers_grids_can_be_set(method):
     for kind in ("table", "series"):
         first = grid_settings(PAPER_GRIDS[method])[0]
-        configure(make_method(method, kind=kind), first, 0)
+        configure(make_method(method, kind=kind), first)
 
 
 def test_requests():

@@ -100,7 +100,7 @@ def test_failures_are_recorded_and_the_rest_goes_on(csv, tmp_path, monkeypatch):
     assert {line["status"] for line in (text, numbers, setting)} == {"failed"}
     assert "column 'ward' holds text" in text["error"]
     assert "cannot do classification" in numbers["error"]
-    assert "no setting 'depth'" in setting["error"]
+    assert "no option 'depth'" in setting["error"]
     assert "scores" not in text
     size = path.stat().st_size
     run_grid(asked, path, **HERE)
@@ -130,7 +130,7 @@ def test_a_figure_that_is_not_json_fails_its_run_alone(csv, tmp_path, monkeypatc
     path = tmp_path / "results.jsonl"
     returned = run_grid(runs(csv, ["linear", "mask_only"], [0]), path, **HERE)
     assert [line["status"] for line in returned] == ["failed", "done"]
-    assert "cannot be written as JSON" in returned[0]["error"]
+    assert "JSON" in returned[0]["error"]
     assert read_results(path) == returned
 
 
@@ -150,15 +150,19 @@ def test_pictures_of_one_run_of_each_kind(csv, tmp_path, undisturbed):
 
 def test_pictures_that_fail_are_the_first_warning(csv, tmp_path, monkeypatch):
     def explode(*arguments, **options):
-        for i in range(9):
-            warnings.warn(f"warning {i}", stacklevel=1)
         raise RuntimeError("no\npaint")
 
-    monkeypatch.setattr(protocol._pictures, "pictures", explode)
+    def warn(run, study, real=module.carry_out, **options):
+        for i in range(9):
+            warnings.warn(f"warning {i}", stacklevel=1)
+        return real(run, study, **options)
+
+    monkeypatch.setattr(module, "carry_out", warn)
+    monkeypatch.setattr(protocol._pictures, "_curves", explode)
     (line,) = run_grid(runs(csv, ["linear"], [0]), tmp_path / "r", pictures=True, **HERE)
     assert line["status"] == "done"
     assert line["scores"]
-    assert line["warnings"][0] == "no pictures: RuntimeError: no"
+    assert line["warnings"][0] == "no picture of curves: RuntimeError: no"
     assert len(line["warnings"]) == 5
 
 
@@ -201,7 +205,7 @@ def test_a_full_disk_is_one_error_and_the_grid_resumes(csv, tmp_path, monkeypatc
         patch.setattr(os, "fsync", full)
         check_error(
             lambda: run_grid(runs(csv), path, **HERE),
-            "the disk is full",
+            "cannot be written (No space left on device)",
             "2 runs in it are safe",
             kind=ResultsError,
         )

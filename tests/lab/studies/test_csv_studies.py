@@ -234,12 +234,12 @@ def test_series_in_the_order_of_the_file_steps_in_the_order_of_time(stays):
     ("text", "part"),
     [
         ("hour,hr,died\n1,1,1\n", "has no column 'stay'"),
-        ("stay,hour,hr,died\n,1,1,1\n", "has no 'stay' in line 2"),
-        ("stay,hour,hr,died\na,noon,1,1\n", "the time 'hour'"),
-        ("stay,hour,hr,died\na,,1,1\n", "the time 'hour'"),
-        ("stay,hour,hr,died\na,1,1,1\na,2,1,0\n", "changes within a series"),
+        ("stay,hour,hr,died\n,1,1,1\n", "id column 'stay' is missing in 1 row"),
+        ("stay,hour,hr,died\na,noon,1,1\n", "time column 'hour' holds strings"),
+        ("stay,hour,hr,died\na,,1,1\n", "time column 'hour' is missing"),
+        ("stay,hour,hr,died\na,1,1,1\na,2,1,0\n", "holds 1 and 0"),
         ("stay,hour,hr,died\na,1,1,1\nb,2,1,\n", "1 series of"),
-        ("stay,hour,died\na,1,1\n", "has no column besides the target"),
+        ("stay,hour,died\na,1,1\n", "no column of values"),
     ],
 )
 def test_files_that_are_no_series(stays, text, part):

@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from imputefree.lab.studies import Study, describe, draw, load, show
-from imputefree.lab.studies._describe_picture import length_bins
 from tests.refusals import check_error
 
 WHOSE = {"citation": "made up here", "licence": "none needed", "simulated": True}
@@ -167,7 +166,7 @@ def test_a_picture_that_cannot_be_written(tmp_path):
     pytest.importorskip("matplotlib", reason="pictures need the extra bench")
     found = describe(made())
     for path in (tmp_path / "none" / "p.png", tmp_path / "p.docx"):
-        check_error(lambda p=path: draw(found, p), f"cannot be written to {path} (", ".png")
+        check_error(lambda p=path: draw(found, p), f"{path} cannot be written (", ".png")
 
 
 @pytest.fixture
@@ -233,16 +232,19 @@ def test_images_with_one_rate_say_it_and_others_have_a_scale(drawn):
     assert axes_titled(figure, "missing, % of each pixel").child_axes
 
 
-def test_lengths_end_at_the_99th_percentile_and_no_series_is_left_out():
-    lengths = np.r_[np.random.default_rng(0).geometric(0.1, size=5000), 4000]
-    edges, over = length_bins(lengths)
-    assert edges[-1] < 60
-    assert over == (lengths > edges[-2]).sum()
-    assert np.histogram(np.minimum(lengths, edges[-1] - 0.5), edges)[0].sum() == 5001
-    for few in ([1, 1, 1, 2], [5] * 1000 + [9], [0, 100], [3, 4, 5]):
-        edges, _ = length_bins(np.array(few))
-        clipped = np.minimum(few, edges[-1] - 0.5)
-        assert np.histogram(clipped, edges)[0].sum() == len(few)
+@pytest.mark.parametrize("few", [[1, 1, 1, 2], [5] * 1000 + [9], [1, 100], [3, 4, 5], None])
+def test_no_length_is_left_out_and_long_ones_share_the_last_bar(drawn, few):
+    lengths = (
+        np.r_[np.random.default_rng(0).geometric(0.1, size=2000), 4000] if few is None else few
+    )
+    study = Study("s", [np.ones((n, 1)) for n in lengths], np.zeros(len(lengths), int), **WHOSE)
+    axes = axes_titled(drawn(study), "lengths of series, steps")
+    bars = axes.patches
+    assert sum(bar.get_height() for bar in bars) == len(lengths)
+    assert len(bars) <= 40
+    beyond = max(lengths) > bars[-1].get_x() + bars[-1].get_width()
+    words = f"to {max(lengths)}: {bars[-1].get_height():.0f} series"
+    assert [text.get_text().endswith(words) for text in axes.texts] == [True] * int(beyond)
 
 
 def test_the_picture_of_series(drawn):

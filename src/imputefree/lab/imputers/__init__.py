@@ -8,14 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 from ..._rules import check_name, check_options
-from ._classic import MeanImputer, MICEImputer, MissForestImputer, NeighboursImputer, ZeroImputer
+from ._classic import (
+    CarryForwardImputer,
+    MeanImputer,
+    MICEImputer,
+    MissForestImputer,
+    NeighboursImputer,
+    StepByStep,
+    ZeroImputer,
+)
 from ._em import EMImputer
 from ._gain import GAIN
-from ._imputer import Imputer
+from ._imputer import Imputer, SeriesImputer
 from ._miwae import MIWAE
 from ._mixture import MixtureImputer
 from ._pypots_imputers import BRITSImputer, GPVAEImputer, GPVAERowsImputer, SAITSImputer
-from ._series_imputer import CarryForwardImputer, SeriesImputer, StepByStep
 
 # By name. Those for tables derive from Imputer, those for series from SeriesImputer.
 IMPUTERS: dict[str, type[Imputer] | type[SeriesImputer]] = {

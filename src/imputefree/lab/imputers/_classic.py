@@ -1,4 +1,4 @@
-"""Classic imputers: zero, mean, nearest neighbours, MICE and missForest (from scikit-learn).
+"""Classic imputers: zero, mean, nearest neighbours, MICE, missForest, and carry forward for series.
 
 For all of them, a row without any observed entry, and a column without one in training, get the
 mean (0 for such a column): there is nothing to learn a better guess from.
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -24,7 +25,7 @@ from ..._progress import training_progress
 from ..._rules import FLAG, Rule, check_rules, choice, or_the_word, whole
 from ...errors import ParameterError
 from ...estimators import RULES
-from ._imputer import Array, Imputer
+from ._imputer import Array, Imputer, SeriesImputer
 
 CHUNK = 1000  # rows per move of the progress bar
 MAX_SECONDS = 30 * 60  # estimated, on one core
@@ -329,3 +330,64 @@ class MissForestImputer(SklearnImputer):
 
     def _complete(self, gappy: Array, rng: np.random.Generator) -> Array:
         return self.model_.transform(gappy)
+
+
+class StepByStep(SeriesImputer):
+    """Applies a table imputer to series, as the paper does: every valid step is a row.
+
+    A gap is guessed from the other columns of the same step alone; steps before and after it have
+    no influence.
+
+    Parameters
+    ----------
+    imputer : an imputer for tables, such as `make_imputer("em")`; a copy of it is fitted
+
+    Fitted: imputer_ (the copy), n_features_in_.
+
+    >>> from imputefree.lab.imputers import make_imputer
+    >>> X = np.array([[[1.0], [np.nan], [3.0]], [[2.0], [np.inf], [np.inf]]])
+    >>> StepByStep(make_imputer("mean")).fit_transform(X, lengths=[3, 1])[:, :, 0]
+    array([[ 1.,  2.,  3.],
+           [ 2., inf, inf]])
+    """
+
+    def __init__(self, imputer: Any) -> None:
+        self.imputer = imputer
+
+    def _learn(self, steps: Any, lengths: Array) -> None:
+        if not isinstance(self.imputer, Imputer):
+            remedy = "Make one with make_imputer, for example make_imputer('em')"
+            raise ParameterError(f"imputer is {self.imputer!r}", "It must be for tables", remedy)
+        self.imputer_ = clone(self.imputer).fit(steps)
+
+    def _fill(self, steps: Any, lengths: Array) -> Array:
+        return np.asarray(self.imputer_.transform(steps))
+
+
+class CarryForwardImputer(SeriesImputer):
+    """Fills a gap with the last observation of its column, or else with the training mean.
+
+    Fitted: imputer_ (the MeanImputer that fills leading gaps), n_features_in_.
+
+    >>> X = np.array([[[np.nan], [1.0], [np.nan]], [[5.0], [np.nan], [np.nan]]])
+    >>> CarryForwardImputer().fit_transform(X)[:, :, 0]
+    array([[3., 1., 1.],
+           [5., 5., 5.]])
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def _learn(self, steps: Any, lengths: Array) -> None:
+        check_rules(self, {"random_state": RULES["random_state"]})
+        self.imputer_ = MeanImputer(random_state=0).fit(steps)
+
+    def _fill(self, steps: Any, lengths: Array) -> Array:
+        means = np.asarray(self.imputer_.transform(steps))
+        values = np.asarray(steps)
+        step = np.arange(len(values))[:, None]
+        first = np.repeat(np.cumsum(lengths) - lengths, lengths)[:, None]
+        last = np.maximum.accumulate(np.where(np.isnan(values), -1, step), axis=0)
+        # Before the first observation of a series, `last` belongs to another: stay at the gap.
+        carried = np.take_along_axis(values, np.where(last >= first, last, step), axis=0)
+        return np.where(np.isnan(carried), means, carried)

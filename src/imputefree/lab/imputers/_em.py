@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -189,31 +189,19 @@ def _cholesky(block: torch.Tensor) -> torch.Tensor:
     return factor
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """B patterns of gaps, each with up to k observed columns and up to R rows.
+class Chunk(NamedTuple):
+    """B patterns of gaps, each with up to k observed columns and up to R rows."""
 
-    columns : (B, k) int64, the observed columns of each pattern, padded with d
-    rows : (B, R) int64, the rows of each pattern, padded with n
-    sizes, counts : (B,) int64, the number of columns and rows without padding
-    """
-
-    columns: Array
-    rows: Array
-    sizes: Array
-    counts: Array
+    columns: Array  # (B, k) int64, the observed columns of each pattern, padded with d
+    rows: Array  # (B, R) int64, the rows of each pattern, padded with n
+    sizes: Array  # (B,) int64, the number of columns without padding
+    counts: Array  # (B,) int64, the number of rows without padding
 
 
 class Patterns:
     """The distinct rows of `observed` (n, d), in chunks of bounded memory.
 
     sizes : (P,) number of observed columns of each pattern that has any
-
-    >>> patterns = Patterns(np.array([[True, False], [True, True], [True, False]]))
-    >>> patterns.sizes
-    array([2, 1])
-    >>> [chunk.rows.tolist() for chunk in patterns.chunks()]
-    [[[1]], [[0, 2]]]
     """
 
     def __init__(self, observed: Array) -> None:

@@ -31,10 +31,6 @@ class Generator(nn.Module):
     """Maps rows with gaps and their mask to values in (0, 1) for every entry.
 
     It starts near the mean of each column.
-
-    >>> net = Generator(torch.tensor([0.2, 0.5]), (8,), torch.Generator().manual_seed(0))
-    >>> net(torch.zeros(3, 2), torch.ones(3, 2)).shape
-    torch.Size([3, 2])
     """
 
     def __init__(self, mean: Tensor, hidden: tuple[int, ...], generator: torch.Generator) -> None:
@@ -48,11 +44,7 @@ class Generator(nn.Module):
 
 
 def make_hint(observed: Tensor, revealed: Tensor) -> Tensor:
-    """H = B M + (1 - B) / 2: the mask where it is revealed (B = 1), one half elsewhere.
-
-    >>> make_hint(torch.tensor([1.0, 0.0, 1.0]), torch.tensor([1.0, 1.0, 0.0]))
-    tensor([1.0000, 0.0000, 0.5000])
-    """
+    """H = B M + (1 - B) / 2: the mask where it is revealed (B = 1), one half elsewhere."""
     return revealed * observed + 0.5 * (1 - revealed)
 
 

@@ -1,7 +1,7 @@
 """What every imputer guarantees: observed entries stay as they are, and no gap is left.
 
-An imputer is a scikit-learn transformer for tables of numbers. To add one, derive from `Imputer`
-(for series: `SeriesImputer`), write `_learn` and `_fill`, and add it to `IMPUTERS`.
+An imputer is a scikit-learn transformer for tables of numbers, or for series of them. To add one,
+derive from `Imputer` or `SeriesImputer`, write `_learn` and `_fill`, and add it to `IMPUTERS`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._estimator_tools import all_or_nothing, private_generator
 from ..._rules import check_value
-from ...data import NumericTables, is_polars
-from ...errors import InputError
+from ...data import NumericTables, is_polars, numbers, read_panel
+from ...errors import InputError, InputTypeError
 from ...estimators import RULES
 
 Array = np.ndarray
@@ -138,9 +138,10 @@ def like(X: Any, filled: Array, gaps: Array) -> Any:
     >>> filled.dtypes.astype(str).tolist(), filled["size"].tolist()
     (['int64', 'float32'], [0.5, 0.25])
     """
+    columns = np.flatnonzero(gaps.any(0)).tolist()
     if isinstance(X, pd.DataFrame):
         frame = X.copy()
-        for j in np.flatnonzero(gaps.any(0)).tolist():
+        for j in columns:
             dtype: Any = X.dtypes.iloc[j]
             numpy_dtype = getattr(dtype, "numpy_dtype", dtype)
             column = filled[:, j]
@@ -149,13 +150,8 @@ def like(X: Any, filled: Array, gaps: Array) -> Any:
             frame.isetitem(j, column)
         return frame
     if is_polars(X):
-        new = {
-            name: _narrowed(filled[:, j], np.dtype(np.float32))
-            if str(X.schema[name]) == "Float32"
-            else filled[:, j]
-            for j, name in enumerate(X.columns)
-            if gaps[:, j].any()
-        }
+        dtypes = [np.dtype("f4" if str(X.dtypes[j]) == "Float32" else "f8") for j in columns]
+        new = {X.columns[j]: _narrowed(filled[:, j], dtypes[k]) for k, j in enumerate(columns)}
         return X.with_columns(type(X)(new).get_columns())
     dtype = getattr(X, "dtype", None)
     if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
@@ -175,3 +171,96 @@ def _narrowed(values: Array, dtype: np.dtype[Any]) -> Array:
             "Pass the table as float64",
         )
     return narrow
+
+
+class SeriesImputer(TransformerMixin, BaseEstimator):
+    """Base class of imputers for series: padding and observed entries stay, no gap is left.
+
+    Takes (N, T, D) arrays, with lengths (N,) if they are padded, or lists of (T_i, D) arrays or
+    frames. Subclasses provide
+
+    - `_learn(steps, lengths)`: learn from steps (S, D), series after series, an array or, if
+      columns have names, a frame, with NaN for gaps
+    - `_fill(steps, lengths)`: the same steps without gaps, (S, D)
+
+    >>> class Zero(SeriesImputer):
+    ...     def _learn(self, steps, lengths): pass
+    ...     def _fill(self, steps, lengths): return np.nan_to_num(steps)
+    >>> X = np.array([[[1.0], [np.nan]], [[3.0], [np.nan]]])
+    >>> Zero().fit_transform(X, lengths=[2, 1])[:, :, 0]
+    array([[ 1.,  0.],
+           [ 3., nan]])
+    """
+
+    _learn: ClassVar[Callable[..., None]]
+    _fill: ClassVar[Callable[..., Array]]
+
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
+        """Learn from series: (N, T, D) with optional lengths (N,), or a list of (T_i, D)."""
+        with all_or_nothing(self):
+            values, counts, names = _read_series(X, lengths)
+            self._learn(_table(values, names), counts)
+            self.n_features_in_ = values.shape[1]
+        return self
+
+    def transform(self, X: Any, *, lengths: Any = None) -> Any:
+        """The same series without gaps, in the form of the input."""
+        check_is_fitted(self, "n_features_in_")
+        values, counts, names = _read_series(X, lengths)
+        filled = np.asarray(self._fill(_table(values, names), counts))
+        return _like_series(X, np.where(np.isnan(values), filled, values), counts, names)
+
+    def fit_transform(self, X: Any, y: Any = None, *, lengths: Any = None) -> Any:
+        """Learn from series and fill their gaps."""
+        return self.fit(X, y, lengths=lengths).transform(X, lengths=lengths)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags
+
+
+def _read_series(X: Any, lengths: Any) -> tuple[Array, Array, list[str] | None]:
+    """Values (S, D) float64 with NaN, steps of each series (N,), column names or None.
+
+    Steps beyond a length are never looked at.
+    """
+    if isinstance(X, pd.DataFrame) or is_polars(X):
+        raise InputTypeError(
+            f"X is a {type(X).__name__}",
+            "Series to impute must be an array (series, steps, columns) or a list of (steps,"
+            " columns)",
+            "Split the frame by its ids: [steps for _, steps in X.groupby(id)]",
+        )
+    panel = read_panel(X, lengths=lengths)
+    names = panel.steps.names if panel.steps.named else None
+    return numbers(panel.steps, "an imputer"), panel.lengths, names
+
+
+def _like_series(X: Any, values: Array, lengths: Array, names: list[str] | None) -> Any:
+    """Steps (S, D) in the form of X: an array with its padding untouched, or a list."""
+    if isinstance(X, list | tuple) or (isinstance(X, Array) and X.ndim == 1):
+        parts = np.split(values, np.cumsum(lengths)[:-1])
+        return [_like_one(series, part, names) for series, part in zip(X, parts, strict=True)]
+    filled = np.array(X, dtype=_float_dtype(X))
+    filled[np.arange(filled.shape[1]) < lengths[:, None]] = values
+    return filled
+
+
+def _like_one(series: Any, values: Array, names: list[str] | None) -> Any:
+    """The steps of one series in its form, with columns in its order."""
+    if isinstance(series, pd.DataFrame) or is_polars(series):
+        if names is not None:
+            values = values[:, [names.index(str(name)) for name in series.columns]]
+        return like(series, values, np.asarray(pd.isna(np.asarray(series, dtype=object))))
+    return values.reshape(np.shape(series)).astype(_float_dtype(series))
+
+
+def _table(values: Array, names: list[str] | None) -> Any:
+    """Steps with their column names, so that a change of columns is noticed."""
+    return values if names is None else pd.DataFrame(values, columns=names)
+
+
+def _float_dtype(X: Any) -> Any:
+    return X.dtype if isinstance(X, Array) and X.dtype.kind == "f" else np.float64

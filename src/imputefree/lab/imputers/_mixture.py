@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -51,10 +51,6 @@ class Background:
 
         values, observed (n, d). Without `toward`, a Bernoulli column gets one more entry 1/2; a
         Gaussian column without entries (or a constant one) gets variance 1.
-
-        >>> x, seen = np.array([[0.0, 1.0], [9.0, 1.0]]), np.array([[True, True], [False, True]])
-        >>> Background.of(x, seen, "bernoulli").mean.round(2).tolist()
-        [0.25, 0.83]
         """
         d = values.shape[1]
         count, total = np.zeros(d), np.zeros(d)
@@ -128,6 +124,9 @@ class Mixture:
     n_members: int = 1
     dtype: Any = None
     rng: Any = None
+    weights_: Array = field(init=False)
+    means_: Array = field(init=False)
+    variances_: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.rng = self.rng or np.random.default_rng()
@@ -359,11 +358,7 @@ def new_mixture(estimator: Any, observed: Array, kind: str, rng: np.random.Gener
 
 
 def choose_kind(kind: str, values: Array, observed: Array, names: Any = None) -> str:
-    """Resolve "auto" for these entries (n, d), and refuse "bernoulli" if they do not fit.
-
-    >>> choose_kind("auto", np.array([[0.0, 7.0]]), np.array([[True, False]]))
-    'bernoulli'
-    """
+    """Resolve "auto" for these entries (n, d), and refuse "bernoulli" if they do not fit."""
     if kind == "gaussian":
         return kind
     outside = observed & ((values < 0.0) | (values > 1.0))
@@ -381,11 +376,7 @@ def choose_kind(kind: str, values: Array, observed: Array, names: Any = None) ->
 
 
 def choose_components(n_components: int | str, observed: Array) -> int:
-    """Resolve "auto" for these entries (n, d).
-
-    >>> choose_components("auto", np.ones((100, 7), dtype=bool))
-    10
-    """
+    """Resolve "auto" for these entries (n, d)."""
     if not isinstance(n_components, str):
         return int(n_components)
     per_column = observed.sum() / observed.shape[1]
@@ -393,11 +384,7 @@ def choose_components(n_components: int | str, observed: Array) -> int:
 
 
 def prepare(values: Array, kind: str, mean: Array | float, spread: Array | float) -> Array:
-    """Entries in the units and within the range of a model of this kind; (n, d) -> (n, d).
-
-    >>> prepare(np.array([[2.0, 0.5]]), "bernoulli", 0.0, 1.0)
-    array([[1. , 0.5]])
-    """
+    """Entries in the units and within the range of a model of this kind; (n, d) -> (n, d)."""
     if kind == "bernoulli":
         return values.clip(0.0, 1.0)
     with np.errstate(over="ignore"):

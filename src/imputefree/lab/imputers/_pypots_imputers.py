@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ..._estimator_tools import private_generator
 from ..._rules import Rule, check_rules, number, whole
 from ...errors import InputError
-from ._imputer import Array, Imputer, check_finite
+from ._imputer import Array, Imputer, SeriesImputer, check_finite
 from ._pypots_models import (
     NETWORK_RULES,
     AttentionNetwork,
@@ -28,7 +28,6 @@ from ._pypots_models import (
     train_network,
     two_ways,
 )
-from ._series_imputer import SeriesImputer
 from ._training_loop import hide_entries
 
 HIDDEN = 0.2  # fraction of observed entries that SAITS hides at each step, as in the paper

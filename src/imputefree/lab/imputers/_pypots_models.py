@@ -16,11 +16,11 @@ import importlib
 import io
 import logging
 import math
-import random
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from random import getstate, setstate
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -96,7 +96,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
     >>> net(two_ways(torch.zeros(5, 3, 2)))["reconstruction"].shape
     torch.Size([5, 3, 2])
     """
-    state, level = random.getstate(), logging.root.manager.disable
+    state, level = getstate(), logging.root.manager.disable
     try:  # the first import takes seconds, and prints a banner, which needs an encoding
         banner = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         logging.disable(logging.CRITICAL)
@@ -110,7 +110,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
             "Install it with pip install 'imputefree[bench]'",
         ) from None
     finally:
-        random.setstate(state)
+        setstate(state)
         logging.disable(level)
     logger = logging.getLogger(LOGGER)
     before, logger.disabled = logger.disabled, True  # it says that no file will be written
@@ -122,14 +122,7 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed torch's global generator inside the block; afterwards it is as before.
-
-    >>> before = torch.get_rng_state()
-    >>> with seeded(0): a = torch.rand(1)
-    >>> with seeded(0): b = torch.rand(1)
-    >>> torch.equal(a, b), torch.equal(torch.get_rng_state(), before)
-    (True, True)
-    """
+    """Seed torch's global generator inside the block; afterwards it is as before."""
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(seed)
         yield
@@ -139,11 +132,6 @@ class Scale(MeanImputer):
     """Scales columns to mean 0 and spread 1 by the observed training entries, and back.
 
     Values of a column that was empty in training become NaN: no weight was fitted to it.
-
-    >>> scale = Scale.of(np.array([[1.0, np.nan], [3.0, np.nan]]))
-    >>> scale(np.array([[5.0, 7.0], [np.nan, np.nan]]))
-    array([[ 3., nan],
-           [nan, nan]])
     """
 
     @classmethod
@@ -215,11 +203,7 @@ def two_ways(values: Tensor) -> dict[str, Any]:
 
 
 def since_observed(mask: Tensor) -> Tensor:
-    """Steps since the last observation before this step, else since the start; (B, T, D).
-
-    >>> since_observed(torch.tensor([0.0, 1, 0, 0, 1]).view(1, 5, 1)).flatten().tolist()
-    [0.0, 1.0, 1.0, 2.0, 3.0]
-    """
+    """Steps since the last observation before this step, else since the start; (B, T, D)."""
     step = torch.arange(mask.shape[1], dtype=mask.dtype)[:, None]
     last = torch.zeros_like(mask)
     last[:, 1:] = (step * mask).cummax(1).values[:, :-1]
@@ -252,18 +236,14 @@ def train_network(
         optimizer.step()
         return {"loss": value.item()}
 
-    steps_per_epoch = math.ceil(n_rows / estimator.batch_size)
+    epoch = math.ceil(n_rows / estimator.batch_size)  # in steps
+    names = ("batch_size", "n_iter_no_change", "weight_averaging", "verbose")
+    settings = {name: getattr(estimator, name) for name in names}
+    settings |= {"max_steps": estimator.max_iter * epoch, "check_every": epoch}
+    name, random = type(estimator).__name__, torch_generator(rng)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", SPARSE)
-        outcome = train(
-            *(network, step, judge, n_rows, torch_generator(rng), type(estimator).__name__),
-            batch_size=estimator.batch_size,
-            max_steps=estimator.max_iter * steps_per_epoch,
-            check_every=steps_per_epoch,
-            n_iter_no_change=estimator.n_iter_no_change,
-            weight_averaging=estimator.weight_averaging,
-            verbose=estimator.verbose,
-        )
+        outcome = train(network, step, judge, n_rows, random, name, **settings)
     outcome.module.eval()
     return outcome
 

@@ -66,11 +66,6 @@ def hide_entries(observed: Array, share: float, rng: np.random.Generator) -> Arr
 
     About that share of the entries of at most 2,000 random rows (fewer if the table is wide), so
     that validation stays cheap. A row keeps at least two observed entries, a column at least half.
-
-    >>> observed = np.ones((100, 4), dtype=bool)
-    >>> hidden = hide_entries(observed, 0.25, np.random.default_rng(0))
-    >>> int(hidden.sum()), int((observed & ~hidden).sum(1).min())
-    (88, 2)
     """
     n, d = observed.shape
     rows = min(n, MAX_ROWS, max(MAX_CELLS // max(d, 1), 1))
@@ -131,7 +126,11 @@ def train(
                         taken += 1
                         if judged is not module:
                             update_average(judged, module, weight_averaging, taken)
-                _check_finite(figures, name, taken)
+                for key, figure in figures.items():
+                    if not math.isfinite(figure):
+                        fact = f"the {key} of {name} became {figure} within {taken} steps"
+                        remedy = "Lower learning_rate_init, or remove extreme values"
+                        raise ParameterError(fact, "Training must stay finite", remedy)
                 if judge is not None:
                     figures["validation_error"] = judge(judged)
                 for key, figure in {**figures, "step": taken}.items():
@@ -261,12 +260,7 @@ def column_ranges(values: Array, observed: Array, least: float = 0.0) -> tuple[A
 def dense(
     sizes: Sequence[int], activation: Callable[[], nn.Module], generator: torch.Generator
 ) -> nn.Sequential:
-    """Linear layers of these widths with an activation between; weights from the generator alone.
-
-    >>> net = dense([3, 8, 2], nn.Tanh, torch.Generator().manual_seed(0))
-    >>> net(torch.zeros(5, 3)).shape
-    torch.Size([5, 2])
-    """
+    """Linear layers of these widths, an activation between; weights from the generator alone."""
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
         layer = nn.utils.skip_init(nn.Linear, before, after)  # leaves the global generator alone
@@ -295,13 +289,3 @@ def layer_sizes(value: Any, default: tuple[int, ...]) -> tuple[int, ...]:
     if value is None:
         return default
     return tuple(value) if isinstance(value, Sequence) else (int(value),)
-
-
-def _check_finite(figures: dict[str, float], name: str, taken: int) -> None:
-    for key, figure in figures.items():
-        if not math.isfinite(figure):
-            raise ParameterError(
-                f"the {key} of {name} became {figure} within {taken} steps",
-                "Training must stay finite",
-                "Lower learning_rate_init, or remove extreme values",
-            )

@@ -135,11 +135,7 @@ def thinned(values: Sequence[float]) -> tuple[list[float], list[float]]:
 
 
 def png_uri(pixels: np.ndarray) -> str:
-    """A data: address of uint8 pixels (height, width, 4): red, green, blue, and 255 for opaque.
-
-    >>> png_uri(np.zeros((28, 28, 4), dtype=np.uint8))[:22]
-    'data:image/png;base64,'
-    """
+    """A data: address of uint8 pixels (height, width, 4): red, green, blue, and 255 for opaque."""
     buffer = BytesIO()
     Image.fromarray(pixels).save(buffer, format="png")
     return "data:image/png;base64," + b64encode(buffer.getvalue()).decode()

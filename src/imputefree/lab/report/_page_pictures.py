@@ -114,22 +114,19 @@ def _curves(pictures: Mapping[str, Any], run: str) -> Block:
     together = [name for name in TOGETHER if name in curves]
     groups = [together] if together else []
     groups += [[name] for name in curves if name not in together]
-    return {"kind": "charts", "charts": [_curve_chart(curves, group, run) for group in groups]}
-
-
-def _curve_chart(curves: Mapping[str, list[float]], group: Sequence[str], run: str) -> Block:
-    lines = [
-        Line(clean(CURVE_NAMES.get(name, name.replace("_", " "))), *thinned(curves[name]), style=at)
-        for at, name in enumerate(group)
-    ]
-    ends = "; ".join(f"{line.name} from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
-    chart = line_chart(
-        lines,
-        labels=("epoch", "loss" if len(lines) > 1 else lines[0].name),
-        about=f"{run}: {ends}, {len(curves[group[0]])} epochs",
-        markers=max(len(line.y) for line in lines) == 1,
-    )
-    return chart | {"legend": lines if len(lines) > 1 else []}
+    charts = []
+    for group in groups:
+        names = [clean(CURVE_NAMES.get(name, name.replace("_", " "))) for name in group]
+        lines = [Line(names[at], *thinned(curves[key]), style=at) for at, key in enumerate(group)]
+        ends = "; ".join(f"{line.name} from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
+        chart = line_chart(
+            lines,
+            labels=("epoch", "loss" if len(lines) > 1 else names[0]),
+            about=f"{run}: {ends}, {len(curves[group[0]])} epochs",
+            markers=max(len(line.y) for line in lines) == 1,
+        )
+        charts.append(chart | {"legend": lines if len(lines) > 1 else []})
+    return {"kind": "charts", "charts": charts}
 
 
 def method_styles(methods: Sequence[str]) -> dict[str, int]:
@@ -174,8 +171,8 @@ def rate_charts(runs: pd.DataFrame, study: str) -> Block | None:
 def _below_all(name: str, charts: Iterable[list[Line]]) -> bool:
     """Whether in every chart all of its points are below all points of the other methods."""
     for lines in charts:
-        points = [y for line in lines if line.name == name for y in line.y]
-        others = [y for line in lines if not line.name.startswith(CONTROL) for y in line.y]
+        points = [max(line.y) for line in lines if line.name == name]
+        others = [min(line.y) for line in lines if not line.name.startswith(CONTROL)]
         if not others or max(points, default=0.0) >= min(others):
             return False
     return True

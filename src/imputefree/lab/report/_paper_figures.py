@@ -19,37 +19,15 @@ True
 from __future__ import annotations
 
 import csv
+import json
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-PRINTED_NAMES: Final = {
-    "gil": "GIL",
-    "gil-d": "GIL-D",
-    "gil-h": "GIL-H",
-    "gain+network": "GAIN",
-    "miwae+network": "MIWAE",
-    "gpvae+network": "GP-VAE",
-    "brits": "BRITS",  # end to end, no second network
-    "mice+network": "MICE",
-    "mean+network": "Mean",
-    "carry_forward+network": "CF",
-    "knn+network": "kNN",
-    "missforest+network": "MF",
-    "em+network": "EM",
-    "zero+network": "Zero",
-    "gate": "ablation",
-    "imputers": "all imputers",
-}
+_HERE = files(__package__)
+_NAMES = json.loads(_HERE.joinpath("paper_names.json").read_text(encoding="utf-8"))
+PRINTED_NAMES: Final[dict[str, str]] = _NAMES["printed_names"]  # BRITS has no second network
 # What the reader of a table must know to compare it with another.
-NOTES: Final = {
-    1: "The paper prints no standard deviations.",
-    2: "The paper's standard deviations are over 3 masks.",
-    3: "The paper's standard deviations are over 5 masks.",
-    4: "The paper's p-values fit about 24 points: runs, not means of methods.",
-    5: "The paper's GIL-D means are those of GIL in its Table 3, digit for digit.",
-    6: "The paper prints no standard deviations.",
-    7: "The paper prints the ablation without other methods next to it.",
-}
+NOTES: Final = {int(table): text for table, text in _NAMES["notes"].items()}
 
 
 class Figure(NamedTuple):
@@ -83,7 +61,7 @@ def _figure(table: str, study: str, setting: str, method: str, metric: str, prin
     return Figure(int(table), study, setting, method, metric, printed, value, spread)
 
 
-_FILE = files(__package__).joinpath("paper_figures.csv").read_text(encoding="utf-8")
+_FILE = _HERE.joinpath("paper_figures.csv").read_text(encoding="utf-8")
 # In the order of the paper: tables, then lines, then from left to right.
 FIGURES: Final = [_figure(*row) for row in list(csv.reader(_FILE.splitlines()))[1:]]
 _BY_STUDY: Final = {(f.study, f.method, f.setting, f.metric): f for f in FIGURES}

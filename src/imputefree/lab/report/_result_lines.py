@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -48,21 +48,14 @@ def tidy_lines(records: Iterable[Mapping[str, Any]]) -> list[Record]:
     """Lines with all keys and `place`, the name of the study's setting; the last line of each run.
 
     Where a method ran with several parameters on the same data, its name says which.
-
-    >>> [line] = tidy_lines([{"study": "icu", "method": "gil", "error": "no memory"}])
-    >>> line["status"], line["place"], line["scores"], line["mask_seed"]
-    ('failed', 'variable', {}, 0)
     """
     tidied = {}
     for record in records:
         line = _tidy(record)
         tidied[as_json([line[key] for key in IDENTITY])] = line
     if not tidied:
-        raise ParameterError(
-            "there are no results to report",
-            "A report needs at least one run",
-            "Run the bench first, or name a file that holds results",
-        )
+        rule, remedy = "A report needs at least one run", "Run the bench, or name another file"
+        raise ParameterError("there are no results to report", rule, remedy)
     lines = list(tidied.values())
     _name_parameters(lines)
     return lines
@@ -108,42 +101,25 @@ def as_json(value: Any) -> str:
 
 def _name_parameters(lines: list[Record]) -> None:
     """Where runs differ only by the method's parameters, add these to its name."""
-    parameters = [
-        {**line["setting"], **{f"{key} of": value for key, value in line["grid"].items()}}
-        for line in lines
-    ]
-    variants: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    runs: Counter[tuple[Any, ...]] = Counter()
-    for line, setting in zip(lines, parameters, strict=True):
-        variants[line["study"], line["method"]].append(setting)
-        runs[
-            line["study"], line["method"], line["place"], line["mask_seed"], line["split_seed"]
-        ] += 1
-    repeated = {run[:2] for run, count in runs.items() if count > 1}
-    for line, setting in zip(lines, parameters, strict=True):
-        key = line["study"], line["method"]
-        if key in repeated:
-            shared = {
-                name
-                for name in setting
-                if all(
-                    as_json(other.get(name)) == as_json(setting[name]) for other in variants[key]
-                )
-            }
-            special = [f"{name} {setting[name]}" for name in sorted(setting) if name not in shared]
+    methods: dict[tuple[str, str], list[tuple[Record, dict[str, Any]]]] = defaultdict(list)
+    for line in lines:
+        grid = {f"{name} of": value for name, value in line["grid"].items()}
+        methods[line["study"], line["method"]].append((line, {**line["setting"], **grid}))
+    for variants in methods.values():
+        runs = {(line["place"], line["mask_seed"], line["split_seed"]) for line, _ in variants}
+        if len(runs) == len(variants):
+            continue
+        for line, parameters in variants:
+            special = [
+                f"{name} {value}"
+                for name, value in sorted(parameters.items())
+                if any(as_json(other.get(name)) != as_json(value) for _, other in variants)
+            ]
             line["method"] += clean(f" [{', '.join(special)}]" if special else "")
 
 
 def setting_name(study: str, options: Mapping[str, Any]) -> str:
-    """The setting as `_paper_figures` calls it; what the paper does not have is spelled out.
-
-    >>> setting_name("mnist", {"mechanism": "mar"}), setting_name("mnist", {})
-    ('mar', 'mcar-50')
-    >>> setting_name("ophthalmic-simulated", {"rate": 0.35}), setting_name("physionet2012", {})
-    ('rate-35', 'natural')
-    >>> setting_name("icu", {"n_series": 60})
-    'variable, n_series 60'
-    """
+    """The setting as `_paper_figures` calls it; what the paper does not have is spelled out."""
     defaults = DEFAULTS.get(study, {})
     rest = {**defaults, **options}
     rate = rest.pop("rate", None)
@@ -208,40 +184,28 @@ def checked_runs(runs: pd.DataFrame, *metrics: str) -> pd.DataFrame:
 
     Each run is there once; a metric is a finite number, or NaN for a failed run. Where runs have
     n_test and n_train, a column test_to_train holds their ratio.
-
-    >>> checked_runs(pd.DataFrame({"study": ["mnist"], "accuracy": [0.9]}), "accuracy")
-    Traceback (most recent call last):
-    imputefree.errors.InputError: the runs have no column 'setting', 'method', 'mask_seed', ...
     """
     names = [*PLACE, "method"]
+    rule = "A run has a study, setting, method, mask_seed, split and its metrics"
     missing = [name for name in (*names, *RUN, *metrics) if name not in runs]
     if missing:
+        columns = shorten(list(runs), limit=20)
         raise InputError(
-            f"the runs have no column {shorten(missing)}",
-            "A run has a study, setting, method, mask_seed, split and its metrics",
-            f"Rename the columns; there are {shorten(list(runs), limit=20)}",
+            f"the runs have no column {shorten(missing)}", rule, f"there are {columns}"
         )
     if runs.empty:
         raise InputError("there are no runs", "Statistics need at least one", "Run the bench first")
     runs = runs.reset_index(drop=True)
-    unnamed = runs[names].isna().any(axis=1)
-    if unnamed.any():
-        raise InputError(
-            f"study, setting or method is empty in {counted(int(unnamed.sum()), 'run')}",
-            "Every run must say where it belongs",
-            "Fill these in, such as 'natural' for a study's natural gaps",
-        )
+    if unnamed := int(runs[names].isna().any(axis=1).sum()):
+        fact = f"study, setting or method is empty in {counted(unnamed, 'run')}"
+        raise InputError(fact, rule, "Fill these in, such as 'natural' for natural gaps")
     table = runs[names].astype(str)
     for name in RUN:
         table[name] = runs[name].astype(object).where(runs[name].notna(), "none").map(str)
-    repeated = table[table.duplicated()].to_dict("records")
-    if repeated:
+    if repeated := table[table.duplicated()].to_dict("records"):
         run = ", ".join(f"{name} {value!r}" for name, value in repeated[0].items())
-        raise InputError(
-            f"the run {run} is there more than once",
-            "Pairs need each run once",
-            "Remove the other lines",
-        )
+        rule = "Pairs need each run once"
+        raise InputError(f"the run {run} is there more than once", rule, "Remove the other lines")
     for metric in metrics:
         table[metric] = _numbers(runs, metric)
     if {"n_test", "n_train"} <= set(runs):
@@ -254,9 +218,9 @@ def _numbers(runs: pd.DataFrame, metric: str) -> pd.Series:
     wrong = (values.isna() & runs[metric].notna()) | np.isinf(values)
     if wrong.any():
         first = runs[wrong].iloc[0]
+        where = f"{str(first[metric])!r}, method {first['method']!r}, study {first['study']!r}"
         raise InputError(
-            f"{metric} is not a finite number in {counted(int(wrong.sum()), 'run')} (first: "
-            f"{str(first[metric])!r}, method {first['method']!r}, study {first['study']!r})",
+            f"{metric} is not a finite number in {counted(int(wrong.sum()), 'run')} ({where})",
             "A metric must be a finite number, or NaN for a failed run",
             "Fix these lines, or leave them out",
         )
@@ -265,11 +229,9 @@ def _numbers(runs: pd.DataFrame, metric: str) -> pd.Series:
 
 def check_methods(table: pd.DataFrame, names: Iterable[str]) -> None:
     """Raise an error for a method without runs."""
-    known = table["method"].unique()
+    known = list(table["method"].unique())
     for name in names:
         if name not in known:
-            raise ParameterError(
-                f"there are no runs of the method {name!r}",
-                f"The runs have {shorten(list(known), limit=20)}",
-                "Pass one of these names",
-            )
+            fact = f"there are no runs of the method {name!r}"
+            have = f"The runs have {shorten(known, limit=20)}"
+            raise ParameterError(fact, have, "Pass one of these names")

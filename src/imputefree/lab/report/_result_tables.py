@@ -54,8 +54,6 @@ SIMULATED = (
     "SIMULATED: none of our values was ever measured on anybody. The paper's figures are of real "
     "data, so the two do not compare."
 )
-
-
 GIL_H = "A gap is 0 in scaled units, so it teaches nothing either way: gil-h is network here."
 RAW_ZERO = "zero+network fills 0 in the data's own units, which may be far from any value seen."
 
@@ -127,18 +125,14 @@ def results_table(
     """
     table = checked_runs(runs, *metrics)
     if study not in set(table["study"]):
-        raise InputError(
-            f"there are no runs of the study {study!r}",
-            f"The runs have {shorten(list(table['study'].unique()), limit=20)}",
-            "Pass one of these names",
-        )
+        have = f"The runs have {shorten(list(table['study'].unique()), limit=20)}"
+        raise InputError(f"there are no runs of the study {study!r}", have, "Pass one of these")
     table = table[table["study"] == study]
     check_methods(table, [name for name in methods or [] if name not in PRINTED_NAMES])
-    ours = {metric: summary(table, metric) for metric in metrics}
-    by_place = {
+    ours = {
         (line["setting"], metric, line["method"]): line
-        for metric, means in ours.items()
-        for line in means.to_dict("records")
+        for metric in metrics
+        for line in summary(table, metric).to_dict("records")
     }
     shown = [(setting, metric) for setting in table["setting"].unique() for metric in metrics]
     paper = {
@@ -155,15 +149,16 @@ def results_table(
     columns: list[tuple[str, list[str]]] = [("method", [_name(name) for name in methods])]
     best = set()
     for setting, metric in shown:
-        lines = [by_place.get((setting, metric, name)) for name in methods]
+        lines = [ours.get((setting, metric, name)) for name in methods]
         best |= {(row, len(columns)) for row in _best(lines, metric)}
         columns.append((f"{setting} {_short(metric)}", [_ours(line, metric) for line in lines]))
         figures = [paper.get((setting, metric, name)) for name in methods]
         if any(figures):
-            columns.append(("paper", [_papers(figure, metric) for figure in figures]))
+            cells = [NONE if f is None else _mean_sd(f.mean, f.sd, metric) for f in figures]
+            columns.append(("paper", cells))
     simulated = study in _simulated(runs)
-    counts = pd.concat([part.loc[part["runs"] > 0, "runs"] for part in ours.values()])
-    captions = _captions(simulated, _how_many(counts, metrics), cut, list(paper.values()))
+    counts = [line["runs"] for line in ours.values() if line["runs"]]
+    captions = _captions(simulated, _how_many(counts, metrics), cut, paper.values())
     title = f"{study} (SIMULATED)" if simulated else study
     return _from_columns(title, columns, best, captions)
 
@@ -220,22 +215,16 @@ def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:
 
 
 def _ours(line: Mapping[Any, Any] | None, metric: str) -> str:
-    if line is None:
-        return NONE
-    if not line["runs"]:
-        return "failed"
+    if line is None or not line["runs"]:
+        return NONE if line is None else "failed"
     failed = f" ({line['failed']:.0f} failed)" if line["failed"] else ""
-    return _mean_sd(line["mean"], None if np.isnan(line["sd"]) else line["sd"], metric) + failed
-
-
-def _papers(figure: Figure | None, metric: str) -> str:
-    return NONE if figure is None else _mean_sd(figure.mean, figure.sd, metric)
+    return _mean_sd(line["mean"], line["sd"], metric) + failed
 
 
 def _mean_sd(mean: float, sd: float | None, metric: str) -> str:
-    if metric in PERCENT:
-        return f"{100 * mean:.2f}" + ("" if sd is None else f" ± {100 * sd:.2f}")
-    return f"{mean:.4g}" + ("" if sd is None else f" ± {sd:.2g}")
+    scale, digits, sd_digits = (100, ".2f", ".2f") if metric in PERCENT else (1, ".4g", ".2g")
+    spread = "" if sd is None or np.isnan(sd) else f" ± {scale * sd:{sd_digits}}"
+    return f"{scale * mean:{digits}}{spread}"
 
 
 def p_value(p: float) -> str:
@@ -247,11 +236,11 @@ def p_value(p: float) -> str:
     return NONE if np.isnan(p) else ("<0.001" if p < 0.001 else f"{p:.3f}")
 
 
-def _how_many(counts: pd.Series, metrics: Sequence[str]) -> str:
+def _how_many(counts: Sequence[int], metrics: Sequence[str]) -> str:
     unit = " Acc., AUC and AP are in per cent." if PERCENT & set(metrics) else ""
-    if counts.empty:
+    if not counts:
         return "No run was finished."
-    low, high = int(counts.min()), int(counts.max())
+    low, high = min(counts), max(counts)
     if high == 1:
         return f"Ours: one run each; best in bold.{unit}"
     many = f"{low} to {high}" if low < high else f"{high}"
@@ -260,7 +249,7 @@ def _how_many(counts: pd.Series, metrics: Sequence[str]) -> str:
 
 
 def _captions(
-    simulated: bool, ours: str, cut: Sequence[str], figures: Sequence[Figure]
+    simulated: bool, ours: str, cut: Sequence[str], figures: Iterable[Figure]
 ) -> list[str]:
     tables = sorted({figure.table for figure in figures})
     notes = [f"Paper: Table {table}. {NOTES[table]}" for table in tables]
@@ -312,29 +301,22 @@ def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
 def _cut_networks(lines: Sequence[Mapping[str, Any]]) -> str:
     """Sizes and steps, where they are not the paper's, and the methods without these limits."""
     plan = PLANS[lines[0]["study"]]
+    limited = [line for line in lines if "steps" in line["setting"]]
     paper_size = _sizes(plan.network.get("hidden_layer_sizes", []))
     sizes = {_sizes(line["setting"].get("hidden_layer_sizes", [])) for line in lines}
     sizes -= {"", paper_size}
-    steps = {
-        (line["setting"]["steps"], plan.steps_in(line.get("options", {})))
-        for line in lines
-        if "steps" in line["setting"]
-    }
+    steps = {(run["setting"]["steps"], plan.steps_in(run.get("options", {}))) for run in limited}
     fewer = sorted(pair for pair in steps if pair[0] != pair[1] and pair[1])
     parts = []
     if sizes and paper_size:
         parts.append(f"{' or '.join(sorted(sizes))} hidden units (paper: {paper_size})")
     if fewer:
-        ours, paper = (
-            " or ".join(f"{number:,}" for number in dict.fromkeys(numbers))
-            for numbers in zip(*fewer, strict=True)
-        )
+        columns = [dict.fromkeys(numbers) for numbers in zip(*fewer, strict=True)]
+        ours, paper = (" or ".join(f"{number:,}" for number in column) for column in columns)
         parts.append(f"at most {ours} training steps, in whole epochs (paper: {paper})")
-    if not parts:
-        return ""
-    free = dict.fromkeys(line["method"] for line in lines if "steps" not in line["setting"])
+    free = dict.fromkeys(line["method"] for line in lines if line not in limited)
     rest = f" Not cut: {', '.join(free)}." if free else ""
-    return f"Networks have {' and '.join(parts)}.{rest}"
+    return f"Networks have {' and '.join(parts)}.{rest}" if parts else ""
 
 
 def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
@@ -352,15 +334,11 @@ def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
 
 
 def _imputer_settings(lines: Sequence[Mapping[str, Any]]) -> str:
-    settings = {}
-    for line in lines:
-        shown = [
-            f"{name.removeprefix('imputer__')} {value}"
-            for name, value in line["setting"].items()
-            if name.startswith("imputer__")
-        ]
-        if shown:
-            settings[line["method"]] = f"{line['method']}: {', '.join(shown)}"
+    settings = {
+        line["method"]: f"{line['method']}: {', '.join(shown)}"
+        for line in lines
+        if (shown := [f"{k[9:]} {v}" for k, v in line["setting"].items() if k[:9] == "imputer__"])
+    }
     return f"Settings of the imputers: {'; '.join(settings.values())}." if settings else ""
 
 

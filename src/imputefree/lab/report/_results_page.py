@@ -64,7 +64,6 @@ ORDER = ("mnist", "ophthalmic-simulated", "icu", "mimic3", "physionet2012")
 TABLE = "table:"  # begins the name of a public table
 OTHER_METRICS = (("log_loss", "calibration_error"), ("fit_seconds",))
 LEVEL = 0.95
-SMALL_P = 0.05
 
 
 def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: results") -> str:
@@ -246,7 +245,6 @@ def _comparison(runs: pd.DataFrame) -> Block | None:
     if metric is None or (block := _our_tests(compare, runs, metric, "pairs")) is None:
         return None
     for line in block.get("rows", []):
-        line["verdict"] = verdict(line["difference"], line["p"], metric)
         if math.isfinite(line["t"]) and line["t"] != 0:  # the difference over its standard error
             quantile = float(student.ppf((1 + LEVEL) / 2, line["pairs"] - 1))
             half = abs(quantile * line["difference"] / line["t"])
@@ -268,8 +266,8 @@ def _our_tests(test: Any, runs: pd.DataFrame, metric: str, unit: str) -> Block |
         return None
     shown = lines["method"].isin(ours) & lines["against"].notna() & (lines[unit] >= 2)
     rows = lines[shown].to_dict("records")
-    in_points = metric in PERCENT
-    return {"kind": unit, "metric": metric, "points": in_points, "rows": rows} if rows else None
+    facts = {"metric": metric, "points": metric in PERCENT, "higher": metric in HIGHER_IS_BETTER}
+    return {"kind": unit, "rows": rows, **facts} if rows else None
 
 
 def _decisive_metric(runs: pd.DataFrame) -> str | None:
@@ -281,20 +279,6 @@ def _decisive_metric(runs: pd.DataFrame) -> str | None:
     if plan is not None and "auc" in plan.metrics and has_figures(runs, "auc"):
         return "auc"
     return next((metric for metric in ("accuracy", "r2") if metric in runs), None)
-
-
-def verdict(difference: float, p: float, metric: str) -> str:
-    """The comparison in words.
-
-    >>> verdict(0.02, 0.01, "accuracy"), verdict(0.02, 0.4, "log_loss"), verdict(0.0, 1.0, "auc")
-    ('better', 'worse, may be chance', 'no difference')
-    """
-    if difference == 0:
-        return "no difference"
-    word = "better" if (difference > 0) == (metric in HIGHER_IS_BETTER) else "worse"
-    if math.isnan(p):
-        return f"{word}, by the same in every run"
-    return word if p < SMALL_P else f"{word}, may be chance"
 
 
 def _signed(value: float, points: bool) -> str:
@@ -309,11 +293,9 @@ def _public_tables(names: list[str], lines: list[Record], runs: pd.DataFrame) ->
         if has_figures(runs, metric):
             # A table belongs to the metric that any of its runs has: failed ones have none.
             part = runs[runs.groupby("study")[metric].transform("count") > 0]
-            section["blocks"].append(_results(_joint_table(part, metric), lines, [metric]))
-            if (
-                comparison := _our_tests(compare_over_studies, part, metric, "studies")
-            ) is not None:
-                section["blocks"].append(comparison)
+            table = _results(_joint_table(part, metric), lines, [metric])
+            tests = _our_tests(compare_over_studies, part, metric, "studies")
+            section["blocks"] += [table] if tests is None else [table, tests]
     for name in names:
         for title, make in (("Training curves", training_curves), ("Importance", importance_maps)):
             if (block := make(_of(lines, name))) is not None:
@@ -362,15 +344,10 @@ def _imputation(lines: list[Record], runs: pd.DataFrame) -> Iterator[Section]:
 
 def _failures(lines: list[Record]) -> Counter[tuple[str, ...]]:
     """How often a method failed for a reason; the same reason at several seeds counts once."""
+    failed = [line for line in lines if line["status"] != "done"]
     return Counter(
-        (
-            line["method"],
-            str(line.get("error") or "it left no message"),
-            line["study"],
-            line["place"],
-        )
-        for line in lines
-        if line["status"] != "done"
+        (run["method"], str(run.get("error") or "it left no message"), run["study"], run["place"])
+        for run in failed
     )
 
 

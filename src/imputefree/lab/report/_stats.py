@@ -134,27 +134,17 @@ def compare_over_studies(
     for method, part in differences.groupby("method", sort=False):
         d = part.groupby("study", sort=False)["difference"].mean().dropna().to_numpy()
         W, p = signed_rank(d)
+        counts = {"better": sign * d > 0, "equal": d == 0, "worse": sign * d < 0}
         lines.append(
-            {
-                "method": method,
-                "against": against or "best rival",
-                "studies": len(d),
-                "better": int((sign * d > 0).sum()),
-                "equal": int((d == 0).sum()),
-                "worse": int((sign * d < 0).sum()),
-                "difference": d.mean() if len(d) else np.nan,
-                "W": W,
-                "p": p,
-            }
+            {"method": method, "against": against or "best rival", "studies": len(d)}
+            | {name: int(count.sum()) for name, count in counts.items()}
+            | {"difference": d.mean() if len(d) else np.nan, "W": W, "p": p}
         )
     return pd.DataFrame(lines)
 
 
 def mean_ranks(
-    runs: pd.DataFrame,
-    metric: str,
-    methods: Sequence[str] | None = None,
-    higher_is_better: bool | None = None,
+    runs: pd.DataFrame, metric: str, methods: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Mean rank of each method, 1 the best, ties averaged; the best method first.
 
@@ -167,7 +157,6 @@ def mean_ranks(
     table = checked_runs(runs, metric)
     check_methods(table, methods or [])
     wanted = list(methods if methods is not None else table["method"].unique())
-    up = _upwards(metric, higher_is_better)
     ranks = []
     for (study, setting), part in table.groupby(PLACE, sort=False):
         wide = part.pivot(index=RUN, columns="method", values=metric).reindex(columns=wanted)
@@ -181,7 +170,7 @@ def mean_ranks(
                 "Finish the runs, or pass methods= those that have them",
             )
         size = np.abs(means).max() or 1.0
-        order = np.round(means / size / NOISE) * (-1 if up else 1)
+        order = np.round(means / size / NOISE) * (-1 if metric in HIGHER_IS_BETTER else 1)
         ranks.append(pd.DataFrame({"study": study, "method": wanted, "rank": rankdata(order)}))
     by_study = pd.concat(ranks).groupby(["study", "method"], sort=False)["rank"].mean()
     groups = by_study.groupby("method", sort=False)
@@ -226,16 +215,12 @@ def corrected_t(
 
         t = mean / √(s² (1/n + n_test/n_train)),   n - 1 degrees of freedom
 
-    Parameters
-    ----------
     differences : (runs, k) or (runs,), NaN where a pair is missing
     test_to_train : n_test / n_train, one number or (k,); 0 gives the plain paired t-test
 
-    Returns
-    -------
-    t, p : (k,) or scalars
-        All differences 0: t 0, p 1. The same difference other than 0 in every run: t ±inf and
-        p NaN, since without spread the test has no answer. Fewer than two pairs: both NaN.
+    Returns t and p, (k,) or scalars. All differences 0: t 0, p 1. The same difference other than 0
+    in every run: t ±inf and p NaN, since without spread the test has no answer. Fewer than two
+    pairs: both NaN.
     """
     d = np.asarray(differences, dtype=np.float64)
     n = np.isfinite(d).sum(axis=0)
@@ -258,14 +243,10 @@ def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     The p-value is the share of the 2ⁿ sign patterns that are at least as one-sided as the observed
     one, counted by adding one rank after another; no normal approximation at any n.
 
-    Parameters
-    ----------
     differences : (n,) one per study; NaN is left out, and so is 0 (Wilcoxon's rule)
 
-    Returns
-    -------
-    W, p : the sum of the ranks of the positive differences, and the p-value. All zero: W 0, p 1.
-        No differences at all: both NaN.
+    Returns W, the sum of the ranks of the positive differences, and p. All zero: W 0, p 1. No
+    differences at all: both NaN.
 
     >>> signed_rank(np.array([0.02, 0.01, 0.04, 0.03, 0.05]))  # 5 wins of 5: 2 of 32 patterns
     (15.0, 0.0625)
@@ -300,22 +281,16 @@ def _upwards(metric: str, higher_is_better: bool | None) -> bool:
 
 
 def _test_to_train(part: pd.DataFrame, test_to_train: float | None) -> float:
-    if test_to_train is not None:
-        ratio = float(test_to_train)
-    elif part.empty:  # nothing was finished, so nothing is tested
-        ratio = 0.0
-    elif "test_to_train" in part:
-        ratio = float(part["test_to_train"].mean())
-    else:
+    if test_to_train is None and part.empty:  # nothing was finished, so nothing is tested
+        return 0.0
+    if test_to_train is None and "test_to_train" not in part:
         raise ParameterError(
             "the sizes of the test and training parts are not known",
             "The corrected t-test needs n_test / n_train",
             "Pass test_to_train=, or runs with the columns n_test and n_train",
         )
+    ratio = float(part["test_to_train"].mean() if test_to_train is None else test_to_train)
     if not 0 <= ratio < np.inf:
-        raise ParameterError(
-            f"n_test / n_train is {ratio}",
-            "It must be a number, 0 or more",
-            "Pass test_to_train=, such as 0.25 for four rows of five in training",
-        )
+        remedy = "Pass test_to_train=, such as 0.25 for four rows of five in training"
+        raise ParameterError(f"n_test / n_train is {ratio}", "It must be 0 or more", remedy)
     return ratio

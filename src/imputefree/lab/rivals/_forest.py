@@ -19,31 +19,27 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@dataclass
 class Forest:
-    """A fitted forest of scikit-learn, and its loss on rows it was not trained on."""
+    """A forest of scikit-learn, and its loss on rows it was not trained on.
 
-    model: Any
-    loss: float
+    It is trained on all training rows; the loss is out of bag, or on the held-out rows if given.
+    """
 
-    @classmethod
-    def train(cls, data: TrainingSet, n_trees: int, setting: dict[str, Any]) -> Forest:
-        """Train on all training rows; the loss is out of bag, or on the held-out rows if given."""
+    def __init__(self, data: TrainingSet, n_trees: int, setting: dict[str, Any]) -> None:
         kind = RandomForestClassifier if data.n_classes else RandomForestRegressor
         out_of_bag = not data.held_out_given
         model = kind(n_trees, oob_score=out_of_bag, random_state=data.seed, **setting)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # some rows always in the bag
             model.fit(data.inputs[data.train_rows], data.target[data.train_rows])
-        forest = cls(model, np.inf)
+        self.model = model
         if out_of_bag:
             guess = model.oob_decision_function_ if data.n_classes else model.oob_prediction_
             rows = np.flatnonzero(_out_of_bag(model, len(guess)))
-            forest.loss = data.loss(guess[rows], rows) if len(rows) else np.inf
+            self.loss = data.loss(guess[rows], rows) if len(rows) else np.inf
         else:
             rows = data.splits[0][1]
-            forest.loss = data.loss(forest.predict(data.inputs[rows]), rows)
-        return forest
+            self.loss = data.loss(self.predict(data.inputs[rows]), rows)
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """(n, d) -> (n, classes) or (n,)."""
@@ -52,16 +48,16 @@ class Forest:
 
 def _out_of_bag(model: Any, n_rows: int) -> np.ndarray:
     """Rows that some tree was not trained on; the forest predicts 0 for the others."""
-    outside = np.zeros(n_rows, dtype=bool)
-    for rows in model.estimators_samples_:
-        outside |= np.bincount(rows, minlength=n_rows) == 0
-    return outside
+    in_bag = [np.bincount(rows, minlength=n_rows) > 0 for rows in model.estimators_samples_]
+    return ~np.all(in_bag, axis=0)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestBaseline(Baseline):
     """What the classifier and the regressor share."""
 
-    n_estimators: int
+    n_estimators: int = 500
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()
@@ -70,7 +66,7 @@ class ForestBaseline(Baseline):
     def _train(self, data: TrainingSet) -> FitResult:
         best, losses = None, []
         for setting in SETTINGS:  # one at a time: forests are large
-            forest = Forest.train(data, int(self.n_estimators), setting)
+            forest = Forest(data, int(self.n_estimators), setting)
             losses.append(forest.loss)
             if best is None or forest.loss < best[0].loss:
                 best = forest, dict(setting)
@@ -78,6 +74,7 @@ class ForestBaseline(Baseline):
         return *best, losses
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestClassifier(ForestBaseline, BaselineClassifier):
     """Random forest. A gap holds the column's mean, with an indicator; categories are one-hot.
 
@@ -96,14 +93,7 @@ class ForestClassifier(ForestBaseline, BaselineClassifier):
     (array([0, 1, 1, 0]), {'min_samples_leaf': 1, 'max_features': 'sqrt'})
     """
 
-    def __init__(self, *, n_estimators: int = 500, random_state: Any = None) -> None:
-        self.n_estimators = n_estimators
-        self.random_state = random_state
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRegressor(ForestBaseline, BaselineRegressor):
     """Random forest for numbers; see `ForestClassifier`."""
-
-    def __init__(self, *, n_estimators: int = 500, random_state: Any = None) -> None:
-        self.n_estimators = n_estimators
-        self.random_state = random_state

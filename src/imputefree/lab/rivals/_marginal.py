@@ -7,7 +7,7 @@ the simple rivals that any claim about missing entries has to beat.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -32,6 +32,9 @@ from ..imputers._mixture import (
 class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
     """A classifier with one mixture per class; subclasses define the parameters."""
 
+    # What the components of a class shrink towards: the columns of the class, which shrink towards
+    # those of all rows. A column that is empty in a class is no evidence about it.
+    classes_shrink: ClassVar = True
     n_components: Any = 1
     kind: str
     smoothing: float
@@ -74,7 +77,9 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
                 rows = target == label
                 in_class, seen = values[rows], observed[rows]
                 model = new_mixture(self, seen, kind, rng)
-                background = self._background(in_class, seen, kind, everyone)
+                background = everyone
+                if self.classes_shrink:
+                    background = Background.of(in_class, seen, kind, self.smoothing, everyone)
                 mixtures.append(model.fit(in_class, seen, background))
                 if report is not None:
                     report(number, {"iterations": len(model.history_[0]) - 1})
@@ -84,13 +89,6 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
         self._remember(columns)
         self.class_prior_ = np.array([(target == label).mean() for label in classes])
         return self
-
-    def _background(
-        self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
-    ) -> Background:
-        """What the components of a class shrink towards: the columns of the class, which shrink
-        towards those of all rows. A column that is empty in a class is no evidence about it."""
-        return Background.of(values, observed, kind, self.smoothing, everyone)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log-probability of each class given the observed entries; (n, d) -> (n, classes)."""
@@ -113,6 +111,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
         return self.classes_[probability.argmax(1)]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ObservedNaiveBayes(_Marginal):
     """Naive Bayes over observed entries: a missing one drops out of the product.
 
@@ -132,14 +131,9 @@ class ObservedNaiveBayes(_Marginal):
     array(['low', 'high', 'high'], dtype='<U4')
     """
 
-    def __init__(self, *, kind: str = "auto", smoothing: float = 1.0) -> None:
-        self.kind = kind
-        self.smoothing = smoothing
-
-    def _background(
-        self, values: np.ndarray, observed: np.ndarray, kind: str, everyone: Background
-    ) -> Background:
-        return everyone  # the single component is the class
+    classes_shrink = False  # the single component is the class
+    kind: str = "auto"
+    smoothing: float = 1.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

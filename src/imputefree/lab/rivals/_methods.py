@@ -50,28 +50,26 @@ SERIES_NETWORKS = {CLASSES: GILSequenceClassifier, NUMBERS: GILSequenceRegressor
 ALIASES = {"gpvae_rows": "gpvae"}  # one method, for tables and for series
 
 
-def _seeded(make: Callable[..., Any], **options: Any) -> Factory:
-    return lambda seed: make(random_state=seed, **options)
+def _method(
+    classifier: Any = None, regressor: Any = None, inner: Method | None = None, **options: Any
+) -> Method:
+    """A method of these estimators; `inner` is the method that meta-estimators are made around."""
 
+    def factory(task: str, estimator: Any) -> Factory:
+        if inner is not None:
+            return lambda seed: estimator(inner[task](seed), **options)
+        return lambda seed: estimator(random_state=seed, **options)
 
-def _both(classifier: Callable[..., Any], regressor: Callable[..., Any]) -> Method:
-    return {CLASSES: _seeded(classifier), NUMBERS: _seeded(regressor)}
+    estimators = {CLASSES: classifier, NUMBERS: regressor}
+    return {task: factory(task, estimator) for task, estimator in estimators.items() if estimator}
 
 
 def _boosting(library: str) -> Method:
-    return _both(partial(BoostingClassifier, library), partial(BoostingRegressor, library))
+    return _method(partial(BoostingClassifier, library), partial(BoostingRegressor, library))
 
 
-def _around(classifier: Any, regressor: Any, inner: Method, **options: Any) -> Method:
-    """Meta-estimators around another method."""
-    return {
-        CLASSES: lambda seed: classifier(inner[CLASSES](seed), **options),
-        NUMBERS: lambda seed: regressor(inner[NUMBERS](seed), **options),
-    }
-
-
-_mask_only = partial(_around, MaskOnlyClassifier, MaskOnlyRegressor)
-_summaries = partial(_around, SummaryClassifier, SummaryRegressor)
+_mask_only = partial(_method, MaskOnlyClassifier, MaskOnlyRegressor)
+_summaries = partial(_method, SummaryClassifier, SummaryRegressor)
 
 
 def _impute_then_predict(networks: dict[str, Any], kinds: Any) -> dict[str, Method]:
@@ -97,30 +95,27 @@ def _impute_then_predict(networks: dict[str, Any], kinds: Any) -> dict[str, Meth
 
 
 def _ours(networks: dict[str, Any]) -> dict[str, Method]:
-    return {
-        name: {
-            task: _seeded(network, **options)
-            for task, network in networks.items()
-            if task == CLASSES or "reward" not in options  # contrast needs classes
-        }
+    classifier, regressor = networks[CLASSES], networks[NUMBERS]
+    return {  # a contrastive reward needs classes
+        name: _method(classifier, None if "reward" in options else regressor, **options)
         for name, options in OURS.items()
     }
 
 
-LINEAR = _both(LinearClassifier, LinearRegressor)
-FOREST = _both(ForestClassifier, ForestRegressor)
+LINEAR = _method(LinearClassifier, LinearRegressor)
+FOREST = _method(ForestClassifier, ForestRegressor)
 TABLES: dict[str, Method] = {
     "mask_only": _mask_only(LINEAR),
     "mask_only_lightgbm": _mask_only(_boosting("lightgbm")),
-    "logistic_regression": {CLASSES: LINEAR[CLASSES]},
-    "ridge": {NUMBERS: LINEAR[NUMBERS]},
+    "logistic_regression": _method(LinearClassifier),
+    "ridge": _method(None, LinearRegressor),
     "linear": LINEAR,
     "random_forest": FOREST,
     "hist_gradient_boosting": _boosting("hist_gradient_boosting"),
     "lightgbm": _boosting("lightgbm"),
     "xgboost": _boosting("xgboost"),
     "naive_bayes": {CLASSES: lambda seed: ObservedNaiveBayes()},
-    "mixture_per_class": {CLASSES: _seeded(ClasswiseMixture)},
+    "mixture_per_class": _method(ClasswiseMixture),
     **_impute_then_predict(TABLE_NETWORKS, Imputer),
     **_ours(TABLE_NETWORKS),
 }
@@ -132,9 +127,9 @@ SERIES: dict[str, Method] = {
     "hist_gradient_boosting": _summaries(_boosting("hist_gradient_boosting")),
     "lightgbm": _summaries(_boosting("lightgbm")),
     "xgboost": _summaries(_boosting("xgboost")),
-    "brits": {CLASSES: _seeded(BRITSClassifier)},
-    "gru-d": {CLASSES: _seeded(GRUDClassifier)},
-    "saits": {CLASSES: _seeded(SAITSClassifier)},
+    "brits": _method(BRITSClassifier),
+    "gru-d": _method(GRUDClassifier),
+    "saits": _method(SAITSClassifier),
     **_impute_then_predict(SERIES_NETWORKS, (Imputer, SeriesImputer)),
     **_ours(SERIES_NETWORKS),
 }

@@ -197,17 +197,15 @@ def one_hot(columns: Columns, categories: Categories) -> Columns:
     >>> encoded.names, encoded.arrays
     (['ward=A', 'ward=B'], [array([ 0., nan, nan]), array([ 1., nan, nan])])
     """
-    names: list[str] = []
-    arrays: list[np.ndarray] = []
+    encoded = {}
     for name, array in zip(columns.names, columns.arrays, strict=True):
-        if name not in categories:
-            names.append(name)
-            arrays.append(array)
-            continue
-        known = np.isin(array.astype(str), categories[name]) & ~pd.isna(array)
-        for category in categories[name]:
-            names.append(f"{name}={category}")
-            arrays.append(np.where(known, (array == category).astype(float), np.nan))
+        if name in categories:
+            known = np.isin(array.astype(str), categories[name]) & ~pd.isna(array)
+            for category in categories[name]:
+                encoded[f"{name}={category}"] = np.where(known, array == category, np.nan)
+        else:
+            encoded[name] = array
+    names, arrays = list(encoded), list(encoded.values())
     return replace(columns, names=names, arrays=arrays, declared=[False] * len(names))
 
 
@@ -236,36 +234,20 @@ class GRUDClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    hidden_size : int
-        Width of the recurrent state.
-    learning_rate_init, weight_decay : float
-        Learning rate of Adam, and the weight of its L2 penalty.
-    weight_averaging : float in [0, 1)
-        The weights kept are a running mean over steps; the newest count 1 minus this.
-    batch_size : int
-        Series per step.
-    max_iter : int
-        Maximum number of epochs.
-    n_iter_no_change : int
-        Epochs without a better log-loss on the held-out series before training stops; the best
-        weights are kept.
-    validation_fraction : float in (0, 0.5]
-        Share of series held out to choose the epoch by, unless `fit` gets them.
+    hidden_size : width of the recurrent state
+    learning_rate_init, weight_decay : learning rate of Adam, and the weight of its L2 penalty
+    weight_averaging : the weights kept are a running mean over steps; the newest count 1 minus this
+    batch_size : series per step
+    max_iter : maximum number of epochs
+    n_iter_no_change : epochs without a better log-loss on the held-out series before training
+        stops; the best weights are kept
+    validation_fraction : share of series held out to choose the epoch by, unless `fit` gets them
     random_state : int, RandomState or None
-    verbose : bool
-        Show a progress bar on a terminal.
+    verbose : show a progress bar on a terminal
 
-    Attributes
-    ----------
-    classes_ : the class labels, sorted
-    validation_error_ : log-loss on the held-out series
-    history_ : dict of lists, one figure per epoch
-    network_ : the network
-    n_steps_ : steps of the longest training series
+    Fitted: classes_, validation_error_ (log-loss on the held-out series), history_ (lists of one
+    figure per epoch), network_, n_steps_ (of the longest training series).
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(80, 5, 2))
     >>> y = np.where(X[:, -1, 0] > 0, "up", "down")
@@ -294,8 +276,7 @@ class BRITSClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    reconstruction_weight : float
-        Weight of the imputation error against the cross-entropy.
+    reconstruction_weight : weight of the imputation error against the cross-entropy
     others, and attributes : see GRUDClassifier
     """
 
@@ -323,10 +304,8 @@ class SAITSClassifier(AttentionNetwork, NetworkClassifier):
 
     Parameters
     ----------
-    hidden_size : int
-        Width of a step inside the network, a multiple of 4, the number of attention heads.
-    n_layers : int
-        Layers of each of the two blocks.
-    dropout : float in [0, 1)
+    hidden_size : width of a step inside the network, a multiple of 4, the number of attention heads
+    n_layers : layers of each of the two blocks
+    dropout : in [0, 1)
     others, and attributes : see GRUDClassifier
     """

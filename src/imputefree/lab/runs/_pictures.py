@@ -18,6 +18,7 @@ Everything is plain JSON, numbers to four significant digits, about ten kB per r
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import warnings
@@ -33,7 +34,9 @@ import torch
 from ...gil import NoPolicy
 from ..rivals._methods import CLASSES
 from ..studies import Study
+from ..studies._mnist import Images
 
+IMAGE = [28, 28]
 MAX_EPOCHS = 400
 MAX_ROWS, MAX_SERIES, MAX_STEPS = 512, 256, 48  # over which importance is averaged
 MAX_COLUMNS = 100  # of a table whose importance is recorded
@@ -63,10 +66,10 @@ def pictures(model: Any, study: Study, test: Study, *, random_state: int) -> Pic
     >>> list(shown), len(shown["curves"]["loss"]), shown["importance"]["columns"][-1]
     (['curves', 'importance', 'features'], 2, 'age')
     """
-    makers: dict[str, Callable[[], Picture | None]] = {
+    makers: dict[str, Callable[[], Picture]] = {
         "curves": lambda: _curves(model),
         "importance": lambda: _importance(model, study, test),
-        "digits": lambda: _digits(model, study, test),
+        "digits": lambda: _digits(model, test),
         "features": lambda: _features(model, test, random_state),
     }
     shown: Picture = {}
@@ -74,16 +77,12 @@ def pictures(model: Any, study: Study, test: Study, *, random_state: int) -> Pic
         try:
             with _undisturbed():
                 picture = make()
+                json.dumps(picture, allow_nan=False)
         except Exception as error:  # a run is worth more than its pictures
             message = f"no picture of {name}: {type(error).__name__}: {error}"
             warnings.warn(message, PictureWarning, stacklevel=2)
         else:
-            if picture is not None:
-                shown[name] = picture
-    epochs = max(map(len, shown.get("curves", {}).values()), default=0)
-    if epochs > MAX_EPOCHS:
-        shown["curve_every"] = every = math.ceil(epochs / MAX_EPOCHS)
-        shown["curves"] = {name: curve[::every] for name, curve in shown["curves"].items()}
+            shown |= picture
     return shown
 
 
@@ -100,26 +99,28 @@ def _undisturbed() -> Iterator[None]:
         np.random.set_state(numpy)  # noqa: NPY002
 
 
-def _curves(model: Any) -> Picture | None:
+def _curves(model: Any) -> Picture:
     history = getattr(model, "history_", None)
-    if not isinstance(history, dict):
-        return None
-    return {str(name): _rounded(figures) for name, figures in history.items()} or None
+    if not isinstance(history, dict) or not history:
+        return {}
+    every = max(1, math.ceil(max(map(len, history.values())) / MAX_EPOCHS))
+    curves = {str(name): _rounded(figures)[::every] for name, figures in history.items()}
+    return {"curves": curves, **({"curve_every": every} if every > 1 else {})}
 
 
-def _importance(model: Any, study: Study, test: Study) -> Picture | None:
+def _importance(model: Any, study: Study, test: Study) -> Picture:
     policy = getattr(model, "policy_", None)
     if policy is None or isinstance(policy, NoPolicy) or not hasattr(model, "importance"):
-        return None
+        return {}
     part = _first(test, MAX_SERIES if study.kind == "series" else MAX_ROWS)
     importance = model.importance(part.inputs)
     names = [str(name) for name in model.encoder_.names]
     if study.columns is not None:  # arrays have no names; statics, if any, come after
         names[: len(study.columns)] = study.columns
     if study.kind == "series":
-        return {"columns": names, **_by_step(importance)}
+        return {"importance": {"columns": names, **_by_step(importance)}}
     means = np.vstack([_mean(importance, part.observed), _mean(importance, ~part.observed)])
-    more: Picture = {} if _pixels(study) is None else {"shape": _square(importance.shape[1])}
+    more: Picture = {"shape": IMAGE} if isinstance(study, Images) else {}
     if not more and len(names) > MAX_COLUMNS:
         middle = np.nanmean(means)
         farthest = np.nan_to_num(np.abs(means - middle), nan=-1).max(axis=0)
@@ -127,7 +128,8 @@ def _importance(model: Any, study: Study, test: Study) -> Picture | None:
         more = {"middle": _rounded([middle])[0], "of": len(names)}
         names, means = [names[column] for column in columns], means[:, columns]
     observed, missing = map(_rounded, means)
-    return {"columns": names, "observed": observed, "missing": missing, **more}
+    about = {"columns": names, "observed": observed, "missing": missing, **more}
+    return {"importance": about}
 
 
 def _mean(values: np.ndarray, where: np.ndarray) -> np.ndarray:
@@ -158,30 +160,31 @@ def _by_step(importance: list[np.ndarray]) -> Picture:
     }
 
 
-def _digits(model: Any, study: Study, test: Study) -> Picture | None:
-    if _pixels(study) is None or not hasattr(model, "impute"):
-        return None
+def _digits(model: Any, test: Study) -> Picture:
+    if not isinstance(test, Images) or not hasattr(model, "impute"):
+        return {}
     labels, rows = np.unique(test.y, return_index=True)  # the first of each
     part = test.take(rows)
     filled = np.asarray(model.impute(part.X), dtype=np.float64)
-    return {
-        "shape": _square(filled.shape[1]),
+    digits = {
+        "shape": IMAGE,
         "labels": [str(label) for label in labels],
-        "truth": _bytes(_pixels(part)),
+        "truth": _bytes(part.pixels),
         "observed": _bytes(part.observed),
         "filled": _bytes(np.rint(255 * np.clip(filled, 0, 1))),
     }
+    return {"digits": digits}
 
 
-def _features(model: Any, test: Study, random_state: int) -> Picture | None:
+def _features(model: Any, test: Study, random_state: int) -> Picture:
     if test.task != CLASSES or not hasattr(model, "features"):
-        return None
+        return {}
     part = _first(test, MAX_POINTS)
     places = _tsne(model.features(part.inputs), random_state)
     if places is None:
-        return None
-    x, y = places.T
-    return {"x": _rounded(x), "y": _rounded(y), "label": [str(label) for label in part.y]}
+        return {}
+    x, y = map(_rounded, places.T)
+    return {"features": {"x": x, "y": y, "label": [str(label) for label in part.y]}}
 
 
 def _tsne(points: np.ndarray, random_state: int) -> np.ndarray | None:
@@ -201,15 +204,6 @@ def _tsne(points: np.ndarray, random_state: int) -> np.ndarray | None:
 
 def _first(part: Study, n_rows: int) -> Study:
     return part.take(np.arange(min(len(part.y), n_rows)))
-
-
-def _pixels(study: Study) -> Any:
-    """Complete images (n, 784), of studies that have them."""
-    return getattr(study, "pixels", None)
-
-
-def _square(n_pixels: int) -> list[int]:
-    return [math.isqrt(n_pixels)] * 2
 
 
 def _bytes(image: Any) -> str:

@@ -22,7 +22,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -36,7 +35,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from ..._rules import check_name
+from ..._rules import check_name, check_options
 from ...errors import ParameterError
 from ...gil import POLICIES
 from ...metrics import Figures, classification_scores, imputation_scores, regression_scores
@@ -105,18 +104,12 @@ class Run:
                 "Its gaps are the same for every seed, so a second run would repeat the first",
                 "Leave mask_seed at 0 and vary split_seed",
             )
-        for name in ("mask_seed", "root"):
-            if name in self.options:
-                raise ParameterError(
-                    f"options holds {name!r}",
-                    "It is not an option of the study in a run",
-                    f"Pass {name}= outside options",
-                )
-        if self.options.get("masks") == "redrawn":
+        refused = [name for name in ("mask_seed", "root") if name in self.options]
+        if refused or self.options.get("masks") == "redrawn":
             raise ParameterError(
-                "masks is 'redrawn'",
-                "A run trains on one draw of the masks, so its line would be wrong",
-                "Leave masks out",
+                f"options holds {refused[0] if refused else 'masks'!r}",
+                "A run has its own mask_seed and root, and trains on one draw of the masks",
+                "Leave it out of options",
             )
 
     def load(self, root: Root = None) -> Study:
@@ -174,7 +167,7 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     for choice in (grid := grid_settings(run.grid)):
         model = make_method(run.method, study.task, study.kind, run.random_state)
         setting = in_epochs(model, {**run.setting, **choice}, len(split.train))
-        configure(model, setting, run.random_state)
+        configure(model, setting)
         start = time.perf_counter()
         model.fit(rest.inputs, rest.y, held_out=held_out)
         seconds.append(time.perf_counter() - start)
@@ -210,13 +203,8 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         "cost": cost,
     }
     if pictures:  # last, so that they touch neither scores nor cost
-        try:
-            shown = _pictures.pictures(model, study, test, random_state=run.random_state)
-            json.dumps(shown, allow_nan=False)
-            result["pictures"] = shown
-        except Exception as error:  # the run is done, whatever its pictures do
-            message = f"no pictures: {type(error).__name__}: {error}"
-            warnings.warn(message, _pictures.PictureWarning, stacklevel=3)
+        shown = _pictures.pictures(model, study, test, random_state=run.random_state)
+        result["pictures"] = shown
     return result
 
 
@@ -283,67 +271,42 @@ def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
     inner = defaults.get("estimator__batch_size")
     batch = rest.get("batch_size", defaults.get("batch_size", inner))
     if batch is None:
-        raise _unknown(model, "steps")
+        _check_setting(model, "steps")
     steps_per_epoch = -(-n_rows // int(batch))
     return {**rest, "max_iter": max(1, setting["steps"] // steps_per_epoch)}
 
 
-def configure(model: Any, setting: Mapping[str, Any], random_state: int) -> Any:
-    """The same unfitted method with this setting; random_state is for its imputer.
+def configure(model: Any, setting: Mapping[str, Any]) -> Any:
+    """The same unfitted method with this setting.
 
-    >>> configure(make_method("em+network"), {"max_iter": 3, "imputer__max_iter": 9}, 0)
+    >>> configure(make_method("em+network"), {"max_iter": 3, "imputer__max_iter": 9})
     ImputeThenPredict(estimator=GILClassifier(max_iter=3, random_state=0),
                       imputer=EMImputer(max_iter=9, random_state=0))
-    >>> configure(make_method("naive_bayes"), {"max_iter": 3}, 0)
+    >>> configure(make_method("naive_bayes"), {"max_iter": 3})
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: ObservedNaiveBayes has no setting 'max_iter'. Its settings \
-are ...
+    imputefree.errors.ParameterError: ObservedNaiveBayes has no option 'max_iter'. Its options are \
+kind, smoothing. ...
     """
-    parameters = model.get_params()
-    parts: dict[str, Setting] = {"imputer": {}, "policy": {}}
+    known = model.get_params()
+    named = known.get("policy") in POLICIES
+    policy = {}
     for name, value in setting.items():
-        part, _, rest = name.partition("__")
-        if part in parts and rest:
-            parts[part][rest] = value
-        elif name in parameters:
-            model.set_params(**{name: value})
-        elif f"estimator__{name}" in parameters:
-            model.set_params(**{f"estimator__{name}": value})
+        if f"estimator__{name}" in known and name not in known:
+            name = f"estimator__{name}"
+        if name.startswith("policy__") and named:
+            policy[name.removeprefix("policy__")] = value
         else:
-            raise _unknown(model, name)
-    for part, options in parts.items():
-        if options:
-            _configure_part(model, part, options, random_state)
+            _check_setting(model, name)
+            model.set_params(**{name: value})
+    if policy:
+        make = POLICIES[known["policy"]]
+        check_options(f"the policy {known['policy']!r}", policy, signature(make).parameters)
+        model.set_params(policy=make(**policy))
     return model
 
 
-def _configure_part(model: Any, part: str, options: Setting, random_state: int) -> None:
-    """Set the options of its imputer, an object, or of its policy, a name."""
-    target = model.get_params().get(part)
-    owner: Any = target
-    if part == "imputer" and hasattr(target, "get_params"):
-        known = list(target.get_params())
-    elif part == "policy" and target in POLICIES:
-        owner, known = f"the policy {target!r}", list(signature(POLICIES[target]).parameters)
-    else:
-        raise _unknown(model, f"{part}__{next(iter(options))}")
-    for option in options:
-        if option not in known:
-            raise _unknown(owner, option, known)
-    if part == "imputer":
-        target.set_params(**({"random_state": random_state} | options))
-    else:
-        model.set_params(policy=POLICIES[target](**options))
-
-
-def _unknown(owner: Any, name: str, known: Sequence[str] | None = None) -> ParameterError:
-    if known is None:
-        known = [parameter for parameter in owner.get_params() if "__" not in parameter]
-    return ParameterError(
-        f"{owner if isinstance(owner, str) else type(owner).__name__} has no setting {name!r}",
-        f"Its settings are {', '.join(known) or 'none'}",
-        "Leave it out, or name one of these",
-    )
+def _check_setting(model: Any, name: str) -> None:
+    check_options(type(model).__name__, [name], model.get_params())
 
 
 def reset_peak_memory() -> None:

@@ -7,7 +7,6 @@ next one cuts off. There is one writer at a time; the kernel drops its lock with
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from contextlib import suppress
@@ -15,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 
+from ..._files import write_errors
 from ...errors import ResultsError
 from ._protocol import Run
 
@@ -24,7 +24,6 @@ except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
 BEGIN = b'{"study": '  # of every line: anything else at the end of a file is not ours to cut
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Record = dict[str, Any]
 
@@ -37,11 +36,8 @@ def read_results(path: Path | str) -> list[Record]:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise ResultsError(
-            f"{path} cannot be read: {_reason(error)}",
-            "It must be a results file",
-            "Check the path, or create the file with a run",
-        ) from None
+        fact = f"{path} cannot be read ({error.strerror})"
+        raise ResultsError(fact, "It must be a results file", "Check the path") from None
     records, _ = _parse(content, Path(path))
     return list({Run.of(record).identity: record for record in records}.values())
 
@@ -65,16 +61,11 @@ class ResultsFile:
         self.records: list[Record] = []
 
     def __enter__(self) -> Self:
-        try:
+        rule = "Results are written as they come, so their folder must be writable"
+        with write_errors(self.path, ResultsError, rule, "Name another file"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             self._file = os.open(self.path, flags | getattr(os, "O_BINARY", 0), 0o666)
-        except OSError as error:
-            raise ResultsError(
-                f"{self.path} cannot be written: {_reason(error)}",
-                "Results are written as they come, so their folder must be writable",
-                "Name another file, or change the folder's permissions",
-            ) from None
         try:
             self._lock()
             content = self.path.read_bytes() if self.path.is_file() else b""
@@ -96,23 +87,18 @@ class ResultsFile:
         if not line.startswith(BEGIN):
             raise ValueError("a record must begin with its study")
         size = os.fstat(self._file).st_size
-        try:
-            written = 0
-            while written < len(line):  # a nearly full disk takes a part
-                written += os.write(self._file, line[written:])
-            os.fsync(self._file)
-        except BaseException as error:  # Ctrl-C between two parts, too
-            with suppress(OSError):  # if this fails, the next start cuts it off
-                os.ftruncate(self._file, size)
-            if not isinstance(error, OSError):
+        rule = f"The {len(self.records)} runs in it are safe; the last one is not"
+        remedy = "Make room, and start the same command again: it continues from there"
+        with write_errors(self.path, ResultsError, rule, remedy):
+            try:
+                written = 0
+                while written < len(line):  # a nearly full disk takes a part
+                    written += os.write(self._file, line[written:])
+                os.fsync(self._file)
+            except BaseException:  # Ctrl-C between two parts, too
+                with suppress(OSError):  # if this fails, the next start cuts it off
+                    os.ftruncate(self._file, size)
                 raise
-            full = error.errno in FULL
-            raise ResultsError(
-                f"{'the disk is full: ' * full}{self.path} cannot be written: {_reason(error)}",
-                f"The {len(self.records)} runs in it are safe; the last one is not",
-                f"{'Make room' if full else 'Fix this'} and start the same command again: it"
-                " continues from there",
-            ) from None
         self.records.append(record)
 
     def _lock(self) -> None:
@@ -176,7 +162,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -23,7 +23,8 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -31,7 +32,7 @@ from pathlib import Path
 
 from ..._progress import grid_progress
 from ..._rules import check_value, whole
-from ...errors import ImputefreeError, ParameterError
+from ...errors import ImputefreeError
 from ..studies import Root
 from ._pictures import PictureWarning
 from ._protocol import Run, carry_out
@@ -114,7 +115,7 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
         try:
             shown = pictures and run.mask_seed == run.split_seed == 0
             result = {"status": "done", **carry_out(run, study, pictures=shown)}
-            _check_json(result)
+            json.dumps(result, allow_nan=False)  # else the results file would end the whole grid
         except Exception as error:  # whatever a method does, the others go on
             result = {"status": "failed", "error": _message(error)}
     about["warnings"] = _first_lines(caught)
@@ -130,28 +131,16 @@ def _provenance(seconds: float | None) -> Record:
     return {
         "seconds": seconds,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **dict(_versions())},
+        "versions": {"python": platform.python_version(), **_versions()},
     }
 
 
-def _versions() -> Iterator[tuple[str, str]]:
+def _versions() -> dict[str, str]:
+    versions = {}
     for name in PACKAGES:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            continue
-
-
-def _check_json(result: Record) -> None:
-    """Here it costs this run alone; the results file would refuse it and end the whole grid."""
-    try:
-        json.dumps(result, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"the result of the run cannot be written as JSON ({error})",
-            "Figures must be finite numbers",
-            "Fix the method",
-        ) from None
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def _message(error: Exception) -> str:

@@ -2,24 +2,7 @@
 
 Each is a function (work, items) that yields (item, work(item)) once per item, as results come.
 
-`imputefree bench STUDY --dask tcp://HOST:8786` uses a Dask cluster that is already running:
-
-    dask scheduler                                                 on one machine
-    dask worker tcp://HOST:8786 --nthreads 1 --nworkers 8          on each, for 8 of its cores
-
-What it needs:
-
-- The extra `cluster` and the same versions of Python and imputefree everywhere.
-- One thread per worker, as above: a run measures its time and memory, and catches warnings, for its
-  whole process. Workers with more threads are refused.
-- The study's files on every machine, under the same path if --root is given, else where
-  IMPUTEFREE_DATA of the *worker* says, or in the cache there. Simulated studies need none.
-- Memory: at 80 % of its --memory-limit Dask gives a worker no further runs. `--memory-limit 0`
-  leaves that to the machine.
-
-Dask moves a run to another worker when its worker dies. A run that kills several workers (Dask's
-allowed-failures, 3 by default) becomes a failed line, and the rest goes on. Workers that join later
-get work too. Only this process writes results.
+What a Dask cluster needs is in docs/tutorial-benchmarks.md. Only this process writes results.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..._rules import check_value, choice, or_the_word
-from ...data import Splits
+from ...data import Panel, Splits
 from ...errors import InputError, ParameterError, counted, shorten
 from ...io import TASKS, need_columns, read_csv, read_label_column, words_as_gaps
 from ._data_files import Root, find, packaged
@@ -145,17 +145,13 @@ def _apart(
         notes = [] if labelled.all() else [f"{lost} without a label left out."]
         frame = frame[labelled]
         y = read_label_column(frame.pop(target), task, path)
-    _need_inputs(frame, path)
-    return frame, y, notes
-
-
-def _need_inputs(frame: pd.DataFrame, path: Path) -> None:
     if frame.shape[1] == 0:
         raise InputError(
             f"{path} has no column besides the target",
             "There must be at least one column to learn from",
             "Name fewer columns to drop, or check the file's separator: it must be a comma",
         )
+    return frame, y, notes
 
 
 def series_study(
@@ -171,7 +167,7 @@ def series_study(
 
     name : the path of a CSV file
     id : the column that identifies the series
-    time : the column with the time of a step; without one, rows keep their order
+    time : the column with the time of a step, numbers or dates; without one, rows keep their order
     target : a column with one label per series, the same in all its rows or missing in some of them
     """
     path = Path(name)
@@ -179,48 +175,24 @@ def series_study(
     named = [column for column in (id, time, target) if column]
     need_columns(frame, named, path, drop)
     frame = frame.drop(columns=list(drop))
-    if frame[id].isna().any():
+    try:
+        panel = Panel.from_long(frame, id=id, time=time, labels=target or ())
+        labels = panel.labels(target) if target else pd.Series(0, index=panel.ids)
+    except InputError as error:
+        raise type(error)(f"{path}: {error.fact}", error.rule, error.remedy) from None
+    if labels.isna().any():
         raise InputError(
-            f"{path} has no {id!r} in line {int(np.flatnonzero(frame[id].isna())[0]) + 2}",
-            "Every row must name its series",
-            "Fill the column, or drop these rows",
-        )
-    numbers, ids = pd.factorize(frame[id])
-    if time:
-        if not pd.api.types.is_numeric_dtype(frame[time]) or frame[time].isna().any():
-            raise InputError(
-                f"the time {time!r} of {path} is not a number in every row",
-                "Times are numbers, such as hours since the first row of a series",
-                "Turn dates into hours, and fill or drop rows without a time",
-            )
-        frame = frame.sort_values(time, kind="stable")
-    series = numbers[frame.index]  # the index still numbers the lines of the file
-    y, notes = np.zeros(len(ids), int), [NO_TARGET]
-    if target:
-        y, notes = read_label_column(_labels(frame[target], series, path), None, path), []
-    inputs = frame.drop(columns=named)
-    _need_inputs(inputs, path)
-    parts = np.split(np.argsort(series, kind="stable"), np.cumsum(np.bincount(series))[:-1])
-    times = [frame[time].to_numpy(float)[rows] for rows in parts] if time else None
-    frames = [inputs.iloc[rows].reset_index(drop=True) for rows in parts]
-    return _from_file(path.name, path, frames, y, (*notes, *words), times=times)
-
-
-def _labels(values: pd.Series, series: np.ndarray, path: Path) -> pd.Series:
-    """The label of each series."""
-    seen = pd.DataFrame({"series": series, "label": values.to_numpy()}).dropna()
-    if seen.groupby("series")["label"].nunique().max() > 1:
-        raise InputError(
-            f"the target {values.name!r} of {path} changes within a series",
-            "A series has one label",
-            "Name a column with one label per series",
-        )
-    labels = seen.drop_duplicates("series").set_index("series")["label"].sort_index()
-    unlabelled = np.setdiff1d(series, labels.index)
-    if len(unlabelled):
-        raise InputError(
-            f"{len(unlabelled)} series of {path} have no {values.name!r}",
+            f"{labels.isna().sum()} series of {path} have no {target!r}",
             "Every series must have a label",
-            f"Label or drop them (the first are number {shorten(unlabelled, 3, str)})",
+            f"Label or drop them (the first are {shorten(labels.index[labels.isna()], 3)})",
         )
-    return labels.rename(str(values.name))
+    y = read_label_column(labels, None, path)
+    inputs = frame.drop(columns=named).iloc[panel.source]
+    ends = np.cumsum(panel.lengths)
+    frames = [
+        inputs.iloc[end - length : end].reset_index(drop=True)
+        for end, length in zip(ends, panel.lengths, strict=True)
+    ]
+    times = np.split(panel.times, ends[:-1]) if time else None
+    notes = [*([] if target else [NO_TARGET]), *words]
+    return _from_file(path.name, path, frames, y, notes, times=times)

@@ -15,13 +15,14 @@ import http.client
 import json
 import os
 import sys
+import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..._files import write_errors
 from ...errors import DownloadError, InputError, ParameterError, shorten
@@ -59,6 +60,7 @@ def packaged(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
+ABOUT: dict[str, Any] = tomllib.loads(packaged("about.toml"))  # citation, licence, simulated
 SOURCES = {
     name: Source(
         about["folder"],

@@ -6,8 +6,8 @@ gaps are in exactly the same rows, such as the 2,048 features of an image, share
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -33,9 +33,8 @@ MOST_LEVELS = 20  # classes shown one by one
 MOST_LINES = 25  # lines of columns printed
 
 
-@dataclass(frozen=True, eq=False)
 class Description:
-    """A study's missingness in numbers.
+    """A study's missingness in numbers; `report` is called as each of the 4 steps begins.
 
     study : the study described
     missing : share of missing entries
@@ -51,26 +50,6 @@ class Description:
     auc : cross-validated AUC of a logistic regression that sees only the mask, or None
     auc_of : which classes it tells apart, in words; if there is no AUC, why
     looked_at : what was sampled for speed, in words; "" if nothing was
-    """
-
-    study: Study
-    missing: float
-    rows: int
-    complete: float
-    empty: float
-    lines: pd.DataFrame
-    together: pd.DataFrame
-    patterns: int
-    lengths: np.ndarray | None
-    per_row: np.ndarray
-    by_class: pd.DataFrame
-    auc: float | None
-    auc_of: str
-    looked_at: str
-
-
-def describe(study: Study, report: Callable[[str], None] = lambda step: None) -> Description:
-    """All figures of a study; `report` is called as each of the 4 steps begins.
 
     >>> X = pd.DataFrame({"a": [1.0, None] * 20, "b": [None, 1.0] * 20, "c": [1.0] * 40})
     >>> toy = Study("toy", X, np.array([0, 1] * 20), citation="", licence="", simulated=True)
@@ -78,50 +57,46 @@ def describe(study: Study, report: Callable[[str], None] = lambda step: None) ->
     >>> round(description.missing, 3), description.auc, float(description.together.loc["a", "b"])
     (0.333, 1.0, -1.0)
     """
-    rng = np.random.default_rng(0)
-    report("reading gaps")
-    observed = study.observed
-    lengths = np.asarray(study.n_steps) if study.kind == "series" else None
-    share = _observed_share(observed, lengths)
-    classes = _classes(study)
-    weights = np.ones(len(share)) if lengths is None else lengths
-    report("columns")
-    first, group = _same_gaps(observed)
-    missing = 1 - observed.mean(axis=0)[first]
-    names = np.array(study.column_names)
-    lines = pd.DataFrame(
-        {
+
+    def __init__(self, study: Study, report: Callable[[str], None] = lambda step: None) -> None:
+        rng = np.random.default_rng(0)
+        report("reading gaps")
+        observed = study.observed
+        seen = observed.sum(axis=1)
+        self.study, self.rows, self.missing = study, len(observed), 1 - float(observed.mean())
+        self.complete = float((seen == observed.shape[1]).mean())
+        self.empty = float((seen == 0).mean())
+        self.lengths = np.asarray(study.n_steps) if study.kind == "series" else None
+        share = _observed_share(observed, self.lengths)
+        self.per_row = 1 - share.mean(axis=1)
+        classes = _classes(study)
+        weights = np.ones(len(share)) if self.lengths is None else self.lengths
+        self.by_class = _by_class(share, classes, weights)
+        report("columns")
+        first, group = _same_gaps(observed)
+        missing = 1 - observed.mean(axis=0)[first]
+        names = np.array(study.column_names)
+        lines = {
             "column": [_line_name(list(names[group == g]), rate) for g, rate in enumerate(missing)],
             "count": np.bincount(group),
             "missing": missing,
             "spread": _spread(share[:, first], classes, weights),
         }
-    )
-    report("gaps that occur together")
-    sample = rng.permutation(len(observed))[: STEPS if study.kind == "series" else ROWS]
-    gaps = ~observed[sample][:, first]
-    sampled = []
-    if len(sample) < len(observed):
-        sampled.append(f"patterns and correlations: {len(sample):,} of {len(observed):,} rows")
-    report("what the mask says about the label")
-    auc, auc_of, auc_sample = _mask_auc(share[:, first], lengths, classes, rng)
-    seen = observed.sum(axis=1)
-    return Description(
-        study=study,
-        missing=1 - float(observed.mean()),
-        rows=len(observed),
-        complete=float((seen == observed.shape[1]).mean()),
-        empty=float((seen == 0).mean()),
-        lines=lines,
-        together=_together(gaps, lines),
-        patterns=len(np.unique(np.packbits(gaps, axis=1), axis=0)),
-        lengths=lengths,
-        per_row=1 - share.mean(axis=1),
-        by_class=_by_class(share, classes, weights),
-        auc=auc,
-        auc_of=auc_of,
-        looked_at="; ".join([*sampled, *auc_sample]),
-    )
+        self.lines = pd.DataFrame(lines)
+        report("gaps that occur together")
+        sample = rng.permutation(len(observed))[: ROWS if self.lengths is None else STEPS]
+        gaps = ~observed[sample][:, first]
+        self.together = _together(gaps, self.lines)
+        self.patterns = len(np.unique(np.packbits(gaps, axis=1), axis=0))
+        report("what the mask says about the label")
+        self.auc, self.auc_of, sampled = _mask_auc(share[:, first], self.lengths, classes, rng)
+        if len(sample) < len(observed):
+            rows = f"patterns and correlations: {len(sample):,} of {len(observed):,} rows"
+            sampled = [rows, *sampled]
+        self.looked_at = "; ".join(sampled)
+
+
+describe = Description  # a verb for users: describe(study).auc
 
 
 def _observed_share(observed: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
@@ -251,16 +226,24 @@ def show(description: Description, console: Console) -> None:
     console.print(_overview(description))
     console.print(_columns(description))
     if len(description.by_class):
-        table = Table("class")
-        for title in ("count", "missing"):
-            table.add_column(title, justify="right")
-        for kind, count, missing in description.by_class.itertuples(index=False):
-            table.add_row(escape(str(kind)), f"{count:,}", f"{missing:.1%}")
-        console.print(table)
+        rows = description.by_class.itertuples(index=False)
+        cells = [(str(kind), f"{count:,}", f"{missing:.1%}") for kind, count, missing in rows]
+        console.print(_table(["class", "count", "missing"], cells))
     for note in description.study.notes:
         console.print(f"· {escape(note)}")
     if description.looked_at:
         console.print(f"· For speed, {escape(description.looked_at)}, picked at random.")
+
+
+def _table(titles: list[str], rows: Iterable[Sequence[str]], caption: str | None = None) -> Table:
+    """A table with names in its first column and figures in the others."""
+    table = Table(caption=caption)
+    for title in titles:
+        justify: Literal["left", "right"] = "right" if table.columns else "left"
+        table.add_column(title, justify=justify, overflow="fold")
+    for name, *figures in rows:
+        table.add_row(escape(name), *figures)
+    return table
 
 
 def _overview(description: Description) -> Table:
@@ -308,19 +291,16 @@ def _pairs(together: pd.DataFrame) -> str:
 
 def _columns(description: Description) -> Table:
     ordered = description.lines.sort_values("missing", ascending=False, kind="stable")
-    labelled = bool(ordered["spread"].notna().any())
-    table = Table(
-        caption="between classes: largest difference of two classes' rates" if labelled else None
-    )
-    table.add_column("column", overflow="fold")
-    for title in ("missing", "between classes")[: 1 + labelled]:
-        table.add_column(title, justify="right")
-    for _, line in ordered.head(MOST_LINES).iterrows():
-        cells = [f"{line['missing']:.1%}", f"{line['spread']:.1%}"][: 1 + labelled]
-        table.add_row(escape(str(line["column"])), *cells)
+    rows = [
+        (str(line.column), f"{line.missing:.1%}", f"{line.spread:.1%}")
+        for line in ordered.head(MOST_LINES).itertuples()
+    ]
     rest = ordered.iloc[MOST_LINES:]
     if len(rest):
+        name = f"… and {int(rest['count'].sum()):,} more columns"
         span = f"{rest['missing'].min():.1%} to {rest['missing'].max():.1%}"
-        cells = [span, f"≤ {rest['spread'].max():.1%}"][: 1 + labelled]
-        table.add_row(f"… and {int(rest['count'].sum()):,} more columns", *cells)
-    return table
+        rows.append((name, span, f"≤ {rest['spread'].max():.1%}"))
+    if ordered["spread"].isna().all():
+        return _table(["column", "missing"], [row[:2] for row in rows])
+    caption = "between classes: largest difference of two classes' rates"
+    return _table(["column", "missing", "between classes"], rows, caption)

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._files import write_errors
 from ...errors import InputError
 from ._describe import Description
 
+RULE = "A picture goes to a file that ends in .png, .pdf or .svg, in a folder that exists"
 MOST = 40  # bars
 SLOTS = 12  # room for at least this many bars, so that two columns do not get very thick ones
 DIFFERENT = 6  # columns shown that differ between classes
@@ -43,14 +45,8 @@ def draw(description: Description, path: Path) -> None:
     _together(top, description)
     _sizes(middle, description)
     _label(lower, description)
-    try:
+    with write_errors(path, InputError, RULE, "Name another file with -o"):
         figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"the picture cannot be written to {path} ({error})",
-            "It goes to a file that ends in .png, .pdf or .svg, in a folder that exists",
-            "Name another file with -o",
-        ) from None
 
 
 def shortened(name: Any) -> str:
@@ -74,30 +70,19 @@ def _rates(axes: Any, description: Description) -> None:
         names.append(f"mean of {int(rest['count'].sum()):,} more columns")
         rates.append(100 * float(np.average(rest["missing"], weights=rest["count"])))
     colours = [BLUE] * len(shown) + [GREY] * bool(len(rest))
-    top = max(max(rates, default=0), 1e-9)
-    right = min(100, 1.15 * top) if top < 87 else 108
-    _bars(axes, names, rates, colours, right, 0.01 * right, len(names), (9, 8))
+    _bars(axes, names, rates, colours, len(names), 8)
     axes.set_title("missing, % of each column")
 
 
 def _bars(
-    axes: Any,
-    names: list[str],
-    values: list[float],
-    colours: Any,
-    right: float,
-    gap: float,
-    slots: int,
-    sizes: tuple[int, int],
+    axes: Any, names: list[str], values: list[float], colours: Any, slots: int, size: int
 ) -> None:
-    """Horizontal bars from the top, each followed by its value."""
+    """Horizontal bars from the top, each followed by its value; room for `slots` of them."""
     place = np.arange(len(names))
-    axes.barh(place, values, color=colours)
-    axes.set_yticks(place, [shortened(name) for name in names], fontsize=sizes[0])
+    axes.bar_label(axes.barh(place, values, color=colours), fmt="%.1f", padding=3, fontsize=size)
+    axes.set_yticks(place, [shortened(name) for name in names], fontsize=size)
     axes.set_ylim(slots - 0.4, -0.6)
-    axes.set_xlim(0, right)
-    for at, value in enumerate(values):
-        axes.text(value + gap, at, f"{value:.1f}", va="center", fontsize=sizes[1])
+    axes.set_xlim(0, 1.15 * max(*values, 1e-9))
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -157,31 +142,18 @@ def _sizes(axes: Any, description: Description) -> None:
 
 
 def _lengths(axes: Any, lengths: np.ndarray) -> None:
-    """A histogram up to the 99th percentile; the last bar, in orange, holds all that is longer."""
-    edges, over = length_bins(lengths)
-    _, _, bars = axes.hist(np.minimum(lengths, edges[-1] - 0.5), bins=edges, color=BLUE)
-    axes.set_title("lengths of series, steps")
-    axes.set_ylabel("series")
-    if over:
-        bars[-1].set_color(ORANGE)
-        text = f"{int(np.ceil(edges[-2]))} to {lengths.max()}: {over:,} series"
-        axes.text(0.99, 0.93, text, ha="right", va="top", transform=axes.transAxes, color=ORANGE)
-
-
-def length_bins(lengths: np.ndarray) -> tuple[np.ndarray, int]:
-    """Bin edges between whole lengths; and the number of series in the last bin if it is open.
-
-    >>> length_bins(np.array([2] * 50 + [3] * 49 + [4, 900]))
-    (array([1.5, 2.5, 3.5, 4.5]), 2)
-    >>> length_bins(np.array([2, 3]))
-    (array([1.5, 2.5, 3.5]), 0)
-    """
+    """A histogram up to the 99th percentile; the last bar also holds all that is longer."""
     low, high = int(lengths.min()), int(lengths.max())
     top = max(int(np.ceil(np.percentile(lengths, 99))), low + 1)
-    width = max(1, -(-(top - low + 1) // MOST))
-    edges = np.arange(low, top + width, width) - 0.5
-    edges = edges if edges[-1] > top else np.append(edges, edges[-1] + width)
-    return edges, int((lengths > edges[-2]).sum()) if high > edges[-1] else 0
+    width = -(-(top - low + 1) // MOST)
+    edges = np.arange(low, top + width + 1, width) - 0.5  # between whole lengths
+    _, _, bars = axes.hist(np.minimum(lengths, top), bins=edges, color=BLUE)
+    axes.set_title("lengths of series, steps")
+    axes.set_ylabel("series")
+    if high > edges[-1]:
+        bars[-1].set_color(ORANGE)
+        text = f"{int(np.ceil(edges[-2]))} to {high}: {int(bars[-1].get_height()):,} series"
+        axes.text(0.99, 0.93, text, ha="right", va="top", transform=axes.transAxes, color=ORANGE)
 
 
 def _label(figure: Any, description: Description) -> None:
@@ -200,8 +172,7 @@ def _label(figure: Any, description: Description) -> None:
         _say(right, "no column differs")
         return
     points = list(100 * ordered["spread"])
-    names, most = list(ordered["column"]), points[0]
-    _bars(right, names, points, GREEN, 1.2 * most, 0.02 * most, DIFFERENT, (7, 7))
+    _bars(right, list(ordered["column"]), points, GREEN, DIFFERENT, 7)
 
 
 def _classes(axes: Any, description: Description) -> None:
@@ -212,16 +183,14 @@ def _classes(axes: Any, description: Description) -> None:
     rates = 100 * description.by_class["missing"].to_numpy()
     names = [shortened(name) for name in description.by_class["class"]]
     place = np.arange(len(names))
-    axes.bar(place, rates, color=ORANGE, width=0.6)
-    long = sum(map(len, names)) > 36
-    axes.set_xticks(place, names, rotation=90 if long else 0, fontsize=7 if long else 8)
+    bars = axes.bar(place, rates, color=ORANGE, width=0.6)
+    axes.set_xticks(place, names, rotation=90 if sum(map(len, names)) > 36 else 0, fontsize=8)
     axes.set_ylim(0, 1.25 * max(rates.max(), 1e-9))
     # Room for four, so that two bars do not fill the axes.
     middle, room = (len(names) - 1) / 2, max(len(names), 4) / 2
     axes.set_xlim(middle - room, middle + room)
     if len(names) <= 10:
-        for at, rate in enumerate(rates):
-            axes.text(at, rate, f"{rate:.1f}", ha="center", va="bottom", fontsize=7)
+        axes.bar_label(bars, fmt="%.1f", fontsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 

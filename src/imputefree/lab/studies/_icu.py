@@ -49,7 +49,7 @@ import pandas as pd
 from ..._rules import check_value, choice, whole
 from ...data import Splits
 from ...missingness import generator
-from ._data_files import Root, packaged
+from ._data_files import ABOUT, Root, packaged
 from ._study import FORMS, Study, fixed_length
 
 SOURCE = "simulated by imputefree.lab.studies, not patient data"
@@ -139,9 +139,7 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166, form: str = "v
         "icu",
         fixed_length(series) if fixed else series,
         cohort.y.to_numpy(),
-        citation=f"{SOURCE}; in the shape of the septic-shock study on MIMIC-III",
-        licence="none needed: simulated",
-        simulated=True,
+        **ABOUT["icu"],
         static=cohort.frame[["age"]].iloc[begins].reset_index(drop=True),
         times=None if fixed else [hours[a:b] for a, b in spans],  # repeated rows have no time
         truth=fixed_length(truth) if fixed else truth,

@@ -1,7 +1,7 @@
 """The septic-shock cohort of the paper (Appendix D.1), step by step.
 
-Every step counts who is left (`Cohort.counts`). The queries, with what does not count as a
-measurement, are in mimic3.sql.
+Every step counts who is left (`Cohort.counts`). The queries, and what counts as a measurement, are
+in mimic3.sql.
 
 Cases
 
@@ -50,17 +50,6 @@ hold, as a person at the bedside could have known them at t:
 Lactates count from 12 hours before admission to the ICU, MAPs and vasopressors from admission.
 Volume resuscitation is not required: neither the paper nor the charts say what would have been
 adequate.
-
-Items (mimic3_items.csv). CareVue (2001 to 2008, ids below 220,000) and MetaVision (2008 to 2012)
-chart the same vital sign under different ids, which follow the public mimic-code project. A value
-counts if (value - minus) / divide lies between low and high. The ranges are ours, wide on purpose:
-they remove what is impossible, not what is rare. FiO2 begins below 0.21 because CareVue stores
-0.2099999; its fractions and percentages occur under the same id, and no number is plausible as
-both. Vital signs come from CHARTEVENTS, labs from LABEVENTS only: the labs in CHARTEVENTS are
-copies, charted by hand at a rounded time. Left out on purpose: 677 and 679, temperatures that
-CareVue converted; 614, 619 and similar, breaths set at the ventilator or only the spontaneous ones;
-834, saturation in a blood sample; 42273 and 42802, vasopressin typed in by hand for two patients,
-with the rate in the wrong column; dobutamine and milrinone, which do not raise pressure.
 """
 
 from __future__ import annotations

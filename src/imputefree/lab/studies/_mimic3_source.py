@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -22,24 +23,10 @@ import pandas as pd
 
 from ...errors import InputError, ParameterError, require_extra
 from ...io import need_columns, open_rows
+from ._data_files import packaged
 
-ID, NUMBER, TIME, TEXT = "BIGINT", "FLOAT8", "TIMESTAMP", "VARCHAR"
-# fmt: off
-TABLES = {  # the tables and columns that are read
-    "patients": {"subject_id": ID, "dob": TIME},
-    "icustays": {
-        "subject_id": ID, "hadm_id": ID, "icustay_id": ID, "intime": TIME, "outtime": TIME},
-    "diagnoses_icd": {"hadm_id": ID, "icd9_code": TEXT},
-    "chartevents": {
-        "icustay_id": ID, "itemid": ID, "charttime": TIME, "valuenum": NUMBER, "error": ID},
-    "labevents": {"subject_id": ID, "itemid": ID, "charttime": TIME, "valuenum": NUMBER},
-    "inputevents_cv": {
-        "icustay_id": ID, "itemid": ID, "charttime": TIME, "rate": NUMBER, "stopped": TEXT},
-    "inputevents_mv": {
-        "icustay_id": ID, "itemid": ID, "starttime": TIME, "endtime": TIME, "rate": NUMBER,
-        "statusdescription": TEXT},
-}
-# fmt: on
+ID, NUMBER = "BIGINT", "FLOAT8"
+TABLES: dict[str, dict[str, str]] = tomllib.loads(packaged("mimic3_tables.toml"))
 BATCH = 100_000  # rows fetched at a time
 INSERTED = 1000  # rows of one INSERT
 PATIENCE = 10  # seconds to wait for a server that does not answer
@@ -123,7 +110,7 @@ class Folder(Source):
         views = [_view(Path(root), table) for table in TABLES]
         self.spill = tempfile.mkdtemp(prefix="imputefree-mimic3-", dir=temp_directory)
         try:
-            self.connection = self._connect(memory_limit)
+            self._connect(memory_limit)
             # Keeping the order of rows costs memory, and every query sorts what it needs sorted.
             self.run("SET preserve_insertion_order = false")
             # DuckDB assumes 40 rows per CSV and would hash all of CHARTEVENTS to join it. Joined as
@@ -135,10 +122,10 @@ class Folder(Source):
             shutil.rmtree(self.spill, ignore_errors=True)
             raise
 
-    def _connect(self, memory_limit: str) -> Any:
+    def _connect(self, memory_limit: str) -> None:
         config = {"memory_limit": memory_limit, "temp_directory": self.spill}
         try:
-            return self.driver.connect(config=config)
+            self.connection = self.driver.connect(config=config)
         except self.driver.OutOfMemoryException as error:  # less than DuckDB needs to start
             raise self._error(error) from error
         except self.driver.Error as error:
@@ -189,7 +176,7 @@ def _view(root: Path, table: str) -> str:
     with open_rows(path) as reader:
         header = [name.lower() for name in reader.names]
     need_columns(header, list(TABLES[table]), path)
-    types = ((name, TABLES[table].get(name, TEXT)) for name in header)
+    types = ((name, TABLES[table].get(name, "VARCHAR")) for name in header)
     columns = ", ".join(f"{_quoted(name)}: '{kind}'" for name, kind in types)
     return (
         f"CREATE VIEW {table} AS SELECT * FROM read_csv({_quoted(path)}, header = true,"

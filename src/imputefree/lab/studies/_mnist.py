@@ -12,9 +12,11 @@ import gzip
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from ..._rules import check_value, choice, number, or_the_word, whole
 from ...data import Splits
 from ...errors import InputError, ParameterError
 from ...missingness import make_missing
-from ._data_files import Root, find
+from ._data_files import ABOUT, Root, find
 from ._study import Study
 
 MASKS = ("fixed", "redrawn")
@@ -33,9 +35,9 @@ IDX = {  # parts of mnist.npz, and the files of MNIST's authors
     "x_test": "t10k-images-idx3-ubyte",
     "y_test": "t10k-labels-idx1-ubyte",
 }
-MAGIC = {1: 2049, 3: 2051}  # the first four bytes, by the number of dimensions
+RULE = f"MNIST ({', '.join(IDX)}) is images of 28 × 28 bytes, each with a digit from 0 to 9"
 REPAIR = "Remove the file and run `imputefree data get mnist`"
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, KeyError)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Images(Study):
     mechanism, rate : what hides the pixels
     """
 
+    by_row: ClassVar[tuple[str, ...]] = (*Study.by_row, "pixels")
     pixels: np.ndarray | None = None
     masks: str = "fixed"
     mechanism: str = "mcar"
@@ -79,11 +82,6 @@ class Images(Study):
     def complete(self) -> np.ndarray | None:
         """All pixels, (n, 784) float32 in [0, 1]; computed on demand, as they need much memory."""
         return None if self.pixels is None else self.pixels / np.float32(255)
-
-    def take(self, rows: Any) -> Self:
-        """The same study with these rows only."""
-        pixels = None if self.pixels is None else self.pixels[np.asarray(rows)]
-        return replace(super().take(rows), pixels=pixels)
 
 
 def study(
@@ -125,9 +123,7 @@ def study(
         "mnist",
         X,
         digits,
-        citation="LeCun, Cortes and Burges, The MNIST database of handwritten digits",
-        licence="CC BY-SA 3.0",
-        simulated=False,
+        **ABOUT["mnist"],
         splits=Splits(test_rows=np.arange(n_train, len(digits))),
         notes=notes if hidden else ("Complete images, no masks.",),
         columns=tuple(f"pixel {row},{column}" for row in range(28) for column in range(28)),
@@ -156,10 +152,26 @@ def read(root: Root = None) -> tuple[np.ndarray, np.ndarray, int]:
     """
     layouts = [("mnist.npz",)], [_spellings(name) for name in IDX.values()]
     home = find("MNIST", ["mnist"], *layouts, root=root, remedy="Run `imputefree data get mnist`")
-    path = home / "mnist.npz"
-    parts = _read_npz(path) if path.exists() else _read_idx_files(home)
-    for images, labels in (("x_train", "y_train"), ("x_test", "y_test")):
-        _check(home, images, parts[images], labels, parts[labels])
+    path, parts = home / "mnist.npz", {}
+    if path.exists():
+        with _intact(path), np.load(path) as file:
+            parts = {part: file[part] for part in IDX}
+    else:
+        for part, name in IDX.items():
+            path = next(home / name for name in _spellings(name) if (home / name).exists())
+            with _intact(path):
+                parts[part] = read_idx(path, 3 if part.startswith("x") else 1)
+    for part in ("train", "test"):
+        x, y = parts[f"x_{part}"], parts[f"y_{part}"]
+        fact = ""
+        if x.shape[1:] != (28, 28) or x.dtype != np.uint8:
+            fact = f"x_{part} in {home} is {x.dtype} of shape {x.shape}"
+        elif y.shape != (len(x),):
+            fact = f"{home} has {len(x):,} images in x_{part} but {len(y):,} labels in y_{part}"
+        elif not (len(y) and np.isin(y, np.arange(10)).all()):
+            fact = f"y_{part} in {home} holds no labels, or others than 0 to 9"
+        if fact:
+            raise InputError(fact, RULE, REPAIR)
     pixels = np.concatenate([parts["x_train"], parts["x_test"]]).reshape(-1, 784)
     digits = np.concatenate([parts["y_train"], parts["y_test"]]).astype(np.int64)
     return pixels, digits, len(parts["y_train"])
@@ -171,64 +183,21 @@ def _spellings(name: str) -> tuple[str, ...]:
     return name, f"{name}.gz", dotted, f"{dotted}.gz"
 
 
-def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    rule = f"MNIST's npz holds {', '.join(IDX)}"
+@contextmanager
+def _intact(path: Path) -> Iterator[None]:
     try:
-        with np.load(path) as file:
-            lacking = [name for name in IDX if name not in file.files]
-            if not lacking:
-                return {name: file[name] for name in IDX}
+        yield
     except DAMAGE as error:
-        raise InputError(f"{path} is truncated or corrupted ({error})", rule, REPAIR) from None
-    raise InputError(f"{path} has no {', '.join(lacking)}", rule, REPAIR)
-
-
-def _read_idx_files(home: Path) -> dict[str, np.ndarray]:
-    parts = {}
-    for part, name in IDX.items():
-        path = next(home / name for name in _spellings(name) if (home / name).exists())
-        parts[part] = read_idx(path, 3 if part.startswith("x") else 1)
-    return parts
+        raise InputError(f"{path} is truncated or corrupted ({error})", RULE, REPAIR) from None
 
 
 def read_idx(path: Path, dimensions: int) -> np.ndarray:
     """An idx file of bytes: a magic number, the size of each dimension, then the values."""
-    try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
-    except DAMAGE as error:
-        fact = f"{path} is truncated or corrupted ({error})"
-        raise InputError(fact, "It must be a complete gzip file", REPAIR) from None
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
     head = 4 * (1 + dimensions)
-    magic, *shape = struct.unpack(f">{1 + dimensions}I", content[:head].ljust(head, b"\0"))
-    if magic != MAGIC[dimensions]:
-        raise InputError(
-            f"{path} begins with the number {magic}",
-            f"An idx file of {'images' if dimensions == 3 else 'labels'} begins with"
-            f" {MAGIC[dimensions]}",
-            "Check that images and labels are not swapped, or download the file again",
-        )
-    size = int(np.prod(shape, dtype=object))
-    if len(content) != head + size:
-        raise InputError(
-            f"{path} holds {len(content) - head:,} bytes of values, its header says {size:,}",
-            "An idx file holds as many values as its header says",
-            "It is truncated or not MNIST's: download it again",
-        )
+    magic, *shape = struct.unpack(f">{1 + dimensions}I", content[:head])
+    if magic != 2048 + dimensions:  # images and labels may be swapped
+        raise ValueError(f"it begins with the number {magic}, not {2048 + dimensions}")
     return np.frombuffer(content, np.uint8, offset=head).reshape(shape)
-
-
-def _check(home: Path, images: str, x: np.ndarray, labels: str, y: np.ndarray) -> None:
-    fact = ""
-    if x.ndim != 3 or x.shape[1:] != (28, 28) or x.dtype != np.uint8:
-        fact = f"{images} in {home} is {x.dtype} of shape {x.shape}"
-    elif y.shape != (len(x),):
-        fact = f"{home} has {len(x):,} images in {images} but {len(y):,} labels in {labels}"
-    elif len(y) == 0:
-        fact = f"{images} in {home} holds no image"
-    elif y.dtype.kind not in "iu" or y.min() < 0 or y.max() > 9:
-        fact = f"{labels} in {home} holds labels other than 0 to 9"
-    if fact:
-        rule = "MNIST is images of 28 × 28 bytes, each with a digit from 0 to 9"
-        raise InputError(fact, rule, REPAIR)

@@ -50,7 +50,7 @@ import numpy as np
 from ..._rules import check_value, whole
 from ...data import Splits
 from ...errors import InputError, ParameterError
-from ._data_files import Root, find
+from ._data_files import ABOUT, Root, find
 from ._study import Study
 
 VECTOR = 2048
@@ -104,10 +104,6 @@ def study(root: Root = None, rate: float | None = None, mask_seed: int = 0) -> S
         np.concatenate([y.ravel(), y_test.ravel()]).astype(np.int64),
         rate,
         mask_seed,
-        citation="Gao et al. 2022, Gradient Importance Learning for Incomplete Observations;"
-        " data of Duke Eye Center",
-        licence="not public: by agreement with its authors",
-        simulated=False,
         splits=Splits(test_rows=np.arange(len(x), len(x) + len(x_test))),
     )
 
@@ -132,9 +128,6 @@ def simulated_study(
         rate,
         mask_seed,
         notes=("SIMULATED: a score on it says nothing about patients.",),
-        citation=f"{SOURCE}; in the shape of the study of Gao et al. 2022",
-        licence="none needed: simulated",
-        simulated=True,
         truth=cohort.truth,
         splits=Splits(test=0.1, validation=0.1, balanced_test=True),
     )
@@ -147,17 +140,17 @@ def _as_study(
     rate: float | None,
     mask_seed: int,
     notes: tuple[str, ...] = (),
-    **about: Any,
+    **more: Any,
 ) -> Study:
     """A study with the gaps of X, and more of them up to `rate`."""
     natural = 1 - float(entries(X).mean())
     raised = raise_rate(X, rate, mask_seed)
     now = 1 - float(entries(raised).mean())
-    more = f", raised from {natural:.1%} with mask seed {mask_seed}" if now > natural else ""
-    note = f"{now:.1%} of the entries missing (an image counts as one of 7 per subject){more}."
+    how = f", raised from {natural:.1%} with mask seed {mask_seed}" if now > natural else ""
+    note = f"{now:.1%} of the entries missing (an image counts as one of 7 per subject){how}."
     columns = (*(f"oct_{j}" for j in range(VECTOR)), *(f"cfp_{j}" for j in range(VECTOR)), *EHR)
-    about.setdefault("truth", X)  # the entries hidden here are known
-    return Study(name, raised, y, notes=(*notes, note), columns=columns, **about)
+    more = {"truth": X} | more  # the entries hidden here are known
+    return Study(name, raised, y, notes=(*notes, note), columns=columns, **ABOUT[name], **more)
 
 
 def entries(X: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import tarfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ import pandas as pd
 from ..._rules import check_value, choice
 from ...errors import InputError, ParameterError, counted
 from ...io import need_columns, read_csv
-from ._data_files import Root, find
+from ._data_files import ABOUT, Root, find
 from ._study import Study
 
 HOURS = 48
@@ -70,13 +70,9 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
         "physionet2012",
         X,
         died.to_numpy(),
-        citation="Silva et al. 2012, Predicting in-hospital mortality of ICU patients:"
-        " the PhysioNet/Computing in Cardiology Challenge 2012",
-        licence="Open Data Commons Attribution (ODC-By)",
-        simulated=False,
+        **ABOUT["physionet2012"],
         static=static.reset_index(drop=True),
         times=times,
-        groups=None,  # one stay per patient
         notes=(f"Sets {', '.join(sets)}; {empty} stays hold no measurement at all.", note),
         columns=tuple(VARIABLES),
     )
@@ -98,7 +94,14 @@ def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, 
     )
     died = pd.concat([read_outcomes(home / f"Outcomes-{part}.txt") for part in sets])
     events = pd.concat([read_events(home, f"set-{part}") for part in sets])
-    _check_same_stays(pd.Index(events["stay"].unique()), died.index, home)
+    alone = pd.Index(events["stay"].unique()).symmetric_difference(died.index)
+    if len(alone):
+        raise InputError(
+            f"{counted(len(alone), 'stay')} in {home} have a file and no outcome, or an outcome and"
+            f" no file (the first: {alone[0]})",
+            "Every stay has both",
+            "Unpack the sets again, or run `imputefree data get physionet2012`",
+        )
     events = events[events["value"] >= 0].reset_index(drop=True)
     # The lines at 00:00 describe the patient; a weight there is the one at admission.
     described = events[(events["minute"] == 0) & events["variable"].isin(STATICS)]
@@ -108,21 +111,6 @@ def _read(root: Root, sets: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame, 
     static["ICUType"] = static["ICUType"].astype("Int64").astype("category")  # a code
     measured = events.drop(index=described.index)
     return measured[measured["variable"].isin(VARIABLES)], static, died
-
-
-def _check_same_stays(files: pd.Index, outcomes: pd.Index, home: Path) -> None:
-    """Every stay must have a file and an outcome."""
-    for stays, others, fact in (
-        (outcomes, files, "an outcome but no file"),
-        (files, outcomes, "a file but no outcome"),
-    ):
-        alone = stays.difference(others)
-        if len(alone):
-            raise InputError(
-                f"{counted(len(alone), 'stay')} in {home} have {fact} (the first: {alone[0]})",
-                "Every stay has both",
-                "Unpack the sets again, or run `imputefree data get physionet2012`",
-            )
 
 
 def _hourly(events: pd.DataFrame, stays: pd.Index) -> np.ndarray:
@@ -181,7 +169,7 @@ def read_events(home: Path, name: str) -> pd.DataFrame:
     archive = home / f"{name}.tar.gz"
     path = archive if archive.exists() else home / name
     try:
-        files = list(_archived(path) if path == archive else _unpacked(path))
+        files = _stays(path)
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
         fact = f"{path} is truncated or corrupted ({error})"
         raise InputError(fact, "It must be a complete archive", REPAIR) from None
@@ -199,17 +187,16 @@ def read_events(home: Path, name: str) -> pd.DataFrame:
     raise InputError(f"{path} cannot be read", RULE, REPAIR)
 
 
-def _archived(path: Path) -> Iterator[tuple[str, bytes]]:
+def _stays(path: Path) -> list[tuple[str, bytes]]:
+    """Name and content of the files in a folder or an archive."""
+    if path.is_dir():
+        return [(file.name, file.read_bytes()) for file in sorted(path.glob("*.txt"))]
     with tarfile.open(path) as tar:
-        for member in tar:
-            file = tar.extractfile(member) if member.name.endswith(".txt") else None
-            if file is not None:
-                yield member.name, file.read()
-
-
-def _unpacked(path: Path) -> Iterator[tuple[str, bytes]]:
-    for file in sorted(path.glob("*.txt")):
-        yield file.name, file.read_bytes()
+        return [
+            (member.name, file.read())
+            for member in tar
+            if member.name.endswith(".txt") and (file := tar.extractfile(member))
+        ]
 
 
 def _parse(files: list[tuple[str, bytes]]) -> pd.DataFrame:

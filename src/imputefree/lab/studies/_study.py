@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,8 @@ class Study:
     >>> study.kind, study.task, study.missing_rate
     ('table', 'classification', 0.25)
     """
+
+    by_row: ClassVar[tuple[str, ...]] = ("X", "y", "static", "lengths", "times", "groups", "truth")
 
     name: str
     X: Any
@@ -126,10 +128,8 @@ class Study:
         splits = self.splits
         if splits.test_rows is not None:  # renumbered
             splits = replace(splits, test_rows=np.flatnonzero(np.isin(rows, splits.test_rows)))
-        parts = ("X", "y", "static", "lengths", "times", "groups", "truth")
-        return replace(
-            self, splits=splits, **{part: _rows(getattr(self, part), rows) for part in parts}
-        )
+        parts = {name: _rows(getattr(self, name), rows) for name in self.by_row}
+        return replace(self, splits=splits, **parts)
 
 
 def _rows(part: Any, rows: np.ndarray) -> Any:
@@ -151,13 +151,8 @@ def fixed_length(series: Sequence[Any], steps: int = FIXED) -> np.ndarray:
     return np.stack([np.asarray(values)[np.minimum(places, len(values) - 1)] for values in series])
 
 
-@dataclass(frozen=True)
-class Long:
-    """A study in long form, one row per step.
-
-    frame : the rows
-    options : the options of `imputefree fit` that describe its columns
-    """
+class Long(NamedTuple):
+    """A study in long form, and the options of `imputefree fit` that describe its columns."""
 
     frame: pd.DataFrame
     options: list[str]

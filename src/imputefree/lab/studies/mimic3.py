@@ -14,7 +14,7 @@ from ..._progress import step_progress
 from ..._rules import check_value, choice
 from ...data import Splits
 from ...errors import InputError, ParameterError
-from ._data_files import SOURCES, Root, find
+from ._data_files import ABOUT, SOURCES, Root, find
 from ._mimic3_cohort import NAMES, Cohort, build
 from ._mimic3_source import Folder, Postgres, Source
 from ._study import FORMS, Study, fixed_length
@@ -22,14 +22,6 @@ from ._study import FORMS, Study, fixed_length
 __all__ = ["Cohort", "Folder", "Postgres", "build", "load", "study"]
 
 STEPS = 5
-CITATION = (
-    "Johnson et al., MIMIC-III, a freely accessible critical care database, Scientific Data 2016;"
-    " cohort after Gao et al., Gradient Importance Learning for Incomplete Observations, ICLR 2022,"
-    " Appendix D.1"
-)
-LICENCE = (
-    "PhysioNet Credentialed Health Data License 1.5.0 (the demo: ODbL 1.0); no data in this package"
-)
 DEFINITION = (
     "Onset: vasopressor running, latest lactate (at most 12 h old) above 2 mmol/L, MAP below 65"
     " mmHg in the last 6 h; the paper names Sepsis-3 and leaves these distances open."
@@ -111,9 +103,7 @@ def study(cohort: Cohort, form: str = "variable") -> Study:
         "mimic3",
         fixed_length(cohort.frames) if fixed else cohort.frames,
         y,
-        citation=CITATION,
-        licence=LICENCE,
-        simulated=False,
+        **ABOUT["mimic3"],
         times=None if fixed else cohort.times,  # repeated rows have no time
         groups=cohort.patients["subject_id"].to_numpy(),
         splits=Splits(test=0.2, validation=0.1, balanced_test=True),

@@ -23,9 +23,19 @@ LEFT JOIN (
 WHERE s.intime IS NOT NULL
 ORDER BY s.icustay_id
 
--- Values marked as errors or outside the ranges of mimic3_items.csv do not count. Charted values
--- belong to the ICU stay that their row names. A lab row names the patient and not always the
--- admission, so labs belong to the stay in which the blood was drawn, or which began soon after.
+-- Items (mimic3_items.csv). CareVue (2001 to 2008, ids below 220,000) and MetaVision (2008 to 2012)
+-- chart the same vital sign under different ids, which follow the public mimic-code project. A value
+-- counts if (value - minus) / divide lies between low and high. The ranges are ours, wide on purpose:
+-- they remove what is impossible, not what is rare. FiO2 begins below 0.21 because CareVue stores
+-- 0.2099999; its fractions and percentages occur under the same id, and no number is plausible as
+-- both. Vital signs come from CHARTEVENTS, labs from LABEVENTS only: the labs in CHARTEVENTS are
+-- copies, charted by hand at a rounded time. Left out on purpose: 677 and 679, temperatures that
+-- CareVue converted; 614, 619 and similar, breaths set at the ventilator or only the spontaneous ones;
+-- 834, saturation in a blood sample; 42273 and 42802, vasopressin typed in by hand for two patients,
+-- with the rate in the wrong column; dobutamine and milrinone, which do not raise pressure.
+-- Values marked as errors do not count. Charted values belong to the ICU stay that their row names.
+-- A lab row names the patient and not always the admission, so labs belong to the stay in which the
+-- blood was drawn, or which began soon after.
 -- name: measurements
 SELECT c.icustay_id, r.attribute,
        CAST(EXTRACT(EPOCH FROM c.charttime) AS BIGINT) AS charted,

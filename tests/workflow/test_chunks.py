@@ -8,7 +8,7 @@ import pytest
 
 from imputefree import GILClassifier, GILSequenceClassifier
 from imputefree.errors import InputError, ModelFileError
-from imputefree.workflow._loaded_model import file_inputs, load_model
+from imputefree.workflow._chunks import file_inputs, load_model
 from tests.workflow.made import SMALL, classifier, long_table, sequence_classifier, table
 from tests.workflow.test_predicting import streamed
 

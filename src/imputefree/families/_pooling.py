@@ -21,8 +21,8 @@ class Pool:
     `sharpness` is 1 for regression.
 
     >>> sure, unsure = np.array([[0.9, 0.1], [0.1, 0.9]]), np.full((2, 2), 0.5)
-    >>> pool = Pool.learn([np.repeat(sure, 200, 0), np.repeat(unsure, 200, 0)], np.repeat([0, 1], 200))
-    >>> pool.weights.round(1)
+    >>> out_of_fold = [np.repeat(sure, 200, 0), np.repeat(unsure, 200, 0)]
+    >>> Pool.learn(out_of_fold, np.repeat([0, 1], 200)).weights.round(1)
     array([1., 0.])
     """
 
@@ -51,10 +51,8 @@ class Pool:
         stacked, target = stacked[:, known], target[known]
         weight = np.ones(len(target)) if weight is None else weight[known]
         classes = stacked.shape[2] > 1
-        if classes:  # only the probability of the true class counts
-            stacked = stacked[:, np.arange(len(target)), target]
-        else:
-            stacked = stacked[:, :, 0]
+        # Of a class only its probability where it is true counts.
+        stacked = stacked[:, np.arange(len(target)), target if classes else 0]
         kept = np.ones(len(stacked), dtype=bool)
         while True:
             weights = np.zeros(len(stacked))

@@ -11,6 +11,7 @@ import lightgbm
 import numpy as np
 
 MISSING_LEFT, NAN_IS_MISSING = 2, 8  # bits of LightGBM's decision_type
+LARGEST = np.finfo(np.float64).max  # stands for infinity: all values go left, gaps may go right
 SMALL = 64  # rows up to which one thread is faster than waking up others
 
 
@@ -198,7 +199,7 @@ def _read_tree(text: str) -> dict[str, np.ndarray]:
     with_most = rows_in(left) >= rows_in(right) if len(left) else np.zeros(0, dtype=bool)
     return {
         "feature": numbers("split_feature", np.int32),
-        "threshold": numbers("threshold", np.float64),
+        "threshold": numbers("threshold", np.float64).clip(-LARGEST, LARGEST),
         "missing_left": np.where(known, (kind & MISSING_LEFT) > 0, with_most),
         "left": left,
         "right": right,

@@ -18,8 +18,8 @@ PACKAGES = re.findall(r"^::: (imputefree[\w.]*)$", API, re.MULTILINE)
 
 
 def documented(module: str, name: str) -> bool:
-    """Whether the API page renders this object, its package, or the public module it is from."""
-    home = getattr(importlib.import_module(module), name).__module__
+    """Whether the API page renders this object, its package, or the package it is from."""
+    home = getattr(importlib.import_module(module), name).__module__.partition("._")[0]
     return bool({f"{module}.{name}", module, home} & set(PACKAGES))
 
 

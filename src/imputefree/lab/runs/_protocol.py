@@ -221,11 +221,11 @@ def _scores(prediction: tuple[np.ndarray, Any], study: Study, rows: np.ndarray) 
     _check_finite(values, "the method predicts")
     if classes is None:
         return regression_scores(study.y[rows], values)
-    all_classes = np.unique(study.y)
+    all_classes, truth = np.unique(study.y, return_inverse=True)
     probability = np.zeros((len(values), len(all_classes)))  # 0 for a class it never saw
     probability[:, np.searchsorted(all_classes, classes)] = values
     probability /= probability.sum(1, keepdims=True)
-    return classification_scores(np.searchsorted(all_classes, study.y[rows]), probability)
+    return classification_scores(truth[rows], probability)
 
 
 def _loss(model: Any, study: Study, rows: np.ndarray) -> float:

@@ -67,12 +67,20 @@ class ResultsFile:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             self._file = os.open(self.path, flags | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            self._lock()
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             content = self.path.read_bytes() if self.path.is_file() else b""
             self.records, size = _parse(content, self.path)
             if size < len(content):
                 os.ftruncate(self._file, size)
             _sync_folder(self.path.parent)
+        except BlockingIOError:
+            os.close(self._file)
+            raise ResultsError(
+                f"{self.path} is being written by another process",
+                "A results file has one writer at a time",
+                "Wait for it or stop it, or name another file",
+            ) from None
         except BaseException:
             os.close(self._file)
             raise
@@ -101,18 +109,6 @@ class ResultsFile:
                 raise
         self.records.append(record)
 
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ResultsError(
-                f"{self.path} is being written by another process",
-                "A results file has one writer at a time",
-                "Wait for it or stop it, or name another file",
-            ) from None
-
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     """The complete lines, and how many bytes they take; what follows them is incomplete."""
@@ -120,7 +116,11 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     size = 0
     lines = BytesIO(content).readlines()
     for number, line in enumerate(lines, start=1):
-        record = _record(line)
+        try:
+            record = json.loads(line)
+            Run.of(record)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            record = None
         if record is None or not line.endswith(b"\n"):
             if number == len(lines) and _is_torn(line, first=number == 1):
                 break
@@ -143,15 +143,6 @@ def _is_torn(line: bytes, *, first: bool) -> bool:
         return True
     ours = line.startswith(BEGIN) or (not first and BEGIN.startswith(line))
     return ours and not line.endswith(b"\n")
-
-
-def _record(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-        Run.of(record)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return record
 
 
 def _sync_folder(folder: Path) -> None:

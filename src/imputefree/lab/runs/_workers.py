@@ -18,7 +18,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
@@ -179,7 +179,9 @@ must be tcp://HOST:PORT. Copy it from what `dask scheduler` prints.
             "Copy it from what `dask scheduler` prints",
         )
     require_extra("cluster", "distributed")
-    with _quiet_log():
+    with ExitStack() as stack:
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.CRITICAL)  # Dask reports every lost connection at length
         client = _client(address, patience)
         try:
             _check_workers(client, address, patience)
@@ -246,14 +248,3 @@ def _check_same(name: str, here: str, there: dict[str, Any]) -> None:
                 "All runs of a bench use one version",
                 "Install the same version on all workers and restart them",
             )
-
-
-@contextmanager
-def _quiet_log() -> Iterator[None]:
-    """Silence Dask's log, which reports every lost connection at length."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(level)

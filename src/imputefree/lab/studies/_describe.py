@@ -186,7 +186,7 @@ def _mask_auc(
     rng: np.random.Generator,
 ) -> tuple[float | None, str, list[str]]:
     """How well the mask alone predicts the label; which classes, or why not; what was sampled."""
-    unit = "row" if lengths is None else "series"
+    unit, units = ("row", "rows") if lengths is None else ("series", "series")
     inputs = share[:, share.std(axis=0) > 0]
     if lengths is not None and lengths.std() > 0:
         inputs = np.column_stack([inputs, lengths])
@@ -203,7 +203,6 @@ def _mask_auc(
     y = classes[rows]
     kinds = np.unique(y)
     if len(kinds) < 2:
-        units = "rows" if lengths is None else "series"
         return None, f"fewer than two classes have {FEWEST} {units} or more", []
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)

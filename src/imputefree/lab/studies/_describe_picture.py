@@ -131,14 +131,13 @@ def _sizes(axes: Any, description: Description) -> None:
     """Lengths where they differ, else how much is missing per row or series."""
     axes.spines[["top", "right"]].set_visible(False)
     lengths = description.lengths
+    axes.set_ylabel("rows" if lengths is None else "series")
     if lengths is not None and np.ptp(lengths) > 0:
-        _lengths(axes, lengths)
-        return
+        return _lengths(axes, lengths)
     # From 0 to 100 if all are nearly the same: a bar as wide as the axes shows nothing.
     span = (0, 100) if np.ptp(description.per_row) < 0.02 else None
     axes.hist(100 * description.per_row, bins=50 if span else 30, range=span, color=BLUE)
     axes.set_title(f"missing, % of each {'row' if lengths is None else 'series'}")
-    axes.set_ylabel("rows" if lengths is None else "series")
 
 
 def _lengths(axes: Any, lengths: np.ndarray) -> None:
@@ -149,7 +148,6 @@ def _lengths(axes: Any, lengths: np.ndarray) -> None:
     edges = np.arange(low, top + width + 1, width) - 0.5  # between whole lengths
     _, _, bars = axes.hist(np.minimum(lengths, top), bins=edges, color=BLUE)
     axes.set_title("lengths of series, steps")
-    axes.set_ylabel("series")
     if high > edges[-1]:
         bars[-1].set_color(ORANGE)
         text = f"{int(np.ceil(edges[-2]))} to {high}: {int(bars[-1].get_height()):,} series"

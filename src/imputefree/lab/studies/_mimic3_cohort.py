@@ -162,7 +162,8 @@ def build(
     count("10 one stay per patient, measured in its window", controls)
     wanted = round(controls_per_case * len(cases))
     each = f"{controls_per_case:g} per case"
-    notes = [_source_note(source)]
+    demo = source.rows(_query("patients"))["patients"].iloc[0] == DEMO
+    notes = [f"Read from {source.name}{f', the demo of {DEMO} patients' if demo else ''}."]
     if len(controls) < wanted:
         notes.append(f"Too few controls: {len(controls):,} of {wanted:,}, {each}.")
         each = "all available"
@@ -269,12 +270,6 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
     """One value for each stay, time and attribute; rows come sorted, so sums never differ."""
     keys = ["icustay_id", "attribute", "charted"]
     return rows.groupby(keys)["value"].mean().reset_index()
-
-
-def _source_note(source: Source) -> str:
-    patients = int(source.rows(_query("patients"))["patients"].iloc[0])
-    demo = f", the demo of {DEMO} patients" if patients == DEMO else ""
-    return f"Read from {source.name}{demo}."
 
 
 def carevue_intervals(rows: pd.DataFrame) -> pd.DataFrame:

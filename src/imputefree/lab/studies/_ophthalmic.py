@@ -66,7 +66,6 @@ REPAIR = "Correct or replace the file"
 NEAR = 0.005  # a rate this close to the natural one adds no gaps
 
 # The simulated cohort
-SOURCE = "simulated by imputefree.lab.studies, not patient data"
 SUBJECTS = 1148
 ILL = 0.45  # share of subjects
 GAPS = 0.17  # share of the 7 entries per subject: two images, five columns of the record
@@ -224,15 +223,14 @@ class SimulatedEyes(NamedTuple):
     X: np.ndarray
     truth: np.ndarray
     y: np.ndarray
-    source: str = SOURCE
 
 
 def simulate(random_state: int = 0) -> SimulatedEyes:
     """A new SIMULATED cohort; the same integer gives the same one.
 
     >>> cohort = simulate(0)
-    >>> cohort.X.shape, float(cohort.y.mean().round(3)), cohort.source
-    ((1148, 4101), 0.45, 'simulated by ...')
+    >>> cohort.X.shape, float(cohort.y.mean().round(3))
+    ((1148, 4101), 0.45)
     """
     check_value("seed", random_state, whole(0))
     rng = np.random.default_rng(random_state)

@@ -175,18 +175,19 @@ def long_form(study: Study) -> Long:
     values = _values(study)
     static = pd.DataFrame(index=range(len(study.y))) if study.static is None else study.static
     static = static.rename(columns=lambda name: f"{name}{'_static' * (str(name) in values)}")
-    names = _free_names({*values.columns, *static.columns})
-    options = ["--target", names[TARGET]]
+    taken = {*values.columns, *static.columns}
+    target, id, time, group = (_free(name, taken) for name in (TARGET, ID, TIME, GROUP))
+    options = ["--target", target]
     parts: list[Any] = [values]
     if study.kind == "series":
-        parts.insert(0, pd.DataFrame({names[ID]: series, names[TIME]: _times(study)}))
-        options += ["--id", names[ID], "--time", names[TIME]]
+        parts.insert(0, pd.DataFrame({id: series, time: _times(study)}))
+        options += ["--id", id, "--time", time]
     parts.append(static.iloc[series].reset_index(drop=True))
     options += ["--static", ",".join(static.columns)] if len(static.columns) else []
     if study.groups is not None:
-        parts.append(pd.Series(np.asarray(study.groups)[series], name=names[GROUP]))
-        options += ["--group", names[GROUP]]
-    parts.append(pd.Series(np.asarray(study.y)[series], name=names[TARGET]))
+        parts.append(pd.Series(np.asarray(study.groups)[series], name=group))
+        options += ["--group", group]
+    parts.append(pd.Series(np.asarray(study.y)[series], name=target))
     if study.kind == "table" and study.task == "regression":
         options += ["--task", "regression"]
     return Long(pd.concat(parts, axis=1), [*options, "-o", "model.imputefree"])
@@ -212,12 +213,7 @@ def _times(study: Study) -> np.ndarray:
     return np.concatenate([np.asarray(time)[:length] for time, length in steps]).astype(float)
 
 
-def _free_names(taken: set[str]) -> dict[str, str]:
-    names = {}
-    for name in (TARGET, ID, TIME, GROUP):
-        free = name
-        while free in taken:
-            free += "_"
-        taken.add(free)
-        names[name] = free
-    return names
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

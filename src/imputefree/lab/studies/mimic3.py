@@ -8,6 +8,8 @@ many patients are left after each step; `imputefree data describe mimic3` prints
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from ..._progress import step_progress
@@ -56,26 +58,22 @@ def load(
     imputefree.errors.InputError: the folder nowhere does not exist. MIMIC-III is looked ...
     """
     check_value("form", form, choice(*FORMS))
-    with (
-        open_source(root, dsn, schema, memory_limit) as source,
-        step_progress(verbose, STEPS, "MIMIC-III") as report,
-    ):
-        cohort = build(source, seed, controls_per_case, report=report)
-    return study(cohort, form)
-
-
-def open_source(root: Root, dsn: str | None, schema: str, memory_limit: str) -> Source:
-    """A folder of files (the whole data before the demo), or a database."""
     if dsn is not None and root is not None:
         raise ParameterError(
             "root and dsn are both set",
             "MIMIC-III is read from a folder or from a database",
             "Leave one of them out",
         )
-    if dsn is not None:
-        return Postgres(dsn, schema)
+    source: Source = Folder(_home(root), memory_limit) if dsn is None else Postgres(dsn, schema)
+    with source, step_progress(verbose, STEPS, "MIMIC-III") as report:
+        cohort = build(source, seed, controls_per_case, report=report)
+    return study(cohort, form)
+
+
+def _home(root: Root) -> Path:
+    """The folder of its files: the whole data before the demo."""
     tables = [file.name for file in SOURCES["mimic3"].files]
-    home = find(
+    return find(
         "MIMIC-III",
         ["mimic3", "mimic3_demo"],
         [(name, f"{name}.gz", name.lower(), f"{name.lower()}.gz") for name in tables],
@@ -83,7 +81,6 @@ def open_source(root: Root, dsn: str | None, schema: str, memory_limit: str) -> 
         remedy="Get access at physionet.org,"
         " or run `imputefree data get mimic3` for the public demo",
     )
-    return Folder(home, memory_limit)
 
 
 def study(cohort: Cohort, form: str = "variable") -> Study:

@@ -41,7 +41,7 @@ from ..gil import (
     make_reward,
     predict_raw,
 )
-from ..io import load_model_file, pack_parameter, save_model_file
+from ..io import load_model_file, pack_network, pack_parameter, save_model_file, unpack_network
 from ._parameters import Parameters
 
 
@@ -423,6 +423,8 @@ class GILEstimator(Parameters):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model written by `save`; nothing in the file is ever executed."""
         return load_model_file(path, cls)
+
+    _parts, _restore = pack_network, unpack_network
 
 
 # ---- what other packages ask of a fitted estimator

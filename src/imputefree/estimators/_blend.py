@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
 
 from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._rules import check_rules, choice, number, or_the_word
 from ..data import Examples, draw_folds
 from ..families import FamilyTask, Pool, TreeFamily
+from ..io import load_model_file, model_content, rebuild_model, save_model_file
 from ._base import GILEstimator
 from ._parameters import RULES
 
@@ -40,6 +43,20 @@ class NetworkFamily:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
         values = self.model._predict_inputs(inputs)
         return values if values.ndim == 2 else values[:, None]
+
+    def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+        """What a model file holds: arrays by name, and the rest as plain JSON types."""
+        content, weights = model_content(self.model)
+        arrays |= {name: weight.numpy() for name, weight in weights.items()}
+        return content
+
+    @classmethod
+    def from_parts(
+        cls, parts: dict[str, Any], arrays: dict[str, np.ndarray], model_class: Any
+    ) -> NetworkFamily:
+        """The inverse of `parts`."""
+        weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return cls(rebuild_model(model_class, parts, weights))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -150,6 +167,44 @@ class BlendEstimator(BlendParameters):
         check_is_fitted(self, "pool_")
         inputs = self._read(X)
         return self._arrange(output(self._predict_inputs(inputs)), inputs, X, False)
+
+    # ---- files
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file that holds no code."""
+        check_is_fitted(self, "pool_")
+        save_model_file(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model written by `save`; nothing in the file is ever executed."""
+        return load_model_file(path, cls)
+
+    def _parts(self, weights: dict[str, Tensor]) -> dict[str, Any]:
+        families = {}
+        for name, family in self.families_.items():
+            arrays: dict[str, np.ndarray] = {}
+            families[name] = family.parts(arrays)
+            weights |= {f"{name}.{key}": torch.from_numpy(a) for key, a in arrays.items()}
+        return {"families": families, "sharpness": self.pool_.sharpness}
+
+    def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
+        shares = np.array(list(self.weights_.values()), dtype=np.float64)
+        if not np.isclose(shares.sum(), 1) or (shares < 0).any():
+            raise ValueError("the weights of the families are not shares")
+        self.pool_ = Pool(shares, float(content["sharpness"]))
+        self.families_ = {}
+        for name in (name for name, share in self.weights_.items() if share):
+            start = f"{name}."
+            arrays = {
+                key.removeprefix(start): tensor.numpy()
+                for key, tensor in weights.items()
+                if key.startswith(start)
+            }
+            parts = content["families"][name]
+            if name == "network":
+                self.families_[name] = NetworkFamily.from_parts(parts, arrays, self.network_class)
+            else:
+                self.families_[name] = TreeFamily.from_parts(parts, arrays)
 
 
 def _is_families(value: Any) -> bool:

@@ -110,6 +110,10 @@ class TreeEnsemble:
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in DTYPES}
         return cls(**joined, n_inputs=parts[0].n_inputs, n_outputs=parts[0].n_outputs)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name, for a model file."""
+        return {name: getattr(self, name) for name in DTYPES}
+
     def scaled(self, weight: float) -> TreeEnsemble:
         """The same trees, with what their leaves add multiplied."""
         return replace(self, value=self.value * weight)

@@ -88,6 +88,24 @@ class TreeFamily:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
         return link(self.trees.predict(self.encoder.numbers(columns)), self.n_classes)
 
+    def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+        """What a model file holds: arrays by name, and the rest as plain JSON types."""
+        arrays |= self.trees.arrays()
+        trees = {"n_inputs": self.trees.n_inputs, "n_outputs": self.trees.n_outputs}
+        return {"encoder": self.encoder.state(), "n_classes": self.n_classes, "trees": trees}
+
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> TreeFamily:
+        """The inverse of `parts`; a ValueError if they do not fit together."""
+        family = cls()
+        family.encoder = TableEncoder.from_state(parts["encoder"])
+        family.n_classes = int(parts["n_classes"])
+        family.trees = TreeEnsemble.of_arrays(**parts["trees"], **arrays)
+        outputs = family.n_classes if family.n_classes > 2 else 1
+        if (family.trees.n_inputs, family.trees.n_outputs) != (family.encoder.n_entries, outputs):
+            raise ValueError("columns, trees and classes do not fit together")
+        return family
+
 
 def _grow(
     task: FamilyTask,

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,7 +22,7 @@ from torch import Tensor
 from .. import __version__, gil
 from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._progress import training_progress
-from ..data import Examples, Fold, Table, assign_folds
+from ..data import Examples, Fold, Table, draw_folds
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -218,32 +217,23 @@ class GILEstimator(Parameters):
         folds: Sequence[Fold] = (),
     ) -> tuple[list[Tensor], list[Tensor] | None]:
         """Per member, the rows to learn from and the rows to validate on."""
+        if chosen is not None and not self.early_stopping:
+            raise ParameterError(
+                "held_out is given and early_stopping is False",
+                "Held-out rows are for early stopping",
+                "Leave held_out out, or set early_stopping=True",
+            )
         n_members, every_row = int(self.n_members), torch.arange(len(strata))
-        if folds:
-            pairs = list(islice(cycle(folds), n_members))
-            return [torch.from_numpy(a) for a, _ in pairs], [torch.from_numpy(b) for _, b in pairs]
-        if chosen is not None:
-            if not self.early_stopping:
-                raise ParameterError(
-                    "held_out is given and early_stopping is False",
-                    "Held-out rows are for early stopping",
-                    "Leave held_out out, or set early_stopping=True",
-                )
-            masks = [chosen] * n_members  # True for held-out rows
-        else:
-            n_folds = min(round(1 / max(self.validation_fraction, 1e-9)), len(strata) // 2)
-            if not self.early_stopping or n_folds < 2:
+        n_folds = round(1 / max(self.validation_fraction, 1e-9)) if self.early_stopping else 0
+        pairs = list(folds)
+        while len(pairs) < n_members:  # a new shuffle once every fold has its member
+            drawn = draw_folds(n_folds, self._rng, strata, groups, chosen)
+            if not drawn:  # nothing can be held out and still be learned from
                 return [every_row] * n_members, None
-            masks = []
-            while len(masks) < n_members:  # a new shuffle once every fold has its member
-                folds = assign_folds(n_folds, self._rng, strata, groups)
-                present = np.unique(folds[folds >= 0])
-                if len(present) < 2:  # nothing can be held out and still be learned from
-                    return [every_row] * n_members, None
-                masks += [folds == fold for fold in present]
-            masks = masks[:1] * n_members if self.validation == "shared" else masks[:n_members]
-        held_out = [torch.from_numpy(mask) for mask in masks]
-        return [every_row[~mask] for mask in held_out], [every_row[mask] for mask in held_out]
+            pairs += drawn
+        pairs = pairs[:1] * n_members if self.validation == "shared" else pairs[:n_members]
+        train, held_out = zip(*pairs, strict=True)
+        return [*map(torch.from_numpy, train)], [*map(torch.from_numpy, held_out)]
 
     def _settings(self) -> Settings:
         return Settings(

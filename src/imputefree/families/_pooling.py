@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 SMALLEST = 1e-7  # lower bound of probabilities, or one confident error would dominate the loss
-PULL = 8.0  # rows' worth of pull towards equal weights
+PULL = 20.0  # rows' worth of pull towards equal weights
 LEAST = 0.05  # a family of less weight does not earn its keep
 STEEPEST = 4.0  # how far probabilities are sharpened or flattened at most
 
@@ -101,7 +102,12 @@ def _least_loss(
 
     simplex = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(count)}
     bounds = [(0.0, 1.0)] * count
-    found = minimize(loss, equal, jac=True, method="SLSQP", bounds=bounds, constraints=[simplex])
+    options: dict[str, Any] = {
+        "bounds": bounds,
+        "constraints": [simplex],
+        "options": {"ftol": 1e-12},
+    }
+    found = minimize(loss, equal, jac=True, method="SLSQP", **options)
     weights = np.clip(found.x, 0.0, None)
     return weights / weights.sum()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -27,9 +27,9 @@ class TreeEnsemble:
     splits, leaves : (T,) int32, how many of each a tree has
     n_inputs, n_outputs : tree t adds to output t % n_outputs
 
-    >>> stump = TreeEnsemble.of_arrays(
-    ...     feature=[0], threshold=[1.5], missing_left=[True], left=[~0], right=[~1],
-    ...     value=[-1.0, 1.0], splits=[1], leaves=[2], n_inputs=1, n_outputs=1)
+    >>> split = {"feature": [0], "threshold": [1.5], "missing_left": [True], "left": [~0],
+    ...          "right": [~1], "value": [-1.0, 1.0], "splits": [1], "leaves": [2]}
+    >>> stump = TreeEnsemble.of_arrays(split, n_inputs=1, n_outputs=1)
     >>> stump.predict(np.array([[1.0], [2.0], [np.nan]])).ravel()
     array([-1.,  1., -1.])
     """
@@ -46,7 +46,7 @@ class TreeEnsemble:
     n_outputs: int
 
     @classmethod
-    def of_arrays(cls, *, n_inputs: int, n_outputs: int, **arrays: Any) -> TreeEnsemble:
+    def of_arrays(cls, arrays: Mapping[str, Any], n_inputs: int, n_outputs: int) -> TreeEnsemble:
         """From array-likes by name, checked: a ValueError says what does not fit."""
         typed = {name: np.asarray(arrays[name], dtype) for name, dtype in DTYPES.items()}
         ensemble = cls(**typed, n_inputs=n_inputs, n_outputs=n_outputs)
@@ -102,7 +102,7 @@ class TreeEnsemble:
         trees = [_read_tree(part) for part in text.split("\nTree=")[1:]]
         joined = {name: np.concatenate([tree[name] for tree in trees]) for name in DTYPES}
         outputs = booster.num_model_per_iteration()
-        return cls.of_arrays(n_inputs=booster.num_feature(), n_outputs=outputs, **joined)
+        return cls.of_arrays(joined, booster.num_feature(), outputs)
 
     @classmethod
     def sum_of(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
@@ -124,7 +124,7 @@ class TreeEnsemble:
             return np.zeros((len(inputs), self.n_outputs))
         threads = 1 if len(inputs) <= SMALL else 0  # 0: all cores
         raw = self._booster.predict(inputs, raw_score=True, num_threads=threads)
-        return raw.reshape(len(inputs), self.n_outputs)
+        return np.asarray(raw).reshape(len(inputs), self.n_outputs)
 
     @cached_property
     def _booster(self) -> lightgbm.Booster:

@@ -100,7 +100,8 @@ class TreeFamily:
         family = cls()
         family.encoder = TableEncoder.from_state(parts["encoder"])
         family.n_classes = int(parts["n_classes"])
-        family.trees = TreeEnsemble.of_arrays(**parts["trees"], **arrays)
+        sizes = {name: int(parts["trees"][name]) for name in ("n_inputs", "n_outputs")}
+        family.trees = TreeEnsemble.of_arrays(arrays, **sizes)
         outputs = family.n_classes if family.n_classes > 2 else 1
         if (family.trees.n_inputs, family.trees.n_outputs) != (family.encoder.n_entries, outputs):
             raise ValueError("columns, trees and classes do not fit together")

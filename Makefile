@@ -24,13 +24,13 @@ demo: $(VENV)/.core
 
 # while editing: lint and every test that is not slow, under 90 s on two cores
 quick: lint
-	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 -m 'not slow'
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile -m 'not slow'
 
-# everything
+# everything; --dist loadfile: what tests of a file share is made once, not in each process
 test: lint types unit
 
 unit: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check $(SOURCES)

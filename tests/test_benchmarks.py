@@ -46,7 +46,7 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_step_cost(run):
-    code, printed, record = run("step_cost", "--rounds", 3)
+    code, printed, record = run("step_cost", "--rounds", 1)
     assert "x of a plain step (limit 1.1)" in printed
     assert set(record["ratios"]) >= {"none", "ddpg", "meta"}
     assert code == int("OVER" in printed)
@@ -54,7 +54,7 @@ def test_step_cost(run):
 
 def test_sequence_step_cost(run):
     """Memory has its real limit; costs are judged by the script, over more rounds."""
-    options = ("--rounds", 3, "--memory-steps", 20, "--small-only")
+    options = ("--rounds", 1, "--memory-steps", 8, "--small-only")
     code, printed, record = run("sequence_step_cost", *options)
     assert "x of a plain step (limit 1.15)" in printed
     assert max(record["memory_growth_mb"].values()) < 20
@@ -117,7 +117,7 @@ def test_physionet2012(run):
     real("physionet2012")
     methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]
     code, printed, record = run(
-        *("physionet2012", "--stays", 400, "--splits", 0, "--jobs", 1, "--methods", *methods)
+        *("physionet2012", "--stays", 250, "--splits", 0, "--jobs", 1, "--methods", *methods)
     )
     assert code == 0, printed
     assert {run["method"] for run in record["runs"]} == set(methods)
@@ -137,7 +137,7 @@ def test_table_imputers(run):
 
 def test_mnist_imputers(run):
     real("mnist")
-    options = ("--rows", 500, "--methods", "GAIN", "--max-steps", 200)
+    options = ("--rows", 300, "--methods", "GAIN", "--max-steps", 100)
     code, printed, record = run("mnist_imputers", *options)
     assert code == 0, printed
     assert [run["method"] for run in record["runs"]] == ["mean", "GAIN"]

@@ -83,6 +83,7 @@ class Links(HTMLParser):
             self.loaded.append(found.get("href") or "")
 
 
+@pytest.mark.slow
 def test_the_documentation_builds_strictly_and_needs_no_other_host(tmp_path):
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]

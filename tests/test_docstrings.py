@@ -13,7 +13,11 @@ import imputefree
 MODULES = sorted(m.name for m in pkgutil.walk_packages(imputefree.__path__, "imputefree."))
 
 
-@pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith("demo")])
+def parameter(name: str):
+    return pytest.param(name, marks=[pytest.mark.slow] if ".lab.imputers" in name else [])
+
+
+@pytest.mark.parametrize("name", [parameter(m) for m in MODULES if not m.endswith("demo")])
 def test_examples(name):
     module = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +11,8 @@ import pytest
 
 from imputefree.lab.report import runs_frame
 from imputefree.lab.runs import Run, plan, read_results
-from paper import tables
+from imputefree.lab.runs._workers import in_this_process
+from paper import run, tables
 from paper.policy_helps import policy_helps, sentence
 from paper.run import runs_of
 
@@ -51,12 +52,13 @@ def test_lines_are_runs_that_the_command_makes(path):
 
 
 @pytest.mark.slow
-def test_one_command_per_table(tmp_path):
+def test_one_command_per_table(tmp_path, monkeypatch):
     """A smoke test: one cheap method of a simulated study, through the command."""
     options = ("icu", "--only", "mask_only_lightgbm", "--seed", "0", "--jobs", "1")
-    command = [sys.executable, str(PAPER / "run.py"), *options, "--results", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(sys, "argv", ["run.py", *options, "--results", str(tmp_path)])
+    here = partial(run.run_grid, workers=in_this_process, progress=False)
+    monkeypatch.setattr(run, "run_grid", here)
+    run.main()
     lines = read_results(tmp_path / "icu.jsonl")
     assert {line["method"] for line in lines} == {"mask_only_lightgbm"}
     assert {line["status"] for line in lines} == {"done"}

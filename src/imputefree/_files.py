@@ -59,9 +59,7 @@ def write_errors(
 
 
 @contextmanager
-def saving(
-    path: Path, kind: Kind = ResultsError, rule: str = RULE, remedy: str = REMEDY
-) -> Iterator[Path]:
+def saving(path: Path, kind: Kind = ResultsError, remedy: str = REMEDY) -> Iterator[Path]:
     """`replacing`, with the errors of `write_errors`.
 
     >>> with saving(Path("no/such/folder.txt")) as place:
@@ -70,19 +68,5 @@ def saving(
     imputefree.errors.ResultsError: no/such/folder.txt cannot be written (No such file or \
 directory). Files are ...
     """
-    with write_errors(path, kind, rule, remedy), replacing(path) as place:
+    with write_errors(path, kind, remedy=remedy), replacing(path) as place:
         yield place
-
-
-def write_file(
-    path: Path,
-    content: bytes | str,
-    kind: Kind = ResultsError,
-    rule: str = RULE,
-    remedy: str = REMEDY,
-) -> None:
-    """Write a file whole or not at all; it is on disk when this returns."""
-    with saving(path, kind, rule, remedy) as place, place.open("xb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())

@@ -8,18 +8,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 EpochReport = Callable[[int, dict[str, float]], None]  # called with an epoch and its figures
 DESCRIPTION = "{task.description}"
+COUNT = ("MofNCompleteColumn", "TimeElapsedColumn")
 
 
-def _visible(wanted: bool) -> bool:
-    return wanted and sys.stderr.isatty()
+@contextmanager
+def _bar(
+    wanted: bool, columns: tuple[str, ...], title: str, total: int | None, **options: Any
+) -> Iterator[Callable[..., None] | None]:
+    """A progress bar: yields a function that updates it, or None if there is no terminal.
 
-
-def _bar(*columns: str, **options: Any) -> Any:
-    """A progress bar; a column is a class of rich.progress by name, or a format string."""
+    columns : classes of rich.progress by name, or format strings
+    """
+    if not (wanted and sys.stderr.isatty()):
+        yield None
+        return
     from rich import progress
     from rich.console import Console
 
@@ -27,61 +34,49 @@ def _bar(*columns: str, **options: Any) -> Any:
         getattr(progress, column)() if hasattr(progress, column) else progress.TextColumn(column)
         for column in columns
     ]
-    return progress.Progress(*parts, console=Console(stderr=True), **options)
+    with progress.Progress(*parts, console=Console(stderr=True), **options) as bar:
+        yield partial(bar.update, bar.add_task(title, total=total, figures=""))
 
 
 @contextmanager
 def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport | None]:
     """Yields a function to call after each epoch, or None if there is no terminal."""
-    if not _visible(wanted):
-        yield None
-        return
-    columns = (DESCRIPTION, "BarColumn", "MofNCompleteColumn", "TimeElapsedColumn")
-    with _bar(*columns, "{task.fields[figures]}", transient=True) as bar:
-        task = bar.add_task(title, total=epochs, figures="")
+    columns = (DESCRIPTION, "BarColumn", *COUNT, "{task.fields[figures]}")
+    with _bar(wanted, columns, title, epochs, transient=True) as update:
 
         def report(epoch: int, figures: dict[str, float]) -> None:
             text = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
-            bar.update(task, completed=epoch + 1, figures=text)
+            update and update(completed=epoch + 1, figures=text)
 
-        yield report
+        yield report if update else None
 
 
 @contextmanager
 def step_progress(wanted: bool, steps: int, title: str) -> Iterator[Callable[[str], None]]:
     """Yields a function to call with the name of each step as it begins."""
-    if not _visible(wanted):
-        yield lambda step: None
-        return
-    columns = ("SpinnerColumn", DESCRIPTION, "MofNCompleteColumn", "TimeElapsedColumn")
-    with _bar(*columns, transient=True) as bar:
-        task = bar.add_task(title, total=steps)
-        begun = iter(range(steps + 1))
-        yield lambda step: bar.update(
-            task, completed=next(begun, steps), description=f"{title}: {step}"
+    columns, begun = ("SpinnerColumn", DESCRIPTION, *COUNT), iter(range(steps + 1))
+    with _bar(wanted, columns, title, steps, transient=True) as update:
+        yield (
+            lambda step: (
+                update and update(completed=next(begun, steps), description=f"{title}: {step}")
+            )
         )
 
 
 @contextmanager
 def byte_progress(wanted: bool, title: str) -> Iterator[Callable[[int, int | None], None] | None]:
     """Yields a function to call with the bytes done and in total, or None without a terminal."""
-    if not _visible(wanted):
-        yield None
-        return
     columns = (DESCRIPTION, "BarColumn", "DownloadColumn", "TransferSpeedColumn")
-    with _bar(*columns, transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with _bar(wanted, columns, title, None, transient=True) as update:
+        yield update and (lambda done, total: update(completed=done, total=total))
 
 
 @contextmanager
 def grid_progress(wanted: bool, runs: int, done: int) -> Iterator[Callable[[str], None]]:
     """Yields a function to call with each finished run's name; `done` runs were done before."""
-    if not _visible(wanted):
-        yield lambda finished: None
-        return
-    columns = ("BarColumn", "MofNCompleteColumn", "TimeElapsedColumn", "left:")
+    columns = ("BarColumn", *COUNT, "left:", "TimeRemainingColumn", DESCRIPTION)
     # Runs take minutes: with rich's usual 30 seconds the estimate would use the last run only.
-    with _bar(*columns, "TimeRemainingColumn", DESCRIPTION, speed_estimate_period=1e9) as bar:
-        task = bar.add_task("", total=runs, completed=done)
-        yield lambda finished: bar.update(task, advance=1, description=finished)
+    with _bar(wanted, columns, "", runs, speed_estimate_period=1e9) as update:
+        if update:
+            update(completed=done)
+        yield lambda finished: update and update(advance=1, description=finished)

@@ -1,12 +1,14 @@
-"""Rules for parameters: what a value may be, and an error that says so."""
+"""Rules that every fit keeps: what parameters may be, private randomness, all or nothing."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .errors import ParameterError
 
@@ -100,3 +102,35 @@ def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
     for name, rule in rules.items():
         if hasattr(subject, name):
             check_value(name, getattr(subject, name), rule)
+
+
+def private_generator(random_state: Any) -> np.random.Generator:
+    """A random generator for one fit, from whatever scikit-learn takes for random_state.
+
+    >>> private_generator(3).random() == private_generator(3).random()
+    True
+    """
+    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Restore the attributes of an estimator if the block fails, so that it is not half fitted.
+
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(mean_=1.0)
+    >>> try:
+    ...     with all_or_nothing(model):
+    ...         model.mean_, model.spread_ = 5.0, 0.0
+    ...         raise ValueError
+    ... except ValueError:
+    ...     print(model)
+    namespace(mean_=1.0)
+    """
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise

@@ -40,6 +40,7 @@ some = pytest.mark.parametrize(
 X, Y = table()
 
 
+@pytest.mark.slow
 @parametrize_with_checks([LinearClassifier(), LinearRegressor()])
 def test_sklearn(estimator, check, monkeypatch):
     monkeypatch.setattr(_linear, "STRENGTHS", [0.1, 10.0])  # a short search

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from imputefree.data import NumericTables, read_columns
+from imputefree.data import NumericTables, read_columns, remember_columns
 from imputefree.errors import InputError, InputTypeError
 from tests import refusals
 
@@ -362,7 +362,7 @@ def test_columns_that_were_read_are_returned_as_they_are():
 class Reader(NumericTables):
     def fit(self, X):
         values, columns = self._read_training(X)
-        self._remember(columns)
+        remember_columns(self, columns)
         return values
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imputefree.data._table_encoder import (
+from imputefree.data._encoders import (
     FEW_VALUES,
     MAX_LEVELS,
     Category,

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from imputefree.data import TableEncoder, read_columns
-from imputefree.data._table_encoder import Category
+from imputefree.data._encoders import Category
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
 

@@ -16,7 +16,7 @@ from imputefree import GILClassifier, GILRegressor
 from imputefree.errors import InputError, ModelFileError
 
 TINY = {"n_members": 2, "max_iter": 1, "hidden_layer_sizes": (4,), "random_state": 0}
-FEW = settings(max_examples=60, deadline=None, derandomize=True)
+FEW = settings(max_examples=40, deadline=None, derandomize=True)
 
 EXTREMES = st.sampled_from([0.0, -0.0, 1e308, -1e308, 1.7976931348623157e308, 5e-324, 1e-300])
 FINITE = EXTREMES | st.floats(allow_nan=False, allow_infinity=False)
@@ -202,7 +202,7 @@ def loads_the_same_or_refuses(path, content, expected):
     return False
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     changes=st.lists(
         st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from imputefree import GILClassifier, GILRegressor
@@ -18,6 +19,7 @@ MINI_BATCHES = {
 SMALL = {"n_members": 2, "hidden_layer_sizes": 32, "max_iter": 40, "n_iter_no_change": 4}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [GILClassifier(**SMALL), GILRegressor(**SMALL)],
     expected_failed_checks=lambda estimator: MINI_BATCHES,

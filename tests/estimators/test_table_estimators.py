@@ -271,7 +271,7 @@ def test_policies_learn_in_partial_fits_of_one_batch(policy, figure):
 def test_contrastive_reward_keeps_probabilities_honest():
     rare = np.where(np.arange(N) % 12 == 0, "ill", "well")
     for policy in ("none", "ddpg"):
-        clf = small(policy=policy, reward="contrastive", max_iter=150).fit(FRAME, rare)
+        clf = small(policy=policy, reward="contrastive", max_iter=60).fit(FRAME, rare)
         assert clf.predict_proba(FRAME)[:, 0].mean() < 0.25
 
 

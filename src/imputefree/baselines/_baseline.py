@@ -15,8 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from .._estimator_tools import private_generator, remember_columns
-from .._rules import check_rules
+from .._rules import check_rules, private_generator
 from ..data import (
     Columns,
     Examples,
@@ -25,6 +24,7 @@ from ..data import (
     read_columns,
     read_numbers,
     read_target,
+    remember_columns,
 )
 from ..errors import InputError
 from ..estimators import RULES

@@ -15,7 +15,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._estimator_tools import remember_columns
 from ..data import (
     Columns,
     Layout,
@@ -23,6 +22,7 @@ from ..data import (
     prediction_panel,
     read_columns,
     read_target,
+    remember_columns,
     series_labels,
     training_panel,
 )

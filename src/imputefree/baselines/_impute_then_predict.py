@@ -227,7 +227,7 @@ class ImputeThenPredict(BaseEstimator):
     >>> import pandas as pd
     >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0] * 10, "sex": ["f", "m", None, "m"] * 10})
     >>> y = ["well", "ill", "ill", "well"] * 10
-    >>> network = GILClassifier(random_state=0, max_iter=30, batch_size=8)
+    >>> network = GILClassifier(random_state=0, n_members=4, max_iter=30, batch_size=8)
     >>> ImputeThenPredict(estimator=network, indicator=True).fit(X, y).predict(X.head(4))
     array(['well', 'ill', 'ill', 'well'], dtype='<U4')
     """

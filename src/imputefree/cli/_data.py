@@ -142,11 +142,9 @@ def _study(name: str, root: Path | None, options: tuple[str, ...], **columns: An
     allowed += ["id", "time"] if is_file else []
     refused = [f"--{role}" for role in given if role not in allowed]
     if refused:
-        raise ParameterError(
-            f"{' and '.join(refused)} cannot be given for {name!r}",
-            "--target and --drop are for tables and CSV files, --id and --time for CSV files",
-            "Leave them out",
-        )
+        fact = f"{' and '.join(refused)} cannot be given for {name!r}"
+        rule = "--target and --drop are for tables and CSV files, --id and --time for CSV files"
+        raise ParameterError(fact, rule, "Leave them out")
     if "time" in given and "id" not in given:
         rule = "A file of series has a column that identifies them"
         raise ParameterError("--time was given without --id", rule, "Pass --id COLUMN")

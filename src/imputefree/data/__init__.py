@@ -1,30 +1,39 @@
 """Read data: any table or series becomes a `Table` of scaled values and an observed mask."""
 
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
-from ._columns import Columns, NumericTables, as_values, is_polars, numbers, read_columns
-from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
-from ._panel_encoder import LONGEST, PanelEncoder, check_statics
-from ._panel_frames import Layout, first_steps
-from ._panel_labels import series_labels, step_labels
-from ._table_encoder import (
+from ._columns import (
+    Columns,
+    NumericTables,
+    as_values,
+    is_polars,
+    numbers,
+    read_columns,
+    remember_columns,
+)
+from ._encoders import (
     FEW_VALUES_SIZE,
     HARD_LIMIT,
+    LONGEST,
     MAX_LEVELS,
     SOFT_LIMIT,
     Category,
+    Encoder,
     Number,
+    PanelEncoder,
     Plan,
     Table,
     TableEncoder,
+    check_statics,
     location,
     scale,
 )
+from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
+from ._panel_frames import Layout, first_steps
+from ._splits import Split, Splits
 from ._target import (
     MOST_CLASSES,
     Examples,
     Fold,
-    Split,
-    Splits,
     as_array,
     assign_folds,
     draw_folds,
@@ -32,6 +41,8 @@ from ._target import (
     read_numbers,
     read_target,
     read_weights,
+    series_labels,
+    step_labels,
     tenths,
 )
 
@@ -45,6 +56,7 @@ __all__ = [
     "SOFT_LIMIT",
     "Category",
     "Columns",
+    "Encoder",
     "Examples",
     "Fold",
     "Layout",
@@ -76,6 +88,7 @@ __all__ = [
     "read_panel",
     "read_target",
     "read_weights",
+    "remember_columns",
     "scale",
     "series_labels",
     "split_static",

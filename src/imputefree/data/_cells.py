@@ -79,11 +79,9 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         numbers = cells.to_numpy(dtype=np.float64, na_value=np.nan)  # booleans are numbers
         return numbers, np.isinf(numbers)
     if dtype.kind in "mM":
-        raise InputError(
-            f"column {cells.name!r} holds dates or times",
-            "The model was trained with numbers there",
-            "Convert them to numbers as was done for training",
-        )
+        fact = f"column {cells.name!r} holds dates or times"
+        remedy = "Convert them to numbers as was done for training"
+        raise InputError(fact, "The model was trained with numbers there", remedy)
     objects = cells.astype(object)
     numbers = np.array(pd.to_numeric(objects, errors="coerce"), dtype=np.float64)
     odd = np.isinf(numbers)
@@ -117,11 +115,9 @@ class Levels:
         try:
             codes, distinct = pd.factorize(cells)
         except TypeError:
-            raise InputError(
-                f"column {cells.name!r} holds values such as lists",
-                "A category is a string or a number",
-                "Extract the part you need into a column",
-            ) from None
+            fact = f"column {cells.name!r} holds values such as lists"
+            rule = "A category is a string or a number"
+            raise InputError(fact, rule, "Extract the part you need into a column") from None
         matched = np.empty(len(distinct) + 1, dtype=object)  # the last is for gaps: code -1
         unseen = np.zeros(len(distinct) + 1, dtype=bool)
         for i, cell in enumerate(np.asarray(distinct, dtype=object)):

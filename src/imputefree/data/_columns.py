@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from .._estimator_tools import remember_columns
 from ..errors import InputError, InputTypeError, counted, shorten
 
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
@@ -77,11 +76,9 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     if isinstance(X, Columns):
         return X
     if sparse.issparse(X):
-        raise InputTypeError(
-            "X is a sparse matrix",
-            "Sparse data is not supported: zeros and gaps could not be distinguished",
-            "Pass X.toarray() with NaN for missing values",
-        )
+        fact = "X is a sparse matrix"
+        rule = "Sparse data is not supported: zeros and gaps could not be distinguished"
+        raise InputTypeError(fact, rule, "Pass X.toarray() with NaN for missing values")
     reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
     series: Iterable[Any]
     if isinstance(X, pd.DataFrame):
@@ -127,11 +124,8 @@ def is_polars(X: Any) -> bool:
 def refuse_other_polars(X: Any) -> None:
     """Refuse objects of polars that are not a DataFrame."""
     if is_polars(X) and type(X).__name__ != "DataFrame":
-        raise InputTypeError(
-            f"X is a polars {type(X).__name__}",
-            "Only a DataFrame is read",
-            "Call .collect() on a LazyFrame, .to_frame() on a Series",
-        )
+        fact, rule = f"X is a polars {type(X).__name__}", "Only a DataFrame is read"
+        raise InputTypeError(fact, rule, "Call .collect() on a LazyFrame, .to_frame() on a Series")
 
 
 def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
@@ -141,18 +135,14 @@ def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
         return names, False
     others = [name for name in X.columns if not isinstance(name, str)]
     if 0 < len(others) < X.shape[1]:
-        raise InputTypeError(
-            f"column name {others[0]!r} is not a string while others are",
-            "Column names must all be strings (or none of them)",
-            "Rename with X.columns = X.columns.astype(str)",
-        )
+        fact = f"column name {others[0]!r} is not a string while others are"
+        rule = "Column names must all be strings (or none of them)"
+        raise InputTypeError(fact, rule, "Rename with X.columns = X.columns.astype(str)")
     if not X.columns.is_unique:
         repeated = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(
-            f"column names appear more than once: {shorten(repeated, 5)}",
-            "Columns are matched by name, so names must be unique",
-            "Rename or drop the repeated columns",
-        )
+        fact = f"column names appear more than once: {shorten(repeated, 5)}"
+        rule = "Columns are matched by name, so names must be unique"
+        raise InputError(fact, rule, "Rename or drop the repeated columns")
     return names, True
 
 
@@ -166,11 +156,9 @@ def as_values(X: Any, name: str = "X") -> np.ndarray:
             # A list of lists mixing numbers and strings: NumPy would make strings of the numbers.
             array = np.asarray(X, dtype=object)
     except (ValueError, TypeError, RuntimeError) as error:  # torch raises RuntimeErrors
-        raise InputError(
-            f"{name} cannot be read as a table ({error})",
-            "A table is a 2D array, a DataFrame, or a list of rows of equal length",
-            "Check that all rows have the same number of values",
-        ) from None
+        fact = f"{name} cannot be read as a table ({error})"
+        rule = "A table is a 2D array, a DataFrame, or a list of rows of equal length"
+        raise InputError(fact, rule, "Check that all rows have the same number of values") from None
     if array.dtype.kind == "c":
         raise _complex_error(name)
     return array
@@ -216,11 +204,9 @@ def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarra
         return _to_numbers(values, label), False
     if kind in STRING_KINDS:
         return to_strings(values, label, place), False
-    raise InputTypeError(
-        f"{label} holds {values.dtype if kind == 'other' else kind} values",
-        VALUE_RULE,
-        "Convert dates to numbers, for example (column - column.min()).dt.days",
-    )
+    fact = f"{label} holds {values.dtype if kind == 'other' else kind} values"
+    remedy = "Convert dates to numbers, for example (column - column.min()).dt.days"
+    raise InputTypeError(fact, VALUE_RULE, remedy)
 
 
 def _to_numbers(values: np.ndarray, label: str) -> np.ndarray:
@@ -230,11 +216,9 @@ def _to_numbers(values: np.ndarray, label: str) -> np.ndarray:
     try:
         numbers[seen] = values[seen].astype(np.float64)
     except OverflowError:
-        raise InputError(
-            f"{label} holds a whole number too large for a float (above 1e308)",
-            "Values must fit a 64-bit float",
-            "Take logarithms, or divide the column by a constant",
-        ) from None
+        fact = f"{label} holds a whole number too large for a float (above 1e308)"
+        remedy = "Take logarithms, or divide the column by a constant"
+        raise InputError(fact, "Values must fit a 64-bit float", remedy) from None
     return numbers
 
 
@@ -246,11 +230,8 @@ def to_strings(values: np.ndarray, label: str = "", place: Place = BY_NUMBER) ->
     except TypeError:  # from factorize for what has no hash (lists, dicts), or from level_name
         known = pd.isna(values) | [isinstance(value, (str, bytes, *NUMBERS)) for value in values]
         row = int(np.argmin(known))
-        raise InputTypeError(
-            f"{label} holds a value of type {type(values[row]).__name__} (first: {place(row)})",
-            VALUE_RULE,
-            "Extract the parts you need into columns",
-        ) from None
+        fact = f"{label} holds a value of type {type(values[row]).__name__} (first: {place(row)})"
+        raise InputTypeError(fact, VALUE_RULE, "Extract the parts you need into columns") from None
     return names[codes]  # factorize marks missing by -1
 
 
@@ -272,11 +253,9 @@ def level_name(value: Any) -> str:
 
 
 def _complex_error(where: str) -> InputTypeError:
-    return InputTypeError(
-        f"Complex data not supported: {where} holds complex numbers",
-        "Values must be real numbers, strings or missing",
-        "Split real and imaginary parts into two columns",
-    )
+    fact = f"Complex data not supported: {where} holds complex numbers"
+    rule = "Values must be real numbers, strings or missing"
+    return InputTypeError(fact, rule, "Split real and imaginary parts into two columns")
 
 
 def _refuse_infinity(values: np.ndarray, label: str, place: Place) -> None:
@@ -295,6 +274,14 @@ def refuse_rows(bad: Any, fact: str, rule: str, remedy: str, place: Place = BY_N
         raise InputError(f"{fact} {where}", rule, remedy)
 
 
+def remember_columns(estimator: Any, columns: Columns) -> None:
+    """Set n_features_in_ and, if columns have names, feature_names_in_."""
+    estimator.n_features_in_ = len(columns.names)
+    estimator.__dict__.pop("feature_names_in_", None)
+    if columns.named:
+        estimator.feature_names_in_ = np.array(columns.names, dtype=object)
+
+
 class NumericTables:
     """Mixin for estimators that take tables of numbers.
 
@@ -307,10 +294,6 @@ class NumericTables:
         """A training table, and its columns to be remembered once training succeeds."""
         columns = read_columns(X)
         return numbers(columns, type(self).__name__), columns
-
-    def _remember(self, columns: Columns) -> None:
-        """Expect these columns from now on."""
-        remember_columns(self, columns)
 
     def _read(self, X: Any) -> np.ndarray:
         """A table with the columns of training."""
@@ -352,10 +335,7 @@ def numbers(columns: Columns, owner: str) -> np.ndarray:
     """
     for name, array in zip(columns.names, columns.arrays, strict=True):
         if array.dtype == object and any(value is not None for value in array):
-            raise InputTypeError(
-                f"column {name!r} holds text",
-                f"{owner} takes numbers",
-                "Encode categories as numbers first, or use GILClassifier",
-            )
+            remedy = "Encode categories as numbers first, or use GILClassifier"
+            raise InputTypeError(f"column {name!r} holds text", f"{owner} takes numbers", remedy)
     gaps = np.full(columns.n_rows, np.nan)
     return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])

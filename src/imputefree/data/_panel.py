@@ -35,7 +35,7 @@ from ._panel_frames import (
     refuse_no_series,
     stamp_text,
 )
-from ._panel_labels import series_labels
+from ._target import series_labels
 
 PLAIN = Layout()
 ARRAY, LIST = "a 3D array", "a list of series"
@@ -214,11 +214,9 @@ class Panel:
         return self.rows(key)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        raise InputTypeError(
-            "a Panel cannot be turned into an array",
-            "Its series differ in length, and its columns may hold categories",
-            "Pass it to a sequence estimator, or use GILClassifier and GILRegressor for tables",
-        )
+        rule = "Its series differ in length, and its columns may hold categories"
+        remedy = "Pass it to a sequence estimator, or use GILClassifier and GILRegressor for tables"
+        raise InputTypeError("a Panel cannot be turned into an array", rule, remedy)
 
     def __repr__(self) -> str:
         spread = f"{self.lengths.min()} to {self.lengths.max()}" if len(self) else "0"
@@ -289,17 +287,13 @@ def _read(
 ) -> Panel:
     (names, table), (apart, odd) = split_static(static), split_static(labels)
     if "id" in roles and not (isinstance(X, pd.DataFrame) or is_polars(X)):
-        raise InputTypeError(
-            f"the series come as a {type(X).__name__}",
-            "Ids and times are columns of a pandas or polars DataFrame",
-            "Use Panel.from_list for a list of series, Panel.from_array for a 3D array",
-        )
+        rule = "Ids and times are columns of a pandas or polars DataFrame"
+        remedy = "Use Panel.from_list for a list of series, Panel.from_array for a 3D array"
+        raise InputTypeError(f"the series come as a {type(X).__name__}", rule, remedy)
     if odd is not None:
-        raise InputTypeError(
-            f"labels is a {type(odd).__name__}",
-            "It names columns of the frame",
-            "Pass a name or a list of names; labels themselves go to fit",
-        )
+        fact = f"labels is a {type(odd).__name__}"
+        remedy = "Pass a name or a list of names; labels themselves go to fit"
+        raise InputTypeError(fact, "It names columns of the frame", remedy)
     layout = Layout(static=names, apart=apart, **roles)
     return read_panel(X, layout, lengths=lengths, times=times, static=table)
 
@@ -366,11 +360,9 @@ def _check_options(kind: str, layout: Layout) -> None:
     options += ["axes"] * (layout.axes != "ntd") + ["lengths"] * layout.lengths
     for option in options + ["times"] * layout.times:
         if kind not in USES[option]:
-            raise InputError(
-                f"{option} is given, but X is {kind}",
-                f"{option} belongs to {' or '.join(sorted(USES[option]))}",
-                f"Leave out {option}, or pass X in such a form",
-            )
+            fact = f"{option} is given, but X is {kind}"
+            rule = f"{option} belongs to {' or '.join(sorted(USES[option]))}"
+            raise InputError(fact, rule, f"Leave out {option}, or pass X in such a form")
 
 
 def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
@@ -422,11 +414,9 @@ def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputEr
     assert rows.stamps is not None
     before, after = (stamp_text(rows.stamps[at]) for at in (row, next_row))
     if not rows.keyed:
-        return InputError(
-            f"the times of {rows.place(next_row)} do not increase: {after} comes after {before}",
-            "Times must be strictly increasing within a series",
-            "Sort the steps of each series by time, and merge steps of equal time",
-        )
+        fact = f"the times of {rows.place(next_row)} do not increase: {after} comes after {before}"
+        remedy = "Sort the steps of each series by time, and merge steps of equal time"
+        return InputError(fact, "Times must be strictly increasing within a series", remedy)
     by = "level=[0, 1]" if layout.id is None else f"[{layout.id!r}, {layout.time!r}]"
     merged = f"group_by({by}).mean()"  # polars
     if isinstance(rows.table, pd.DataFrame):
@@ -507,11 +497,9 @@ def _refuse_forgotten(panel: Panel, trained: Layout) -> None:
             "Pass Panel.from_array(X, lengths=…), with np.full(n, T) if nothing is padded",
         )
     if trained.times and panel.kind in (ARRAY, LIST, NESTED) and not panel.timed:
-        raise InputError(
-            "the series come without times, but in training they had them",
-            "The networks know the time between steps in the unit of training",
-            "Pass Panel.from_list or Panel.from_array with times=",
-        )
+        fact = "the series come without times, but in training they had them"
+        rule = "The networks know the time between steps in the unit of training"
+        raise InputError(fact, rule, "Pass Panel.from_list or Panel.from_array with times=")
 
 
 def _named_columns(X: Any, extras: Mapping[str, Any]) -> tuple[str, ...]:
@@ -519,9 +507,7 @@ def _named_columns(X: Any, extras: Mapping[str, Any]) -> tuple[str, ...]:
     named = {role: name for role, name in extras.items() if isinstance(name, str)}
     for role, name in named.items():
         if name not in names_of(X):
-            raise InputError(
-                f"{role} is {name!r}, which is not a column of X",
-                "A string names a column of the frame",
-                f"Check the spelling of {name!r}, or pass {role} itself",
-            )
+            fact = f"{role} is {name!r}, which is not a column of X"
+            remedy = f"Check the spelling of {name!r}, or pass {role} itself"
+            raise InputError(fact, "A string names a column of the frame", remedy)
     return tuple(dict.fromkeys(named.values()))

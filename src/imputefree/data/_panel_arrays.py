@@ -31,11 +31,8 @@ def as_cube(X: Any) -> np.ndarray:
     if sparse.issparse(X):
         read_columns(X)  # says why sparse data is refused
     if X is None or isinstance(X, str | bytes | dict | set | pd.Series | pd.Index):
-        raise InputTypeError(
-            f"X is a {type(X).__name__}",
-            "Series come as a 3D array, a list of (steps, columns) arrays, or a frame with ids",
-            "Pass X as one of these",
-        )
+        rule = "Series come as a 3D array, a list of (steps, columns) arrays, or a frame with ids"
+        raise InputTypeError(f"X is a {type(X).__name__}", rule, "Pass X as one of these")
     array = as_values(X)
     if array.ndim != 3:
         raise InputError(
@@ -65,11 +62,9 @@ def _numbered(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n = len(lengths)
     refuse_no_series(n)
     if not lengths.all():
-        raise InputError(
-            f"series {int(np.argmin(lengths))} is empty (it has 0 steps)",
-            "A series has at least one step (its values may all be missing)",
-            "Drop empty series, and their labels",
-        )
+        fact = f"series {int(np.argmin(lengths))} is empty (it has 0 steps)"
+        rule = "A series has at least one step (its values may all be missing)"
+        raise InputError(fact, rule, "Drop empty series, and their labels")
     return np.repeat(np.arange(n), lengths), np.arange(n).astype(object)
 
 
@@ -102,11 +97,9 @@ def read_list(X: Sequence[Any]) -> Rows:
     kinds = [_kind(member) for member in X]
     for i, kind in enumerate(kinds):
         if kind != kinds[0]:
-            raise InputTypeError(
-                f"series {i} is {kind} while series 0 is {kinds[0]}",
-                "Series of a list must be of one kind, so that columns can be matched",
-                "Convert all of them to frames, or all of them to arrays",
-            )
+            rule = "Series of a list must be of one kind, so that columns can be matched"
+            remedy = "Convert all of them to frames, or all of them to arrays"
+            raise InputTypeError(f"series {i} is {kind} while series 0 is {kinds[0]}", rule, remedy)
     arrays = kinds[0] == "an array"
     members = [_member_array(member, i) if arrays else member for i, member in enumerate(X)]
     series, ids = _numbered(np.array([len(member) for member in members]))
@@ -130,11 +123,9 @@ def _member_array(member: Any, i: int) -> np.ndarray:
     array = as_values(plain(member) if isinstance(member, pd.Series) else member, f"series {i}")
     if array.ndim not in (1, 2):
         form = f"{array.ndim}D" if array.ndim else f"a {type(member).__name__}"
-        raise InputError(
-            f"series {i} of the list is {form}",
-            "A series is (steps, columns), or (steps,) for a single column",
-            "Pass a list of 2D arrays, or one 3D array (series, steps, columns)",
-        )
+        rule = "A series is (steps, columns), or (steps,) for a single column"
+        remedy = "Pass a list of 2D arrays, or one 3D array (series, steps, columns)"
+        raise InputError(f"series {i} of the list is {form}", rule, remedy)
     return array[:, None] if array.ndim == 1 else array
 
 
@@ -142,11 +133,9 @@ def _stack_arrays(members: list[np.ndarray]) -> np.ndarray:
     widths = [member.shape[1] for member in members]
     for i, width in enumerate(widths):
         if width != widths[0]:
-            raise InputError(
-                f"series {i} has {width} columns while series 0 has {widths[0]}",
-                "All series must have the same columns",
-                "Add the columns it lacks (all NaN is allowed), or pass frames with names",
-            )
+            fact = f"series {i} has {width} columns while series 0 has {widths[0]}"
+            remedy = "Add the columns it lacks (all NaN is allowed), or pass frames with names"
+            raise InputError(fact, "All series must have the same columns", remedy)
     return stack(members)
 
 
@@ -179,11 +168,9 @@ def _stack_frames(members: list[Any]) -> Any:
         return pl.concat(members, how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
         odd = next(i for i, member in enumerate(members) if member.schema != members[0].schema)
-        raise InputTypeError(
-            f"series {odd} has columns of other types than series 0 ({error})",
-            "A column must be of one type in all series",
-            "Cast the columns, for example with .cast(pl.Float64)",
-        ) from None
+        fact = f"series {odd} has columns of other types than series 0 ({error})"
+        remedy = "Cast the columns, for example with .cast(pl.Float64)"
+        raise InputTypeError(fact, "A column must be of one type in all series", remedy) from None
 
 
 def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
@@ -209,11 +196,9 @@ def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
                     "Put NaN where a column has no value",
                 )
             if _holds_times(cell.index) and not cell.index.equals(other.index):
-                raise InputError(
-                    f"series {i} has other times in column {name!r} than in {names[0]!r}",
-                    "The columns of one series share their times",
-                    "Reindex the cells of each row to common times, with NaN for gaps",
-                )
+                fact = f"series {i} has other times in column {name!r} than in {names[0]!r}"
+                remedy = "Reindex the cells of each row to common times, with NaN for gaps"
+                raise InputError(fact, "The columns of one series share their times", remedy)
         table[name] = stack([cell.to_numpy() for cell in cells])
     series, ids = _numbered(np.array([len(cell) for cell in first]))
     statics = constant_columns(X, layout.static, np.arange(len(X)), ids, "series")

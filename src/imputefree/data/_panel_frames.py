@@ -57,19 +57,14 @@ class Layout:
     def check(self) -> None:
         """Raise an InputError unless axes are known and names are strings, each in one role."""
         if not isinstance(self.axes, str) or self.axes not in ("ntd", "ndt"):
-            raise InputError(
-                f"axes is {self.axes!r}",
-                'It must be "ntd" (series, time, columns) or "ndt" (series, columns, time)',
-                "Pass one of these",
-            )
+            rule = 'It must be "ntd" (series, time, columns) or "ndt" (series, columns, time)'
+            raise InputError(f"axes is {self.axes!r}", rule, "Pass one of these")
         seen: dict[str, str] = {}
         for role, name in self.roles:
             if not isinstance(name, str):
-                raise InputTypeError(
-                    f"{role} names the column {name!r}, a {type(name).__name__}",
-                    "Column names must be strings",
-                    f"Write {str(name)!r}; columns numbered 0, 1, … are called '0', '1', …",
-                )
+                fact = f"{role} names the column {name!r}, a {type(name).__name__}"
+                remedy = f"Write {str(name)!r}; columns numbered 0, 1, … are called '0', '1', …"
+                raise InputTypeError(fact, "Column names must be strings", remedy)
             if name in seen:
                 fact = f"column {name!r} is named as {seen[name]} and as {role}"
                 raise InputError(fact, "A column has one role", "Name it once")
@@ -132,11 +127,9 @@ def refuse_no_series(n: int) -> None:
 def refuse_no_values(values: list[Any], names: list[str]) -> None:
     """Refuse a frame whose columns all have another role."""
     if not values:
-        raise InputError(
-            f"X has no column of values (columns: {shorten(names)})",
-            "A step holds at least one value besides ids, times, static and label columns",
-            "Check how the columns were selected",
-        )
+        fact = f"X has no column of values (columns: {shorten(names)})"
+        rule = "A step holds at least one value besides ids, times, static and label columns"
+        raise InputError(fact, rule, "Check how the columns were selected")
 
 
 # ---- time stamps
@@ -167,11 +160,9 @@ def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
         if isinstance(error, InputError):
             raise
         kind = f"{kind} values that cannot be ordered ({error})"
-    raise InputTypeError(
-        f"{label} holds {'strings' if kind == 'string' else kind} such as {stamps.iloc[0]!r}",
-        "Time stamps must be numbers or dates",
-        "Convert them with pd.to_datetime (dates) or pd.to_numeric (numbers)",
-    )
+    fact = f"{label} holds {'strings' if kind == 'string' else kind} such as {stamps.iloc[0]!r}"
+    remedy = "Convert them with pd.to_datetime (dates) or pd.to_numeric (numbers)"
+    raise InputTypeError(fact, "Time stamps must be numbers or dates", remedy)
 
 
 def passed_times(times: Any, rows: Rows) -> np.ndarray:
@@ -267,24 +258,18 @@ def frame_kind(X: Any, layout: Layout) -> str:
     for role, name in layout.roles:
         if name not in names:
             in_index = isinstance(X, pd.DataFrame) and name in X.index.names
-            raise InputError(
-                f"{role} names {name!r}, which is not a column of X",
-                f"The columns are: {shorten(names, 12)}",
-                "Call X.reset_index() first" if in_index else f"Check the spelling of {name!r}",
-            )
+            fact = f"{role} names {name!r}, which is not a column of X"
+            remedy = "Call X.reset_index() first" if in_index else f"Check the spelling of {name!r}"
+            raise InputError(fact, f"The columns are: {shorten(names, 12)}", remedy)
         if names.count(name) > 1:
-            raise InputError(
-                f"column {name!r} ({role}) appears {names.count(name)} times in X",
-                "Columns are matched by name, so names must be unique",
-                "Rename or drop the repeated columns",
-            )
+            fact = f"column {name!r} ({role}) appears {names.count(name)} times in X"
+            rule = "Columns are matched by name, so names must be unique"
+            raise InputError(fact, rule, "Rename or drop the repeated columns")
     extra = [name for name in names if name not in {used for _, used in layout.roles}]
     if kind == PAIRS and extra:
-        raise InputError(
-            f"columns without a role: {shorten(extra)}",
-            "A frame of (variable, value) pairs holds values only in its value column",
-            "Drop them, or name columns that are constant within each id in static",
-        )
+        rule = "A frame of (variable, value) pairs holds values only in its value column"
+        remedy = "Drop them, or name columns that are constant within each id in static"
+        raise InputError(f"columns without a role: {shorten(extra)}", rule, remedy)
     return kind
 
 
@@ -293,11 +278,9 @@ def _frame_kind(X: Any, layout: Layout) -> str:
         wanted = ("id", "time", "variable", "value")
         missing = [role for role in wanted if getattr(layout, role) is None]
         if missing:
-            raise InputError(
-                f"{' and '.join(missing)} not given for {PAIRS}",
-                "Such a frame has the columns id, time, variable and value",
-                "Name the missing ones: " + ", ".join(f"{role}='…'" for role in missing),
-            )
+            rule = "Such a frame has the columns id, time, variable and value"
+            remedy = "Name the missing ones: " + ", ".join(f"{role}='…'" for role in missing)
+            raise InputError(f"{' and '.join(missing)} not given for {PAIRS}", rule, remedy)
         return PAIRS
     if layout.id is not None:
         return LONG
@@ -471,11 +454,9 @@ def read_static_table(static: Any, ids: np.ndarray, keyed: bool, layout: Layout)
         elif isinstance(static, pd.DataFrame) and not _just_counts(static.index, ids):
             keys = static.index
         else:
-            raise InputError(
-                f"static is a {type(static).__name__} without ids while the series have ids",
-                "Static rows are matched to series by id",
-                "Pass a frame with the id column, or pd.DataFrame(static, index=ids)",
-            )
+            fact = f"static is a {type(static).__name__} without ids while the series have ids"
+            remedy = "Pass a frame with the id column, or pd.DataFrame(static, index=ids)"
+            raise InputError(fact, "Static rows are matched to series by id", remedy)
         kept, _ = match_ids(ids, keys, "static")
         if (kept < 0).any():
             raise InputError(
@@ -486,11 +467,9 @@ def read_static_table(static: Any, ids: np.ndarray, keyed: bool, layout: Layout)
         static = static.iloc[kept] if isinstance(static, pd.DataFrame) else static[kept.tolist()]
     columns = read_columns(static, lambda row: f"static of {owner} {ids[row]!r}")
     if columns.n_rows != len(ids):
-        raise InputError(
-            f"static has {columns.n_rows} rows for {len(ids)} series",
-            "Without ids, static has one row per series, in the order of the series",
-            "Check how the series were selected",
-        )
+        fact = f"static has {columns.n_rows} rows for {len(ids)} series"
+        rule = "Without ids, static has one row per series, in the order of the series"
+        raise InputError(fact, rule, "Check how the series were selected")
     return columns
 
 

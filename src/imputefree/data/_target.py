@@ -1,35 +1,48 @@
-"""What belongs to the rows: targets, weights and groups, checked; and which rows are held out."""
+"""What belongs to the rows: targets, weights and groups, checked; and which rows are held out.
+
+Labels of series or of steps come by id, by (id, time), by column, or by a position that is certain:
+where there is only one order. A long frame whose ids are not sorted has no such order, and guessing
+would silently train on shuffled labels.
+"""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._rules import check_rules, whole
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, listed, shorten
 from ._columns import is_polars, refuse_rows
-from ._panel_frames import first_steps
+from ._panel_frames import (
+    first_steps,
+    hours,
+    is_nested,
+    match_ids,
+    one_known,
+    read_stamps,
+    stack,
+    stamp_text,
+)
+
+if TYPE_CHECKING:
+    from ._panel import Panel
 
 MOST_CLASSES = 20  # a number with more distinct values is not a class
 LARGEST_TARGET = 1e150  # its square still fits a float64
+BY_TIME = "a Series indexed by (id, time)"
 
 
 def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
     """y as a one-dimensional array without missing values; shape (n_rows,)."""
     if y is None:
-        raise InputError(
-            f"This {estimator} estimator requires y to be passed, but the target y is None",
-            "A supervised estimator learns from targets",
-            "Call fit(X, y)",
-        )
-    target = as_labels(y, "y")
+        fact = f"This {estimator} estimator requires y to be passed, but the target y is None"
+        raise InputError(fact, "A supervised estimator learns from targets", "Call fit(X, y)")
+    target = as_array(y, "y")
     if target.ndim == 2 and target.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape"
@@ -39,11 +52,9 @@ def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
         )
         target = target[:, 0]
     if target.ndim != 1:
-        raise InputError(
-            f"y has shape {target.shape}",
-            "y must be one-dimensional: one target per row",
-            "Fit one estimator per target, for example with sklearn.multioutput",
-        )
+        fact = f"y has shape {target.shape}"
+        remedy = "Fit one estimator per target, for example with sklearn.multioutput"
+        raise InputError(fact, "y must be one-dimensional: one target per row", remedy)
     if len(target) != n_rows:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y"
@@ -88,17 +99,13 @@ def read_numbers(target: np.ndarray) -> np.ndarray:
         numbers = None
     if numbers is None or np.isnan(numbers).any():  # NumPy reads the string "nan" as a number
         odd = next((value for value in target.tolist() if not _is_number(value)), target[0])
-        raise InputTypeError(
-            f"y holds {type(odd).__name__} values such as {odd!r}",
-            "A regression target must be numbers",
-            "Use a classifier for classes, or convert y to numbers",
-        )
+        fact = f"y holds {type(odd).__name__} values such as {odd!r}"
+        remedy = "Use a classifier for classes, or convert y to numbers"
+        raise InputTypeError(fact, "A regression target must be numbers", remedy)
     if np.abs(numbers).max() > LARGEST_TARGET:
-        raise InputError(
-            f"y holds values up to {np.abs(numbers).max():.3g} in size",
-            f"Targets must be below {LARGEST_TARGET:.0e} in size, or squared errors overflow",
-            "Divide y by a constant, or take logarithms",
-        )
+        fact = f"y holds values up to {np.abs(numbers).max():.3g} in size"
+        rule = f"Targets must be below {LARGEST_TARGET:.0e} in size, or squared errors overflow"
+        raise InputError(fact, rule, "Divide y by a constant, or take logarithms")
     return numbers
 
 
@@ -122,30 +129,20 @@ def read_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 def _check_shape(array: np.ndarray, name: str, n_rows: int) -> None:
     if array.shape != (n_rows,):
-        raise InputError(
-            f"{name} has shape {array.shape}",
-            f"It must be one value per row: ({n_rows},)",
-            "Check how rows were selected",
-        )
-
-
-def as_labels(y: Any, name: str) -> np.ndarray:
-    """Labels from a frame, a column or anything NumPy reads; of any shape."""
-    if isinstance(y, pd.Series | pd.DataFrame) or is_polars(y):
-        y = y.to_numpy()
-    return as_array(y, name)
+        rule = f"It must be one value per row: ({n_rows},)"
+        raise InputError(f"{name} has shape {array.shape}", rule, "Check how rows were selected")
 
 
 def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
-    """Targets, weights or groups as a NumPy array, of any shape."""
+    """Targets, weights or groups from whatever holds them; of any shape."""
+    if isinstance(values, pd.Series | pd.DataFrame) or is_polars(values):
+        values = values.to_numpy()
     try:
         return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            f"{name} cannot be read as an array ({error})",
-            f"It must hold one {'value' if dtype is None else 'number'} per row",
-            f"Check the values of {name}",
-        ) from None
+        fact = f"{name} cannot be read as an array ({error})"
+        rule = f"It must hold one {'value' if dtype is None else 'number'} per row"
+        raise InputTypeError(fact, rule, f"Check the values of {name}") from None
 
 
 def _is_number(value: Any) -> bool:
@@ -155,6 +152,200 @@ def _is_number(value: Any) -> bool:
         return False
 
 
+# ---- labels of series and of steps
+def series_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
+    """One label per series, in the order of the panel; shape (n,). Missing labels stay missing.
+
+    y : a column of labels of the panel, constant within each series; a dict or pandas Series
+        keyed by id; or an array of n labels, for series without ids or with ids that were sorted
+
+    >>> from imputefree import Panel
+    >>> frame = pd.DataFrame({"who": ["b", "b", "a"], "pulse": [70, 80, 75], "died": [1, None, 0]})
+    >>> panel = Panel.from_long(frame, id="who", labels="died")
+    >>> series_labels("died", panel)
+    array([1., 0.])
+    >>> series_labels({"a": "alive", "b": "dead"}, panel)
+    array(['dead', 'alive'], dtype='<U5')
+    """
+    if isinstance(y, str):
+        values, series = _apart(y, panel, name), panel.series
+        rule = f"{name} is one label per series (missing in some rows is fine)"
+
+        def owner(step: int) -> str:
+            return _series_text(panel, series[step])
+
+        known = one_known(values, series, len(panel), f"column {y!r}", owner, rule)
+        return _native(values[known])
+    if isinstance(y, dict):
+        keys: Any = pd.Index(np.fromiter(y, dtype=object, count=len(y)), tupleize_cols=False)
+        return _match_series(as_array(list(y.values()), name), keys, panel, name)
+    if isinstance(y, pd.Series) and panel.keyed and not _is_unlabelled(y.index, panel):
+        return _match_series(y.to_numpy(), y.index, panel, name)
+    labels = as_array(y, name)
+    if labels.shape != (len(panel),):
+        fact = f"{name} has {_size(labels)} for {len(panel)} series"
+        rule = "There must be one label per series"
+        raise InputError(fact, rule, "Check how the series were selected")
+    _check_order(panel, name, f"pd.Series({name}, index=ids)")
+    return labels
+
+
+def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
+    """One label per step, in the order of the panel; shape (S,). Missing labels stay missing.
+
+    y : a column of labels of the panel; a pandas Series indexed by (id, time); a list of (T_i,)
+        arrays; a 2D array (N, T), its padding ignored; or a flat array (S,); all of them, for long
+        frames, in the order of their rows
+
+    >>> from imputefree import Panel
+    >>> frame = pd.DataFrame({"who": [1, 1, 2], "hour": [9, 4, 0], "pulse": [80, 70, 75]})
+    >>> step_labels(["late", "early", "other"], Panel.from_long(frame, "who", "hour"))
+    array(['early', 'late', 'other'], dtype='<U5')
+    """
+    if isinstance(y, str):
+        return _native(_apart(y, panel, name))
+    if isinstance(y, pd.Series) and isinstance(y.index, pd.MultiIndex):
+        return _match_steps(y, panel, name)
+    if not panel.by_row:
+        fact = f"{name} is given by position, but the steps of X come from (variable, value) pairs"
+        rule = "Such steps have no position: labels are matched by id and time"
+        raise InputError(fact, rule, f"Pass {name} as {BY_TIME}, or name a column of X")
+    n, n_steps, width = len(panel), len(panel.times), panel.width
+    if is_nested(y):
+        return _match_members(list(y), panel, name)
+    labels = as_array(y, name)
+    if labels.ndim == 2 and labels.shape == (n, width):
+        return _by_time(labels[np.arange(width) < panel.lengths[:, None]], panel, name)
+    if labels.shape != (n_steps,):
+        fact = f"{name} has {_size(labels)} for {n_steps} steps of {n} series"
+        remedy = f"Pass ({n_steps},) labels, one array per series, or an array of ({n}, {width})"
+        raise InputError(fact, "There must be one label per step", remedy)
+    if panel.source.max() >= n_steps:
+        fact = f"{name} has {n_steps} labels by position, but some series of X were left out"
+        rule = "Positions count the rows of the whole input"
+        raise InputError(fact, rule, "Match the labels to the whole panel before selecting series")
+    return labels[panel.source]
+
+
+def _size(labels: np.ndarray) -> str:
+    return f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
+
+
+def _is_unlabelled(index: pd.Index, panel: Panel) -> bool:
+    """A default index that does not hold the ids is just a count of rows."""
+    counts = isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+    return counts and not bool(pd.Index(panel.ids, tupleize_cols=False).isin(index).all())
+
+
+def _apart(column: str, panel: Panel, name: str) -> np.ndarray:
+    if column in panel.apart:
+        return panel.apart[column]
+    fact = f"{name} names {column!r}, which is not a label column of the panel"
+    remedy = "Pass the labels themselves, or name the column in labels= of the Panel"
+    raise InputError(fact, f"The label columns are: {shorten(list(panel.apart)) or 'none'}", remedy)
+
+
+def _native(values: np.ndarray) -> np.ndarray:
+    """Objects that are all numbers or booleans as an array of that kind."""
+    return pd.Series(values, dtype=object).infer_objects().to_numpy()
+
+
+def _match_series(labels: np.ndarray, keys: Any, panel: Panel, name: str) -> np.ndarray:
+    """Labels with one id each."""
+    rows, extra = match_ids(panel.ids, keys, name)
+    missing = panel.ids[rows < 0]
+    if len(missing) or len(extra):
+        differ = listed(("ids without labels:", missing), ("labels without series:", extra))
+        fact = f"{name} does not match the series; {differ}"
+        remedy = f"Select the same ids in both, for example {name}.loc[ids]"
+        raise InputError(fact, "Labels are matched by id, and every series needs one", remedy)
+    return labels[rows]
+
+
+def _match_steps(y: pd.Series, panel: Panel, name: str) -> np.ndarray:
+    """Labels with an (id, time) index."""
+    rule = "Labels are matched by id and time, and every step needs one"
+    if y.index.nlevels != 2:
+        fact = f"the index of {name} has {y.index.nlevels} levels"
+        rule = "Labels of steps are indexed by (id, time)"
+        raise InputError(fact, rule, f"Drop the other levels with {name}.droplevel")
+    ids, index = y.index.get_level_values(0).astype(object), y.index.get_level_values(1)
+    series = pd.Index(panel.ids, dtype=object, tupleize_cols=False).get_indexer(ids)
+    label = f"level 1 of the index of {name}"
+    stamps = read_stamps(index, label, lambda row: f"row {row}, id {ids[row]!r}")
+    if (stamps.dtype.kind == "M") != (panel.starts is not None):
+        theirs, ours = ("numbers", "dates") if panel.starts is not None else ("dates", "numbers")
+        fact = f"{name} has {theirs} as times while X has {ours}"
+        raise InputTypeError(fact, rule, f"Index {name} by the times of X")
+    times = stamps if panel.starts is None else stamps - panel.starts[series]
+    times = hours(times) if times.dtype.kind == "m" else times
+    labelled = pd.MultiIndex.from_arrays([series, times])
+    steps = pd.MultiIndex.from_arrays([panel.series, panel.times])
+
+    def key(row: int) -> str:
+        return f"({ids[row]!r}, {stamp_text(stamps[row])})"
+
+    repeated = np.flatnonzero(labelled.duplicated() & (series >= 0))
+    if len(repeated):
+        fact = f"{name} holds two labels of {key(repeated[0])}"
+        raise InputError(fact, rule, "Drop the repeated rows")
+    extra, missing = np.flatnonzero(~labelled.isin(steps)), np.flatnonzero(~steps.isin(labelled))
+    parts = []
+    if len(missing):
+        shown = shorten(missing, 3, lambda step: _step_text(panel, step))
+        parts.append(f"steps without labels: {shown}")
+    if len(extra):
+        parts.append(f"labels without steps: {shorten(extra, 3, key)}")
+    if parts:
+        fact = f"{name} does not match the steps of X; {'; '.join(parts)}"
+        raise InputError(fact, rule, "Select the same ids and times in both")
+    return y.to_numpy()[labelled.get_indexer(steps)]
+
+
+def _match_members(members: list[Any], panel: Panel, name: str) -> np.ndarray:
+    """A list of (T_i,) arrays."""
+    rule, remedy = "A list of labels has one (T_i,) array per series", "Pass one label per step"
+    if len(members) != len(panel):
+        fact = f"{name} has {len(members)} members for {len(panel)} series"
+        raise InputError(fact, rule, remedy)
+    arrays = [as_array(member, f"{name} of series {i}") for i, member in enumerate(members)]
+    for i, (array, length) in enumerate(zip(arrays, panel.lengths, strict=True)):
+        if array.shape != (length,):
+            owner = _series_text(panel, i)
+            fact = f"{name} of {owner} has shape {array.shape} for {length} steps"
+            raise InputError(fact, rule, remedy)
+    return _by_time(stack(arrays), panel, name)
+
+
+def _by_time(labels: np.ndarray, panel: Panel, name: str) -> np.ndarray:
+    """Labels that come series by series, each in the order of its rows in X -> by time; (S,)."""
+    _check_order(panel, name, BY_TIME)
+    by_time = np.empty_like(labels)
+    by_time[np.lexsort((panel.source, panel.series))] = labels
+    return by_time
+
+
+def _check_order(panel: Panel, name: str, remedy: str) -> None:
+    """Labels by position belong to series with ids only if there is only one order of the ids."""
+    if not panel.sorted_ids:
+        first = shorten(panel.ids.tolist(), 3)
+        fact = f"{name} has no ids, and the ids of X are not in sorted order (first: {first})"
+        rule = "Such labels could follow the rows of X or the sorted ids"
+        raise InputError(fact, rule, f"Pass {remedy}, or name a column of X")
+
+
+def _step_text(panel: Panel, step: int) -> str:
+    i, time = panel.series[step], panel.times[step]
+    if panel.starts is None:
+        return f"({panel.ids[i]!r}, {stamp_text(time)})"
+    return f"({panel.ids[i]!r}, {pd.Timestamp(panel.starts[i]) + pd.Timedelta(time, unit='h')})"
+
+
+def _series_text(panel: Panel, i: int) -> str:
+    return f"id {panel.ids[i]!r}" if panel.keyed else f"series {i}"
+
+
+# ---- examples
 @dataclass(frozen=True)
 class Examples:
     """Rows of a table (or series) with everything that belongs to each."""
@@ -185,11 +376,9 @@ class Examples:
             both = np.intersect1d(groups[held_out], groups[~held_out])
             if len(both):
                 more = f" and {len(both) - 1} more" * (len(both) > 1)
-                raise InputError(
-                    f"held_out splits group {str(both[0])!r}{more}",
-                    "Rows of one group are never split between training and validation",
-                    "Hold out whole groups, or leave held_out or groups out",
-                )
+                rule = "Rows of one group are never split between training and validation"
+                remedy = "Hold out whole groups, or leave held_out or groups out"
+                raise InputError(f"held_out splits group {str(both[0])!r}{more}", rule, remedy)
         examples = cls(inputs, target, weight, groups, held_out, per_step)
         return examples._rows(np.flatnonzero(weight))
 
@@ -210,15 +399,14 @@ class Examples:
 
     def training_inputs(self) -> Any:
         """The inputs without held-out rows, from which scales must not be learned."""
-        if self.held_out is None:
-            return self.inputs
-        return self.inputs.rows(np.flatnonzero(~self.held_out))
+        return self.inputs if self.held_out is None else self.inputs.rows(self._learned_rows())
 
     def training_target(self) -> np.ndarray:
         """The labels without those of held-out rows."""
-        if self.held_out is None:
-            return self.target
-        return self._target(np.flatnonzero(~self.held_out))
+        return self.target if self.held_out is None else self._target(self._learned_rows())
+
+    def _learned_rows(self) -> np.ndarray:
+        return np.flatnonzero(~np.asarray(self.held_out))
 
     def with_weighted_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
         """Without series whose steps all weigh 0 (one factor per step); and the factors left."""
@@ -271,11 +459,9 @@ def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:
     array = as_array(held_out, "held_out")
     _check_shape(array, "held_out", n_rows)
     if pd.isna(array).any() or not np.isin(array, (True, False)).all():
-        raise InputError(
-            f"held_out holds values such as {array[:3].tolist()}",
-            "It must be True or False for each row",
-            "Write held_out=np.isin(np.arange(n), rows_to_validate_on)",
-        )
+        fact = f"held_out holds values such as {array[:3].tolist()}"
+        remedy = "Write held_out=np.isin(np.arange(n), rows_to_validate_on)"
+        raise InputError(fact, "It must be True or False for each row", remedy)
     array = array.astype(bool)
     _check_both_parts(array, "Leave held_out out to have folds drawn")
     return array
@@ -283,11 +469,8 @@ def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:
 
 def _check_both_parts(held_out: np.ndarray, remedy: str) -> None:
     if held_out.all() or not held_out.any():
-        raise InputError(
-            f"held_out marks {held_out.sum()} of {len(held_out)} rows that count",
-            "Some rows must be learned from, and some be held out",
-            remedy,
-        )
+        fact = f"held_out marks {held_out.sum()} of {len(held_out)} rows that count"
+        raise InputError(fact, "Some rows must be learned from, and some be held out", remedy)
 
 
 # ---- folds and parts
@@ -354,7 +537,7 @@ def _assign_groups(
 ) -> np.ndarray:
     _, stratum_of_row = np.unique(strata, return_inverse=True)
     names, group_of_row = np.unique(groups, return_inverse=True)
-    counts = _count(group_of_row, stratum_of_row)
+    counts = count_strata(group_of_row, stratum_of_row)
     filled = np.zeros((n_folds, counts.shape[1]), dtype=int)
     fold_of_group = np.zeros(len(names), dtype=int)
     order = rng.permutation(len(names))
@@ -366,7 +549,7 @@ def _assign_groups(
     return fold_of_group[group_of_row]
 
 
-def _count(group_of_row: np.ndarray, stratum_of_row: np.ndarray) -> np.ndarray:
+def count_strata(group_of_row: np.ndarray, stratum_of_row: np.ndarray) -> np.ndarray:
     """How many rows of each stratum a group has; (groups, strata)."""
     counts = np.zeros((group_of_row.max() + 1, stratum_of_row.max() + 1), dtype=int)
     np.add.at(counts, (group_of_row, stratum_of_row), 1)
@@ -376,87 +559,3 @@ def _count(group_of_row: np.ndarray, stratum_of_row: np.ndarray) -> np.ndarray:
 def tenths(y: np.ndarray) -> np.ndarray:
     """Which tenth of all numbers each belongs to; (n,)."""
     return np.asarray(pd.qcut(y, 10, labels=False, duplicates="drop"))
-
-
-class Split(NamedTuple):
-    """Sorted row numbers of three disjoint parts."""
-
-    train: np.ndarray
-    validation: np.ndarray
-    test: np.ndarray
-
-
-@dataclass(frozen=True)
-class Splits:
-    """How a study is split; the seed decides which rows, this class how many and which kind.
-
-    test, validation : shares of all rows (of all groups, if there are groups)
-    test_rows : rows of a fixed test part, the same for every seed
-    balanced_test : the test part has equally many rows of each class; otherwise classes keep their
-        shares in every part (numbers: their tenths)
-
-    Rows of one group (for example a patient) are never in two parts.
-
-    >>> y = np.repeat([0, 1], [80, 20])
-    >>> split = Splits(test=0.2, validation=0.1, balanced_test=True).of(y, seed=0)
-    >>> [len(part) for part in split], int(y[split.test].sum())
-    ([70, 10, 20], 10)
-    """
-
-    test: float = 0.1
-    validation: float = 0.1
-    balanced_test: bool = False
-    test_rows: np.ndarray | None = None
-
-    def of(self, y: Any, groups: Any = None, seed: int = 0) -> Split:
-        """Split rows with these labels (n,) and, if rows belong together, groups (n,)."""
-        check_rules(SimpleNamespace(seed=seed), {"seed": whole(0)})
-        rng = np.random.default_rng(seed)
-        unit, strata = _units(np.asarray(y), groups)
-        n = len(strata)
-        if self.test_rows is not None:
-            fixed = np.isin(np.arange(n), unit[self.test_rows])
-        else:
-            fixed = np.zeros(n, dtype=bool)
-            fixed[_draw(strata, np.arange(n), self.test * n, self.balanced_test, rng)] = True
-        rest = np.flatnonzero(~fixed)
-        chosen = np.zeros(n, dtype=bool)
-        chosen[_draw(strata, rest, self.validation * n, False, rng)] = True
-        parts = (~fixed & ~chosen, chosen, fixed)
-        return Split(*(np.flatnonzero(part[unit]) for part in parts))
-
-
-def _units(y: np.ndarray, groups: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What is drawn, groups or rows: the unit of each row (n,), and the stratum of each unit.
-
-    The stratum of a group is that of most of its rows.
-    """
-    if y.dtype.kind == "f" and len(np.unique(y)) > MOST_CLASSES:
-        strata = tenths(y)
-    else:
-        strata = np.unique(y, return_inverse=True)[1]
-    if groups is None:
-        return np.arange(len(y)), strata
-    unit = pd.factorize(np.asarray(groups))[0]
-    return unit, _count(unit, strata).argmax(1)
-
-
-def _draw(
-    strata: np.ndarray, among: np.ndarray, size: float, balanced: bool, rng: np.random.Generator
-) -> np.ndarray:
-    """Units drawn from each stratum: equally many if balanced, else in proportion."""
-    shuffled = rng.permutation(among)
-    kinds = np.unique(strata)
-    drawn = []
-    for kind in kinds:
-        members = shuffled[strata[shuffled] == kind]
-        share = 1 / len(kinds) if balanced else len(members) / max(len(among), 1)
-        count = round(share * size)
-        if balanced and count >= len(members):
-            raise InputError(
-                f"a balanced test part needs {count} rows of each class; one has {len(members)}",
-                "Every class must also be left to learn from",
-                "Make the test part smaller",
-            )
-        drawn.append(members[:count])
-    return np.concatenate(drawn)

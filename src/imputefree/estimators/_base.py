@@ -20,9 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from .. import __version__, gil
-from .._estimator_tools import all_or_nothing, private_generator, remember_columns
 from .._progress import training_progress
-from ..data import Examples, Fold, Table, draw_folds
+from .._rules import all_or_nothing, private_generator
+from ..data import Examples, Fold, Table, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,

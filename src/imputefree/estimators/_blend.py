@@ -14,9 +14,8 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .._estimator_tools import all_or_nothing, private_generator, remember_columns
-from .._rules import check_rules, choice, number, or_the_word
-from ..data import Examples, draw_folds
+from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
+from ..data import Examples, draw_folds, remember_columns
 from ..families import FamilyTask, Pool, TreeFamily
 from ..io import load_model_file, model_content, rebuild_model, save_model_file
 from ._base import GILEstimator

@@ -144,20 +144,18 @@ class Copies:
             fixed = raw.statics and _known_levels(encoder.statics, raw.statics)
             self.inputs = replace(raw, steps=steps, statics=fixed, apart={})
             self.step_seen = steps.observed
-            plans = encoder.together.plans
         else:
             self.limit = max(CHUNK_NUMBERS // max(len(encoder.input_columns), 1), 1)
             self.lengths = np.ones(raw.n_rows, dtype=np.int64)
             self.inputs = fixed = _known_levels(encoder, raw)
-            plans = encoder.plans
         self.fixed_seen = fixed.observed if fixed else np.empty((raw.n_rows, 0), dtype=bool)
-        plausible = [plan.plausible() for plan in plans]
+        plausible = [plan.plausible() for plan in encoder.plans]
         self.choices = np.array([len(values) for values, _ in plausible], dtype=np.int64)
         self.shares = np.concatenate([np.empty(0), *(shares for _, shares in plausible)])
         # With a gap as the last value, which REMOVED picks.
         self.values = [
             np.append(values, [None if isinstance(plan, Category) else np.nan])
-            for plan, (values, _) in zip(plans, plausible, strict=True)
+            for plan, (values, _) in zip(encoder.plans, plausible, strict=True)
         ]
 
     def explained(self, predicted: np.ndarray, rows: Any = slice(None)) -> np.ndarray:

@@ -222,11 +222,8 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
     for rows in reader.rows({}):
         count += len(rows.lines)
         for line, problem in sorted(rows.wrong.items()):
-            raise InputError(
-                f"{path}, line {line}: {problem}",
-                "Every line has a field for every column, even if it is empty",
-                "Correct the line",
-            )
+            rule = "Every line has a field for every column, even if it is empty"
+            raise InputError(f"{path}, line {line}: {problem}", rule, "Correct the line")
     if not count:
         raise unreadable(path, "has column names but no rows")
     if reader.twins:

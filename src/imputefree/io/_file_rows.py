@@ -70,11 +70,9 @@ class BadRows:
             return
         if not self.skip:
             line = min(wrong)
-            raise InputError(
-                f"{self.path}, {self.word} {line}: {wrong[line]}",
-                "Every row must be like those of training",
-                f"Correct it, or leave such {self.word}s out with --on-error skip",
-            )
+            fact = f"{self.path}, {self.word} {line}: {wrong[line]}"
+            remedy = f"Correct it, or leave such {self.word}s out with --on-error skip"
+            raise InputError(fact, "Every row must be like those of training", remedy)
         self.count += len(wrong)
         self.first = sorted([*self.first, *wrong.items()])[:SHOWN]
 
@@ -110,20 +108,14 @@ def twins_of(names: list[str]) -> set[str]:
 
 def twin_error(path: Path, names: list[str]) -> InputError:
     """The error for columns of the same name; pandas would rename the second silently."""
-    return InputError(
-        f"{path} has more than one column named {shorten(names)}",
-        "Columns are identified by name",
-        "Rename or remove the repeated columns",
-    )
+    rule, remedy = "Columns are identified by name", "Rename or remove the repeated columns"
+    return InputError(f"{path} has more than one column named {shorten(names)}", rule, remedy)
 
 
 def unreadable(path: Path, problem: str) -> InputError:
     """The error for a file that is not a table."""
-    return InputError(
-        f"{path} {problem}",
-        "A table is a Parquet file, or a CSV file: a line of column names, then a line per row",
-        "Correct or replace the file",
-    )
+    rule = "A table is a Parquet file, or a CSV file: a line of column names, then a line per row"
+    return InputError(f"{path} {problem}", rule, "Correct or replace the file")
 
 
 class ParquetRows:

@@ -83,11 +83,8 @@ def load_model_file(path: str | os.PathLike[str], cls: type[Estimator]) -> Estim
     known = {sub.__name__: sub for sub in _subclasses(cls)}
     kind = str(content.get("estimator"))
     if kind not in known:
-        raise ModelFileError(
-            f"{path} holds a {kind}",
-            f"{cls.__name__}.load reads {' or '.join(sorted(known))}",
-            f"Call {kind}.load",
-        )
+        rule = f"{cls.__name__}.load reads {' or '.join(sorted(known))}"
+        raise ModelFileError(f"{path} holds a {kind}", rule, f"Call {kind}.load")
     try:
         return rebuild_model(known[kind], content, weights)
     except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
@@ -156,11 +153,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         fact = f"{path} is a safetensors file from elsewhere"
         raise ModelFileError(fact, RULE, "Load it with the program that made it") from None
     if not isinstance(version, int) or version > FORMAT:
-        raise ModelFileError(
-            f"{path} has format {version}, newer than this version's {FORMAT}",
-            "A newer format may hold what this version does not know",
-            "Update imputefree, or save the model with this version",
-        )
+        fact = f"{path} has format {version}, newer than this version's {FORMAT}"
+        rule = "A newer format may hold what this version does not know"
+        raise ModelFileError(fact, rule, "Update imputefree, or save the model with this version")
     if metadata.get("sha256") != _digest(metadata[KEY], weights):
         fact = f"{path} was changed after it was saved (checksum differs)"
         raise ModelFileError(fact, RULE, "Get a fresh copy from where it was made")

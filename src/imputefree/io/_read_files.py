@@ -108,22 +108,17 @@ def need_columns(
     """
     both = [name for name in names if name in drop]
     if both:
-        raise ParameterError(
-            f"column {shorten(both)} is both used and dropped",
-            "A dropped column cannot be used",
-            "Leave it out of drop",
-        )
+        fact = f"column {shorten(both)} is both used and dropped"
+        raise ParameterError(fact, "A dropped column cannot be used", "Leave it out of drop")
     known = [str(column) for column in columns]
     lower = {name.lower(): name for name in known}
     lacking = [name for name in [*names, *drop] if name not in known]
     if lacking:
         near = difflib.get_close_matches(lacking[0].lower(), list(lower), n=2, cutoff=0.6)
         suggested = " or ".join(repr(lower[name]) for name in near)
-        raise InputError(
-            f"{path} has no column {shorten(lacking)}" + (f" ({option})" if option else ""),
-            f"Its columns are {shorten(known, limit=8)}",
-            f"Perhaps you mean {suggested}" if near else "Correct the name, or the file",
-        )
+        fact = f"{path} has no column {shorten(lacking)}" + (f" ({option})" if option else "")
+        remedy = f"Perhaps you mean {suggested}" if near else "Correct the name, or the file"
+        raise InputError(fact, f"Its columns are {shorten(known, limit=8)}", remedy)
 
 
 def read_label_column(values: pd.Series, task: str | None, path: Path) -> np.ndarray:

@@ -67,17 +67,12 @@ def check_format(output: str | Path, never: tuple[Path, ...] = ()) -> None:
         raise ParameterError(f"--output is {output}, a folder", "It must be a file", "Name one")
     for other in never:
         if path.exists() and other.exists() and path.samefile(other):
-            raise ParameterError(
-                f"--output is {output}, which is the file that is read",
-                "It would be overwritten",
-                "Name another file",
-            )
+            fact = f"--output is {output}, which is the file that is read"
+            raise ParameterError(fact, "It would be overwritten", "Name another file")
     if _is_plain(path) and _ending(path) not in (*PLAIN, *PACKED, *PARQUET):
-        raise ParameterError(
-            f"--output is {output}, of a kind that cannot be written",
-            f"Its name must end in {', '.join([*PLAIN[1:], *PACKED[1:], *PARQUET])}",
-            "Name such a file",
-        )
+        fact = f"--output is {output}, of a kind that cannot be written"
+        rule = f"Its name must end in {', '.join([*PLAIN[1:], *PACKED[1:], *PARQUET])}"
+        raise ParameterError(fact, rule, "Name such a file")
     if path.suffix.lower() in PARQUET:
         require_extra("data", "pyarrow")
 
@@ -134,11 +129,8 @@ def _parquet_writer(place: Path, output: str, stack: ExitStack) -> Write:
         try:
             table = pyarrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
         except pyarrow.ArrowException as error:
-            raise ResultsError(
-                f"{output} cannot be written ({error})",
-                "A column of a Parquet file has one type",
-                "Write a .csv file",
-            ) from None
+            rule, remedy = "A column of a Parquet file has one type", "Write a .csv file"
+            raise ResultsError(f"{output} cannot be written ({error})", rule, remedy) from None
         table = table.replace_schema_metadata(None)
         with write_errors(output):
             if writer is None:

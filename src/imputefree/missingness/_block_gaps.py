@@ -232,10 +232,9 @@ def _seen_part(grid: Grid, shown: np.ndarray, height: int, width: int) -> np.nda
     if not grid.present[:, columns].all():
         rule = "Gaps at random depend on values that are always seen"
         raise InputError(f"{fact} has gaps", rule, remedy)
-    if isinstance(grid.columns, list):
-        flat = np.column_stack([grid.column(j) for j in range(columns.start, columns.stop)])
-    else:
-        flat = grid.columns[:, columns]
+    for j in range(columns.start, columns.stop):
+        grid.check_numbers(j)
+    flat = np.column_stack(grid.columns[columns])
     if flat.min() == flat.max():
         rule = "Gaps at random depend on values that differ between images"
         raise InputError(f"{fact} is the same everywhere", rule, remedy)

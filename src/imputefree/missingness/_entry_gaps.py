@@ -221,11 +221,9 @@ def driver_columns(draw: Draw, name: str, columns: Any, complete: bool = True) -
     for j in positions:
         grid.check_numbers(j)
         if complete and not grid.present[:, j].all():
-            raise ParameterError(
-                f"{name} holds {grid.label(j)}, which has gaps",
-                "Gaps at random depend on values that are always seen",
-                f"Choose complete columns for {name}",
-            )
+            fact = f"{name} holds {grid.label(j)}, which has gaps"
+            rule = "Gaps at random depend on values that are always seen"
+            raise ParameterError(fact, rule, f"Choose complete columns for {name}")
     if not any(grid.varies(j) for j in positions):
         rule = "These gaps depend on values that differ between rows"
         remedy = f"Choose a column that varies for {name}"

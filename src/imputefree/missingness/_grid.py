@@ -21,7 +21,7 @@ class Grid:
 
     names : the column names, "0", "1", … if X had none
     named : whether X had names
-    columns : a (rows, d) array of numbers, or d arrays (rows,) of numbers or strings
+    columns : d arrays (rows,) of numbers, of any dtype, or of strings
     present : (rows, d) bool, False where X has a gap already
     lengths : number of rows per series, one after the other; a table is one series
     restore : from (rows, d) bool to the shape of X
@@ -29,7 +29,7 @@ class Grid:
 
     names: list[str]
     named: bool
-    columns: np.ndarray | list[np.ndarray]
+    columns: list[np.ndarray]
     present: np.ndarray
     lengths: np.ndarray
     restore: Callable[[np.ndarray], Any]
@@ -40,7 +40,7 @@ class Grid:
 
     def is_text(self, at: int) -> bool:
         """Whether a column holds strings."""
-        return isinstance(self.columns, list) and self.columns[at].dtype == object
+        return self.columns[at].dtype == object
 
     def check_numbers(self, at: int) -> None:
         """Raise an InputError if a column holds strings."""
@@ -51,8 +51,7 @@ class Grid:
     def column(self, at: int) -> np.ndarray:
         """A column's numbers, (rows,) float64 with NaN for gaps."""
         self.check_numbers(at)
-        values = self.columns[at] if isinstance(self.columns, list) else self.columns[:, at]
-        return values.astype(np.float64)
+        return self.columns[at].astype(np.float64)
 
     def scaled(self, at: int) -> np.ndarray:
         """A column with mean 0 and deviation 1, outliers bent towards ±3; 0 where it has a gap.
@@ -92,11 +91,9 @@ class Grid:
                 positions.append(int(column))
             else:
                 known = shorten(self.names) if self.named else f"0 to {len(self.names) - 1}"
-                raise ParameterError(
-                    f"{name} holds {column!r}, which is not a column of X",
-                    f"Columns are {known}",
-                    "Pass names of these" if numbered else "Pass names or positions of these",
-                )
+                fact = f"{name} holds {column!r}, which is not a column of X"
+                remedy = "Pass names of these" if numbered else "Pass names or positions of these"
+                raise ParameterError(fact, f"Columns are {known}", remedy)
         different = len(positions) > 0 and len(set(positions)) == len(positions)
         check_value(name, columns, (lambda _: different, "one column or several, none twice"))
         return positions
@@ -131,7 +128,7 @@ def _read_table(X: Any) -> Grid:
         # Taken as it is: MNIST in uint8 would need eight times the memory as float64.
         present = ~np.isnan(X) if X.dtype.kind == "f" else np.ones(X.shape, bool)
         names = [str(j) for j in range(X.shape[1])]
-        return Grid(names, False, X, present, np.array([len(X)]), lambda mask: mask)
+        return Grid(names, False, list(X.T), present, np.array([len(X)]), lambda mask: mask)
     table = read_columns(X)
     whole = np.array([table.n_rows])
     return Grid(table.names, table.named, table.arrays, table.observed, whole, lambda mask: mask)
@@ -201,8 +198,6 @@ def _put_into_pandas(X: pd.DataFrame, observed: np.ndarray) -> pd.DataFrame:
 
 
 def _misfit(expected: str, fact: str) -> InputError:
-    return InputError(
-        f"the gaps were made for {expected}, but {fact}",
-        "Gaps fit data of the shape they were made for",
-        "Pass that data, or make gaps for this data",
-    )
+    fact = f"the gaps were made for {expected}, but {fact}"
+    rule = "Gaps fit data of the shape they were made for"
+    return InputError(fact, rule, "Pass that data, or make gaps for this data")

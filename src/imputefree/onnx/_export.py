@@ -65,11 +65,9 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
     """
     require_extra("onnx", "onnx", "onnxruntime")
     if not isinstance(model.encoder_, TableEncoder | PanelEncoder):
-        raise ModelFileError(
-            f"this model reads its inputs by a {type(model.encoder_).__name__}",
-            "Only models that take gaps as they are can be exported",
-            "Export an estimator without an imputer",
-        )
+        fact = f"this model reads its inputs by a {type(model.encoder_).__name__}"
+        rule = "Only models that take gaps as they are can be exported"
+        raise ModelFileError(fact, rule, "Export an estimator without an imputer")
     import onnx
     import onnxruntime
 

@@ -18,10 +18,10 @@ from ..data import (
     LONGEST,
     SOFT_LIMIT,
     Category,
+    Encoder,
     Number,
     PanelEncoder,
     Plan,
-    TableEncoder,
 )
 from ._graph import END, FLOAT, INT32, START, Graph
 
@@ -45,7 +45,7 @@ class Encoded:
     refused: str
 
 
-def encode_columns(g: Graph, encoder: TableEncoder, x: str, placeholder: float) -> Encoded:
+def encode_columns(g: Graph, encoder: Encoder, x: str, placeholder: float) -> Encoded:
     """Encode x (n, C) double."""
     plans = encoder.plans
     seen = g("Not", g("IsNaN", x))

@@ -97,11 +97,9 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         fact = f"{path} cannot be read ({error.strerror or error})"
         raise ModelFileError(fact, "", "Check path and permissions") from None
     except Exception:  # an error of protobuf, or not our key
-        raise ModelFileError(
-            f"{path} is not a model exported by imputefree",
-            "Columns and levels are read from what `imputefree export` wrote",
-            "Export the model again",
-        ) from None
+        fact = f"{path} is not a model exported by imputefree"
+        rule = "Columns and levels are read from what `imputefree export` wrote"
+        raise ModelFileError(fact, rule, "Export the model again") from None
 
 
 def encode(source: Any, X: Any) -> dict[str, np.ndarray]:

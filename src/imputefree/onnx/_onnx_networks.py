@@ -68,7 +68,7 @@ def _series(g: Graph, model: Any) -> Graph:
         static = g("Unsqueeze", g.input("static", "double", ["series", n_static]), ONE)
         static = g("Expand", static, g("Concat", shape, np.array([n_static]), axis=0))
         rows = g("Concat", rows, g("Flatten", static, axis=2), axis=1)
-    table = encode_columns(g, encoder.together, rows, model.placeholder_)
+    table = encode_columns(g, encoder, rows, model.placeholder_)
     refused.append(any_of(g, g("Reshape", table.refused, shape)))
     by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
     since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)

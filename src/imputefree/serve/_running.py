@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import signal
 import socket
 from typing import Any
@@ -19,26 +18,20 @@ GRACE = 2.0  # seconds that a shutdown waits beyond the time limit of a request
 def listen(host: str, port: int) -> socket.socket:
     """A socket at host and port (0: any free port); connections wait until the server runs."""
     try:
-        family, kind, proto, _, address = socket.getaddrinfo(
+        family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError):
         fact = f"--host is {host!r}, which is not an address of this machine"
         rule = "It is a host name or an address such as 127.0.0.1"
         raise ParameterError(fact, rule, "Leave it out, or correct it") from None
-    bound = socket.socket(family, kind, proto)
     try:
-        if os.name == "posix":  # otherwise a port stays taken for a minute after a shutdown
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-        bound.listen(BACKLOG)
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: takes IPv4 too
+        return socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
     except OSError as error:
-        bound.close()
-        reason = (error.strerror or str(error)).lower()
-        fact = f"cannot listen at {host} port {port} ({reason})"
+        fact = f"cannot listen at {host} port {port} ({(error.strerror or str(error)).lower()})"
         rule = "The port must be free, and the host an address of this machine"
         raise ParameterError(fact, rule, "Choose another --port (0: any) or --host") from None
-    return bound
 
 
 def is_loopback(bound: socket.socket) -> bool:

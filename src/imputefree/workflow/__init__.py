@@ -6,8 +6,7 @@ from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file
-from ._problem import Problem, read_other, read_problem, split_names
-from ._request import Request, check_output
+from ._problem import Problem, Request, check_output, read_other, read_problem, split_names
 
 __all__ = [
     "CATEGORY",

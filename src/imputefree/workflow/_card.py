@@ -125,23 +125,21 @@ def verdict(estimate: Estimate, telling: str | None = None) -> dict[str, list[st
         mask = scores[MASK][metric][0]
         share = (mask - chance) / (value - chance)
         if share >= NEARLY:
-            gaps = (
-                f" The gaps of '{telling}' are most correlated with the target." if telling else ""
-            )
+            most = f" The gaps of '{telling}' are most correlated with the target."
             warnings.append(
                 f"Mask only reaches {100 * share:.0f} % of this model's gain over chance"
                 f" ({title} {mask:.3f} against {value:.3f}; the warning starts at"
                 f" {100 * NEARLY:.0f} %). Which values are missing predicts the target nearly as"
                 " well as all values do: the model fails where others measure other things, or"
-                f" where a column is filled in only once the outcome is known.{gaps}"
+                f" where a column is filled in only once the outcome is known."
+                + most
+                * bool(telling)
             )
     for name in (*BOOSTING, MEAN):
         if name not in estimate["differences"]:
             continue
-        other, (difference, low, high) = (
-            scores[name][metric][0],
-            estimate["differences"][name][metric],
-        )
+        difference, low, high = estimate["differences"][name][metric]
+        other = scores[name][metric][0]
         if _sign(metric) * other <= _sign(metric) * value:
             continue
         reference = TITLES[name][0].upper() + TITLES[name][1:]

@@ -39,12 +39,6 @@ def is_of_series(model: Any) -> bool:
     return hasattr(model.encoder_, "steps")
 
 
-def static_names(model: Any) -> list[str]:
-    """Names of the columns that are constant within a series; a table has none."""
-    statics = getattr(model.encoder_, "statics", None)
-    return [] if statics is None else list(statics.names)
-
-
 def roles_of(model: Any) -> dict[str, str]:
     """For series: the columns with a role, {"id": name, "time": …, "variable": …, "value": …}.
 
@@ -80,15 +74,13 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
         rule = "A file of series has a column that identifies the series"
         fact, remedy = "the model was trained on series without an id column", "Train with id="
         raise InputError(fact, rule, remedy)
-    plans = list(encoder.steps.plans if series else encoder.plans)
+    plans = encoder.plans
     if "variable" in roles:
-        if any(isinstance(plan, Category) for plan in plans):
+        if any(isinstance(plan, Category) for plan in encoder.steps.plans):
             fact = "the model was trained on pairs of variable and value, some of them strings"
             rule, remedy = "A file's column of values must be numbers", "Predict from Python"
             raise InputError(fact, rule, remedy)
-        plans = []
-    if series and encoder.statics is not None:
-        plans += encoder.statics.plans
+        plans = encoder.statics.plans if encoder.statics else []
     wanted |= {plan.name: plan for plan in plans if plan.name not in wanted}
     lacking = [name for name in wanted if name not in set(names)]
     if lacking and not series and not encoder.named:

@@ -60,17 +60,12 @@ class Plan(NamedTuple):
 
 def make(name: str, problem: Problem) -> Any:
     """An unfitted estimator; the two networks get the same budget."""
-    request, classes = problem.request, problem.task == "classification"
-
-    def either(classifier: Any, regressor: Any) -> Any:
-        return classifier if classes else regressor
-
+    request = problem.request
+    kind = "Classifier" if problem.task == "classification" else "Regressor"
     if name in (OURS, MEAN):
         budget = {"max_iter": request.epochs, "n_members": request.members}
         settings = {option: value for option, value in budget.items() if value is not None}
-        network = either(estimators.GILClassifier, estimators.GILRegressor)
-        if request.id:
-            network = either(estimators.GILSequenceClassifier, estimators.GILSequenceRegressor)
+        network = getattr(estimators, f"GIL{'Sequence' * bool(request.id)}{kind}")
         model = network(random_state=request.seed, **settings)
         if name == MEAN:
             return baselines.ImputeThenPredict(estimator=model, indicator=True)
@@ -79,17 +74,12 @@ def make(name: str, problem: Problem) -> Any:
         make_policy(request.policy)  # refuses an unknown name
         return model
     if name in BOOSTING:
-        boosting = either(baselines.BoostingClassifier, baselines.BoostingRegressor)
-        model = boosting(name, random_state=request.seed)
+        model = getattr(baselines, f"Boosting{kind}")(name, random_state=request.seed)
     else:
-        linear = either(baselines.LinearClassifier, baselines.LinearRegressor)
-        model = linear(random_state=request.seed)
+        model = getattr(baselines, f"Linear{kind}")(random_state=request.seed)
     if request.id:
-        summary = either(baselines.SummaryClassifier, baselines.SummaryRegressor)
-        return summary(model, mask=name == MASK)
-    if name == MASK:
-        return either(baselines.MaskOnlyClassifier, baselines.MaskOnlyRegressor)(model)
-    return model
+        return getattr(baselines, f"Summary{kind}")(model, mask=name == MASK)
+    return getattr(baselines, f"MaskOnly{kind}")(model) if name == MASK else model
 
 
 def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | None = None) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from .. import __version__
-from .._files import write_errors, write_file
+from .._files import saving, write_errors
 from ..errors import InputError, ModelFileError
 from ._card import methods
 from ._problem import Problem
@@ -135,30 +135,22 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool) -> Partial:
         write_durably(path, json.dumps(begin).encode())
         return Partial(folder, begin)
     if not resume:
-        raise InputError(
-            f"{folder} holds the unfinished work of an earlier fit",
-            "It is never overwritten or mixed with other work",
-            "Continue it with --resume, or remove it and start again with --fresh",
-        )
-    state = _read_state(path)
-    then, now = state["asked"], json.loads(json.dumps(asked))
+        fact = f"{folder} holds the unfinished work of an earlier fit"
+        remedy = "Continue it with --resume, or remove it and start again with --fresh"
+        raise InputError(fact, "It is never overwritten or mixed with other work", remedy)
+    try:
+        state = json.loads(path.read_bytes())
+        if not (isinstance(state["date"], str) and isinstance(state["threads"], int)):
+            raise TypeError
+        then, now = {**state["asked"]}, json.loads(json.dumps(asked))
+    except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        raise damaged(path) from None
     different = [name for name in {**then, **now} if then.get(name) != now.get(name)]
     if different:
-        raise InputError(
-            f"{folder} holds the work of another fit: {', '.join(different)} differ",
-            "Only the same fit of the same data can be resumed",
-            "Pass the same options as before, or --fresh to start again",
-        )
+        fact = f"{folder} holds the work of another fit: {', '.join(different)} differ"
+        rule = "Only the same fit of the same data can be resumed"
+        raise InputError(fact, rule, "Pass the same options as before, or --fresh to start again")
     return Partial(folder, state, begun=False)
-
-
-def _read_state(path: Path) -> dict[str, Any]:
-    kinds = {"asked": dict, "date": str, "threads": int}
-    with suppress(OSError, ValueError, RecursionError, TypeError, KeyError):
-        state = json.loads(path.read_bytes())
-        if all(isinstance(state[name], kind) for name, kind in kinds.items()):
-            return state
-    raise damaged(path)
 
 
 def damaged(path: Path) -> ModelFileError:
@@ -216,6 +208,8 @@ def _empty(folder: Path) -> None:
 
 def write_durably(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; it is on the disk when this returns."""
-    rule = "Model, card and unfinished work go into an existing, writable folder with room for them"
     remedy = "Make room there; the same command with --resume then continues"
-    write_file(path, content, ModelFileError, rule, remedy)
+    with saving(path, ModelFileError, remedy) as place, place.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

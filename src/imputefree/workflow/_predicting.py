@@ -23,7 +23,6 @@ from ._chunks import (
     about,
     is_of_series,
     roles_of,
-    static_names,
     whole_series,
 )
 from ._problem import split_names
@@ -144,9 +143,9 @@ def evaluate(
             without += n_gaps
             answers.append(numbers[~np.isnan(numbers)])
             predictions.append(prediction[~np.isnan(numbers)])
-            for name, column in _inputs(model, chunk):
-                cells[name] += len(column)
-                gaps[name] += int(column.isna().sum())
+            for name, missing_cells in _gaps(model, chunk).items():
+                cells[name] += len(missing_cells)
+                gaps[name] += int(missing_cells.sum())
     truth = np.concatenate(answers)
     if not len(truth):
         fact, rule = f"{path} has no answer in {target!r}", "Predictions are compared with answers"
@@ -214,15 +213,16 @@ def _answers(
     return first, int(np.isnan(first).sum())
 
 
-def _inputs(model: Any, chunk: Chunk) -> Iterator[tuple[str, pd.Series]]:
-    """The model's input columns in a chunk; static ones with one value per series."""
-    roles, static = set(roles_of(model).values()), static_names(model)
-    for name in chunk.inputs.columns:
-        if name not in roles:
-            column = chunk.inputs[name]
-            if name in static and chunk.series is not None:
-                column = column.groupby(chunk.series).first()
-            yield str(name), column
+def _gaps(model: Any, chunk: Chunk) -> dict[str, pd.Series]:
+    """Where each input has gaps; a static one by series, which lacks it if no row has it."""
+    statics = getattr(model.encoder_, "statics", None)
+    gaps = chunk.inputs.drop(columns=list(roles_of(model).values())).isna()
+    return {
+        str(name): gaps[name].groupby(chunk.series).all()
+        if statics and name in statics.names and chunk.series is not None
+        else gaps[name]
+        for name in gaps
+    }
 
 
 def _comparison(

@@ -73,9 +73,16 @@ def fitted(name):
     return make(name).fit(shaped(name, TRAIN))
 
 
-every = pytest.mark.parametrize("name", list(IMPUTERS))
-every_table = pytest.mark.parametrize("name", TABLES)
-every_series = pytest.mark.parametrize("name", SERIES)
+def over(names):
+    """Parametrize; networks of PyPOTS are slow."""
+    slow = ("gpvae", "gpvae_rows", "brits", "saits")
+    marks = {name: [pytest.mark.slow] if name in slow else [] for name in names}
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=marks[name]) for name in names]
+    )
+
+
+every, every_table, every_series = over(IMPUTERS), over(TABLES), over(SERIES)
 
 
 @pytest.mark.parametrize("kind", ["plain", "sparse", "dense", "constant", "huge", "tiny"])

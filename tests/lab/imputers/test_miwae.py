@@ -178,7 +178,7 @@ def test_the_rate_is_chosen_on_hidden_entries():
 def test_it_beats_the_mean_by_a_factor_of_three():
     x = low_rank(5)
     table, missing = hide(x, 0.3, 0)
-    imputer = MIWAE(max_steps=1000, n_importance=5, n_imputation=200, random_state=0)
+    imputer = MIWAE(max_steps=300, n_importance=5, n_imputation=100, random_state=0)
     means = np.broadcast_to(np.nanmean(table, 0), x.shape)
     error = scaled_rmse(imputer.fit_transform(table), x, missing)
     assert 3 * error < scaled_rmse(means, x, missing)

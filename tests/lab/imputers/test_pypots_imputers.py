@@ -17,6 +17,7 @@ from imputefree.lab.imputers._pypots_models import Scale, last_seen, make_networ
 from tests.lab.imputers.made import hide, low_rank, relative_error, scaled_rmse, smooth
 from tests.refusals import check_error
 
+pytestmark = pytest.mark.slow  # PyPOTS takes long to import
 QUICK = {"random_state": 0, "max_iter": 2, "hidden_size": 8}
 every = pytest.mark.parametrize("name", ["brits", "saits", "gpvae"])
 padding = pytest.mark.parametrize("name", ["brits", "saits"])  # take series of unequal length
@@ -30,7 +31,6 @@ def gappy(seed=0, n=12, steps=5, d=3, rate=0.4):
     return hide(smooth(seed, n, steps, d), rate, seed)[0]
 
 
-@pytest.mark.slow
 def test_pypots_is_imported_on_first_use_and_prints_and_writes_nothing(tmp_path):
     script = """
 import sys
@@ -92,7 +92,6 @@ def test_scaling_is_undone():
     assert (scale.back(np.full((1, 3), 2.0))[:, 2] == 0).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options", "bound"),
     [

@@ -9,6 +9,8 @@ import pytest
 from imputefree.lab.report._results_page import report
 from tests.lab.made_up_results import everything
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):

@@ -18,6 +18,7 @@ from imputefree.lab.rivals import BRITSClassifier, GRUDClassifier, SAITSClassifi
 from tests.refusals import check_error
 
 CLASSES = [GRUDClassifier, BRITSClassifier, SAITSClassifier]
+pytestmark = pytest.mark.slow  # PyPOTS takes long to import
 every = pytest.mark.parametrize("cls", CLASSES)
 
 

@@ -185,6 +185,7 @@ def test_importance_of_images_has_a_shape(images):
     assert len(found["observed"]) == len(found["missing"]) == 784
 
 
+@pytest.mark.slow
 def test_features_put_classes_apart():
     rng = np.random.default_rng(0)
     y = np.arange(450) % 3

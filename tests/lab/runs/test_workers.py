@@ -30,11 +30,15 @@ from tests.lab.runs.test_run import HERE, alike, csv, runs
 from tests.refusals import check_error
 
 __all__ = ["csv", "root"]  # fixtures
-dask = pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+
+
+def dask(test):
+    """Mark a test that needs the cluster, whose processes all import PyTorch."""
+    return pytest.mark.slow(pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")(test))
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_takes_no_other_down():
+def test_a_process_that_dies_takes_no_other_down(monkeypatch):
     def deadly(number):  # in here it is pickled whole, so that processes import little
         import os
 
@@ -42,6 +46,9 @@ def test_a_process_that_dies_takes_no_other_down():
             os._exit(9)
         return number**2, os.environ["OMP_NUM_THREADS"]
 
+    # without the initializer, which would import PyTorch; test_run.py shows what that one does
+    bare = partial(module.ProcessPoolExecutor, 1, env=module.ONE_THREAD)
+    monkeypatch.setattr(module, "_process", bare)
     results = dict(by_processes(deadly, range(4), n_jobs=2))
     assert isinstance(results.pop(1), WorkerDied)
     assert results == {0: (0, "1"), 2: (4, "1"), 3: (9, "1")}
@@ -122,7 +129,6 @@ def stuck_in(pid, run, **options):
 
 
 @dask
-@pytest.mark.slow
 def test_a_worker_killed_in_the_middle(address, tmp_path, csv, monkeypatch):
     from distributed import Client
 
@@ -201,7 +207,6 @@ def test_another_version_on_a_worker(address, monkeypatch):
 
 
 @dask
-@pytest.mark.slow
 def test_a_run_that_kills_its_workers_fails_and_the_rest_goes_on(address):
     def deadly(number):
         if number == 1:
@@ -228,7 +233,6 @@ def test_no_worker_left(address, monkeypatch):
 
 
 @dask
-@pytest.mark.slow
 def test_a_scheduler_that_dies_is_one_error(scheduler):  # the last to use it
     def slow(number):
         time.sleep(0.3)

@@ -77,6 +77,7 @@ def test_cache_folders():
     assert cache_folder("win32", {"LOCALAPPDATA": "here"}).parts[:2] == ("here", "imputefree")
 
 
+@pytest.mark.slow
 def test_an_import_opens_no_connection():
     code = (
         "import socket\n"

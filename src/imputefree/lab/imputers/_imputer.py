@@ -14,9 +14,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._estimator_tools import all_or_nothing, private_generator
-from ..._rules import check_value
-from ...data import NumericTables, is_polars, numbers, read_panel
+from ..._rules import all_or_nothing, check_value, private_generator
+from ...data import NumericTables, is_polars, numbers, read_panel, remember_columns
 from ...errors import InputError, InputTypeError
 from ...estimators import RULES
 
@@ -59,7 +58,7 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         with all_or_nothing(self):
             values, columns = self._read_training(X)
             observed = ~np.isnan(values)
-            self._remember(columns)
+            remember_columns(self, columns)
             self.mean_, self.spread_ = _mean_and_spread(values, observed)
             self._learn(self._scaled(values, observed), observed, self._rng())
         return self

@@ -208,7 +208,7 @@ class MIWAE(DeepImputer):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 1)) @ np.ones((1, 4))
     >>> gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    >>> filled = MIWAE(max_steps=500, n_imputation=100, random_state=0).fit_transform(gappy)
+    >>> filled = MIWAE(max_steps=200, n_imputation=100, random_state=0).fit_transform(gappy)
     >>> bool(np.isnan(filled).any()), bool(np.abs(filled - X).mean() < 0.1)
     (False, True)
     """

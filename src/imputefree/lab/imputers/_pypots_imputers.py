@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..._estimator_tools import private_generator
-from ..._rules import Rule, check_rules, number, whole
+from ..._rules import Rule, check_rules, number, private_generator, whole
 from ...errors import InputError
 from ._imputer import Array, Imputer, SeriesImputer, check_finite
 from ._pypots_models import (

@@ -13,10 +13,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..._estimator_tools import private_generator
 from ..._progress import training_progress
-from ..._rules import check_rules
-from ...data import Examples, NumericTables, location, read_classes, read_target
+from ..._rules import check_rules, private_generator
+from ...data import (
+    Examples,
+    NumericTables,
+    location,
+    read_classes,
+    read_target,
+    remember_columns,
+)
 from ...errors import InputError
 from ..imputers._mixture import (
     MIXTURE_RULES,
@@ -86,7 +92,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
         self.kind_, self.classes_, self.mixtures_ = kind, classes, mixtures
         self.center_, self.spread_ = center, spread
         self.n_iter_ = max(len(member) - 1 for model in mixtures for member in model.history_)
-        self._remember(columns)
+        remember_columns(self, columns)
         self.class_prior_ = np.array([(target == label).mean() for label in classes])
         return self
 

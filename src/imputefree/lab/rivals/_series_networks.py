@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from ..._estimator_tools import private_generator
-from ..._rules import Rule, check_rules, number
+from ..._rules import Rule, check_rules, number, private_generator
 from ...data import (
     Columns,
     Examples,

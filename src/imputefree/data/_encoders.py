@@ -1,8 +1,9 @@
-"""From columns to what a network reads: scaled values and an observed mask.
+"""From columns or series to what a network reads: scaled values and an observed mask.
 
 `Number` and `Category` say how one column becomes inputs, and what a missing value of it could have
 been. A `TableEncoder` learns one of them per column, from training rows only, and then turns any
-table with the same columns into a `Table`. No outlier moves what it learns far.
+table with the same columns into a `Table`; a `PanelEncoder` does so for series. No outlier moves
+what they learn far.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from scipy.special import ndtri
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
 from ._columns import Columns, feature_count_error, to_strings
+from ._panel import Panel
+from ._panel_frames import first_steps
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
@@ -30,6 +33,7 @@ RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
 RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs per number
+LONGEST = 1e300  # keeps differences of any two times finite
 
 
 def location(values: np.ndarray) -> tuple[float, float]:
@@ -269,7 +273,72 @@ class Table:
         return np.where(self.observed, self.values, np.float32(placeholder))
 
 
-class TableEncoder:
+class Encoder:
+    """What is known of network inputs once each column has its plan."""
+
+    plans: list[Plan]
+    named: bool
+    indicator: bool
+
+    @property
+    def input_names(self) -> list[str]:
+        """One name per network input, in order."""
+        names = [name for plan in self.plans for name in plan.inputs]
+        return names + [f"{self.names[j]} is missing" for j in self._with_indicator()]
+
+    @property
+    def input_columns(self) -> np.ndarray:
+        """For each input (but times) the number of the column it comes from; shape (D,)."""
+        entries = [j for j, plan in enumerate(self.plans) for _ in plan.inputs]
+        return np.array(entries + self._with_indicator(), dtype=np.int64)
+
+    @property
+    def n_entries(self) -> int:
+        """How many inputs hold entries; the rest are indicators (and times)."""
+        return sum(len(plan.inputs) for plan in self.plans)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of training; for series, those of the steps, then the static ones."""
+        return [plan.name for plan in self.plans]
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.plans)
+
+    def encode(self, arrays: list[np.ndarray]) -> Table:
+        """Encode columns in the order of training; (n,) each -> Table of (n, D)."""
+        positions, n_entries = self.input_columns, self.n_entries
+        shape = (len(arrays[0]), len(positions))
+        values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
+        unseen, start = [], 0
+        for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
+            span = slice(start, start + len(plan.inputs))
+            seen, new_levels = plan.encode(array, values[:, span], self._label(plan))
+            observed[:, span] = seen[:, None]
+            indicator = n_entries + np.flatnonzero(positions[n_entries:] == j)  # one or none
+            values[:, indicator] = ~seen[:, None]
+            if new_levels:
+                unseen.append(f"{plan.name!r}: {shorten(new_levels)}")
+            start = span.stop
+        if unseen:
+            warnings.warn(
+                "Categories that training never saw are treated as missing. " + "; ".join(unseen),
+                UnseenCategoryWarning,
+                stacklevel=2,
+            )
+        return Table(values, observed)
+
+    def _label(self, plan: Plan) -> str:
+        return f"column {plan.name!r}" if self.named else f"column {plan.name}"
+
+    def _with_indicator(self) -> list[int]:
+        """Columns that have an indicator."""
+        return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
+
+
+class TableEncoder(Encoder):
     """Learns how to scale and encode tables, and encodes them.
 
     categorical_features : "auto" (string and category columns), or a list of names or positions
@@ -310,65 +379,15 @@ class TableEncoder:
         )
         scaled = self.numeric_encoding != "unscaled"
         self.named = columns.named
-        self.plans: list[Plan] = [
+        self.plans = [
             Category.learn(name, array) if category else Number.learn(name, array, rich, scaled)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self
 
-    @property
-    def input_names(self) -> list[str]:
-        """One name per network input, in order."""
-        names = [name for plan in self.plans for name in plan.inputs]
-        return names + [f"{self.names[j]} is missing" for j in self._with_indicator()]
-
-    @property
-    def input_columns(self) -> np.ndarray:
-        """For each input the number of the column it comes from; shape (D,)."""
-        entries = [j for j, plan in enumerate(self.plans) for _ in plan.inputs]
-        return np.array(entries + self._with_indicator(), dtype=np.int64)
-
-    @property
-    def n_entries(self) -> int:
-        """How many inputs hold entries of the table; the rest are indicators."""
-        return sum(len(plan.inputs) for plan in self.plans)
-
-    @property
-    def names(self) -> list[str]:
-        """The columns of the training table."""
-        return [plan.name for plan in self.plans]
-
-    @property
-    def n_columns(self) -> int:
-        """How many columns the table has."""
-        return len(self.plans)
-
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
         return self.encode(self._match(columns))
-
-    def encode(self, arrays: list[np.ndarray]) -> Table:
-        """Encode columns in the order of training; (n,) each -> Table of (n, D)."""
-        positions, n_entries = self.input_columns, self.n_entries
-        shape = (len(arrays[0]), len(positions))
-        values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
-        unseen, start = [], 0
-        for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
-            span = slice(start, start + len(plan.inputs))
-            seen, new_levels = plan.encode(array, values[:, span], self._label(plan))
-            observed[:, span] = seen[:, None]
-            indicator = n_entries + np.flatnonzero(positions[n_entries:] == j)  # one or none
-            values[:, indicator] = ~seen[:, None]
-            if new_levels:
-                unseen.append(f"{plan.name!r}: {shorten(new_levels)}")
-            start = span.stop
-        if unseen:
-            warnings.warn(
-                "Categories that training never saw are treated as missing. " + "; ".join(unseen),
-                UnseenCategoryWarning,
-                stacklevel=2,
-            )
-        return Table(values, observed)
 
     def numbers(self, columns: Columns) -> np.ndarray:
         """The table as trees read it; (n, columns) -> (n, n_entries) float64.
@@ -399,13 +418,6 @@ class TableEncoder:
             declared=[isinstance(plan, Category) for plan in self.plans],
         )
 
-    def _label(self, plan: Plan) -> str:
-        return f"column {plan.name!r}" if self.named else f"column {plan.name}"
-
-    def _with_indicator(self) -> list[int]:
-        """Columns that have an indicator."""
-        return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
-
     def _chosen_categories(self, columns: Columns) -> list[bool]:
         """Which columns are categories; strings always are."""
         chosen, names = self.categorical_features, columns.names
@@ -413,11 +425,9 @@ class TableEncoder:
         if isinstance(chosen, str) and chosen == "auto":
             return [a or b for a, b in zip(columns.declared, strings, strict=True)]
         if isinstance(chosen, str) or not isinstance(chosen, Iterable):
-            raise ParameterError(
-                f"categorical_features is {chosen!r}",
-                'It must be "auto" or a list of column names or positions',
-                "Write categorical_features=[…]",
-            )
+            fact = f"categorical_features is {chosen!r}"
+            rule = 'It must be "auto" or a list of column names or positions'
+            raise ParameterError(fact, rule, "Write categorical_features=[…]")
         for item in chosen:
             position = names.index(item) if item in names else item
             if (
@@ -425,11 +435,9 @@ class TableEncoder:
                 or not isinstance(position, int | np.integer)
                 or not -len(names) <= position < len(names)
             ):
-                raise ParameterError(
-                    f"categorical_features names {item!r}, which is not a column",
-                    "It must list column names or positions of the training table",
-                    f"The columns are: {shorten(names)}",
-                )
+                fact = f"categorical_features names {item!r}, which is not a column"
+                rule = "It must list column names or positions of the training table"
+                raise ParameterError(fact, rule, f"The columns are: {shorten(names)}")
             strings[int(position)] = True
         return strings
 
@@ -478,3 +486,153 @@ class TableEncoder:
         plans = [dict(plan) for plan in state["plans"]]
         encoder.plans = [KINDS[plan.pop("kind")](**plan) for plan in plans]
         return encoder
+
+
+class PanelEncoder(Encoder):
+    """Learn how to scale and encode series, and encode them.
+
+    Inputs of a step, in this order: entries of its columns, static entries, indicators of both,
+    and the times since.
+
+    time_since : add, per column with gaps, the time since its last observation before this step
+        and, if steps are not evenly spaced in training, the time since the last step
+    others : as for `TableEncoder`; `categorical_features` may name static columns too
+
+    >>> from imputefree.data import read_panel
+    >>> encoder = PanelEncoder().fit(read_panel([[[1.0], [np.nan]], [[3.0], [2.0], [4.0]]]))
+    >>> encoder.input_names
+    ['0', '0 is missing', 'time since 0']
+    >>> encoder.transform(read_panel([[[np.nan], [np.nan], [2.5], [2.5]]])).values.round(2)
+    array([[0.  , 1.  , 0.  ],
+           [0.  , 1.  , 0.69],
+           [0.  , 0.  , 1.1 ],
+           [0.  , 0.  , 0.69]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        categorical_features: str | Sequence[Any] = "auto",
+        indicator: bool = True,
+        numeric_encoding: str = "plain",
+        time_since: bool = True,
+        owner: str = "PanelEncoder",
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.indicator, self.numeric_encoding = indicator, numeric_encoding
+        self.time_since, self.owner = time_since, owner
+
+    def fit(self, panel: Panel) -> PanelEncoder:
+        """Learn scales, levels, gaps and the median distance of steps from training series."""
+        for_steps, for_statics = self._categories(panel)
+        options = (self.indicator, self.numeric_encoding, self.owner)
+        self.steps = TableEncoder(for_steps, *options).fit(panel.steps)
+        self.statics = None
+        if panel.statics is not None:
+            self.statics = TableEncoder(for_statics, *options).fit(panel.statics)
+        self._join_plans()
+        later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
+        distances = np.minimum(_since(panel)[later], LONGEST)
+        self.unit = float(np.median(distances)) if len(distances) else 1.0
+        even = not len(distances) or np.ptp(distances) <= 1e-6 * self.unit
+        self.uneven = bool(self.time_since and not even)
+        return self
+
+    def _join_plans(self) -> None:
+        """Static columns are encoded like those of the steps, repeated at every step."""
+        self.named, self.plans = self.steps.named, list(self.steps.plans)
+        if self.statics is not None:
+            self.plans += self.statics.plans
+
+    @property
+    def input_names(self) -> list[str]:
+        """One name per network input, in order."""
+        since = [f"time since {self.steps.names[j]}" for j in self.timed_columns()]
+        since += ["time since the last step"] * self.uneven
+        return super().input_names + since
+
+    def transform(self, panel: Panel) -> Table:
+        """Encode series with the same columns -> Table of (steps of all series, D)."""
+        check_statics(self.statics, panel)
+        arrays = self.steps.arranged(panel.steps).arrays
+        if self.statics is not None and panel.statics is not None:
+            statics = self.statics.arranged(panel.statics).arrays
+            arrays += [np.repeat(array, panel.lengths) for array in statics]
+        table = self.encode(arrays)
+        since = self._times(panel, table.observed)
+        return Table(
+            np.hstack([table.values, since]),
+            np.hstack([table.observed, np.ones(since.shape, dtype=bool)]),
+        )
+
+    def timed_columns(self) -> list[int]:
+        """Columns of the steps whose time since the last observation is an input."""
+        return [
+            j
+            for j, plan in enumerate(self.steps.plans)
+            if self.time_since and plan.has_gaps and plan.inputs  # a category may have no level
+        ]
+
+    def _times(self, panel: Panel, observed: np.ndarray) -> np.ndarray:
+        """log(1 + time since / median distance of steps); (steps, inputs) float32."""
+        entries = self.steps.input_columns[: self.steps.n_entries]
+        first_input = np.searchsorted(entries, self.timed_columns())
+        columns = [_since(panel, observed[:, i]) for i in first_input]
+        if self.uneven:
+            columns.append(np.minimum(_since(panel), LONGEST))
+        since = np.empty((len(panel.times), len(columns)), dtype=np.float32)
+        for i, column in enumerate(columns):
+            with np.errstate(over="ignore"):
+                since[:, i] = np.log1p(np.minimum(column / self.unit, LONGEST))
+        return since
+
+    def _categories(self, panel: Panel) -> tuple[Any, Any]:
+        """Which of `categorical_features` are columns of steps, and which static."""
+        chosen = self.categorical_features
+        if isinstance(chosen, str) or panel.statics is None or not isinstance(chosen, Iterable):
+            return chosen, "auto"
+        chosen = list(chosen)
+        static = [name for name in chosen if name in panel.statics.names]
+        return [name for name in chosen if name not in static], static
+
+    def state(self) -> dict[str, Any]:
+        """Everything learned, as plain JSON types."""
+        return {
+            "steps": self.steps.state(),
+            "statics": None if self.statics is None else self.statics.state(),
+            "time_since": self.time_since,
+            "unit": self.unit,
+            "uneven": self.uneven,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> PanelEncoder:
+        """The reverse of `state`."""
+        encoder = cls(time_since=bool(state["time_since"]))
+        encoder.steps = TableEncoder.from_state(state["steps"])
+        encoder.indicator = encoder.steps.indicator
+        encoder.statics = state["statics"] and TableEncoder.from_state(state["statics"])
+        encoder._join_plans()
+        encoder.unit, encoder.uneven = float(state["unit"]), bool(state["uneven"])
+        return encoder
+
+
+def check_statics(statics: TableEncoder | None, panel: Panel) -> None:
+    """Refuse series with static columns if training had none, and the other way round."""
+    if (statics is None) != (panel.statics is None):
+        fact = f"{'no ' * (panel.statics is None)}static columns are given"
+        rule = f"Training had {'none' if statics is None else shorten(statics.names)}"
+        raise InputError(fact, rule, "Pass static= as in training, with NaN for what is unknown")
+
+
+def _starts(panel: Panel) -> np.ndarray:
+    """For each step the number of its series' first step; (S,)."""
+    return np.repeat(first_steps(panel.lengths), panel.lengths)
+
+
+def _since(panel: Panel, observed: Any = True) -> np.ndarray:
+    """Time since the last observation *before* each step, or since the series began; (S,)."""
+    here = np.arange(len(panel.times))
+    last = np.maximum.accumulate(np.where(observed, here, 0))
+    before = np.concatenate([[0], last[:-1]])
+    with np.errstate(over="ignore"):
+        return panel.times - panel.times[np.maximum(before, _starts(panel))]

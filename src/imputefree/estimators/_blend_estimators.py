@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ._blend import BlendEstimator
-from ._inputs import TableInputs
+from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._table_estimators import GILClassifier, GILRegressor
-from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

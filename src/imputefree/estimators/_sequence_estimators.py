@@ -11,9 +11,8 @@ import torch
 from ..data import Panel, PanelEncoder
 from ..gil import SequencePredictor
 from ._base import GILEstimator
-from ._inputs import SeriesInputs
+from ._inputs import ClassTarget, NumberTarget, SeriesInputs
 from ._parameters import SequenceParameters, check_parameters
-from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

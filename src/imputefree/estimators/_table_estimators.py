@@ -8,9 +8,8 @@ from typing import Any, Self
 from ..data import TableEncoder
 from ..gil import Predictor
 from ._base import GILEstimator
-from ._inputs import TableInputs
+from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
-from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

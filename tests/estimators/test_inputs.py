@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from imputefree.estimators._targets import FARTHEST, ClassTarget, NumberTarget
+from imputefree.estimators._inputs import FARTHEST, ClassTarget, NumberTarget
 from tests.refusals import check_error
 
 

@@ -124,7 +124,10 @@ def test_nothing_but_failures_is_code_1(run, root):
     ("words", "parts"),
     [
         (["moon"], ["no study 'moon'", "mnist, ", "physionet2012", "table:NAME", "hepatitis"]),
-        (["icu", "--methods", "gil,gill"], ["no method 'gill'", "Known are mask_only", "gil-h"]),
+        (
+            ["icu", "--methods", "gil,gill"],
+            ["no series method 'gill'", "Known are mask_only", "gil-h"],
+        ),
         (["icu", "--rates", "0.5"], ["'icu' hides nothing on purpose"]),
         (["mnist", "--rates", "half"], ["--rates is 'half'", "for example, 0.5,0.9"]),
         (["mnist", "--rates", "0.5,1.5"], ["--rates is '0.5,1.5'"]),

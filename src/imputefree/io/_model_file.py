@@ -97,7 +97,10 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
     network.load_state_dict(weights, assign=True)
     model.predictor_ = network
     for name in (name for name in FITTED if name in content["fitted"]):
-        setattr(model, name, _unpack_fitted(content["fitted"][name]))
+        packed = content["fitted"][name]
+        is_array = "array" in packed
+        value = np.array(packed["array"], packed["dtype"]) if is_array else packed["value"]
+        setattr(model, name, value)
     if hasattr(model, "layout_"):
         Layout.from_dict(model.layout_).check()
     classes = len(model.classes_) if hasattr(model, "classes_") else 1
@@ -209,12 +212,6 @@ def _pack_fitted(value: Any) -> dict[str, Any]:
     if isinstance(value, np.ndarray):
         return {"array": value.tolist(), "dtype": value.dtype.str}
     return {"value": value}
-
-
-def _unpack_fitted(packed: dict[str, Any]) -> Any:
-    if "array" in packed:
-        return np.array(packed["array"], dtype=np.dtype(packed["dtype"]))
-    return packed["value"]
 
 
 def _subclasses(cls: Any) -> list[Any]:

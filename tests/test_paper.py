@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +12,10 @@ import pytest
 
 from imputefree.lab.report import runs_frame
 from imputefree.lab.runs import Run, plan, read_results
-from imputefree.lab.runs._workers import in_this_process
 from paper import run, tables
 from paper.policy_helps import policy_helps, sentence
 from paper.run import runs_of
+from tests.lab.simulated import in_this_process
 
 PAPER = Path(__file__).parent.parent / "paper"
 COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))
@@ -66,7 +67,7 @@ def test_one_command_per_table(tmp_path, monkeypatch):
 
 
 def line(study, method, auc, split=0):
-    return Run(study, method, split_seed=split).as_dict() | {
+    return asdict(Run(study, method, split_seed=split)) | {
         "status": "done",
         "rows": [80, 10, 10],
         "scores": {"auc": auc},

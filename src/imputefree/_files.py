@@ -21,14 +21,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
     If it fails, an older file at `path` stays as it was and nothing else is left behind. The new
     file gets the usual permissions (mkstemp's would be private).
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "figures.txt"
-    ...     with replacing(path) as place:
-    ...         _ = place.write_text("whole")
-    ...     path.read_text(), len(list(path.parent.iterdir()))
-    ('whole', 1)
     """
     place = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
@@ -60,13 +52,6 @@ def write_errors(
 
 @contextmanager
 def saving(path: Path, kind: Kind = ResultsError, remedy: str = REMEDY) -> Iterator[Path]:
-    """`replacing`, with the errors of `write_errors`.
-
-    >>> with saving(Path("no/such/folder.txt")) as place:
-    ...     _ = place.write_text("")
-    Traceback (most recent call last):
-    imputefree.errors.ResultsError: no/such/folder.txt cannot be written (No such file or \
-directory). Files are ...
-    """
+    """`replacing`, with the errors of `write_errors`."""
     with write_errors(path, kind, remedy=remedy), replacing(path) as place:
         yield place

@@ -39,16 +39,17 @@ def _bar(
 
 
 @contextmanager
-def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport | None]:
-    """Yields a function to call after each epoch, or None if there is no terminal."""
+def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport]:
+    """Yields a function to call after each epoch; without a terminal it does nothing."""
     columns = (DESCRIPTION, "BarColumn", *COUNT, "{task.fields[figures]}")
     with _bar(wanted, columns, title, epochs, transient=True) as update:
 
         def report(epoch: int, figures: dict[str, float]) -> None:
-            text = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
-            update and update(completed=epoch + 1, figures=text)
+            if update:
+                text = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
+                update(completed=epoch + 1, figures=text)
 
-        yield report if update else None
+        yield report
 
 
 @contextmanager

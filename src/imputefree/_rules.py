@@ -115,18 +115,7 @@ def private_generator(random_state: Any) -> np.random.Generator:
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Restore the attributes of an estimator if the block fails, so that it is not half fitted.
-
-    >>> from types import SimpleNamespace
-    >>> model = SimpleNamespace(mean_=1.0)
-    >>> try:
-    ...     with all_or_nothing(model):
-    ...         model.mean_, model.spread_ = 5.0, 0.0
-    ...         raise ValueError
-    ... except ValueError:
-    ...     print(model)
-    namespace(mean_=1.0)
-    """
+    """Restore the attributes of an estimator if the block fails, so that it is not half fitted."""
     before = dict(estimator.__dict__)
     try:
         yield

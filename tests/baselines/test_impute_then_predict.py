@@ -228,7 +228,7 @@ def test_bad_input():
     gappy, _, y = series()
     model = ImputeThenPredict(None, GILSequenceClassifier(**QUICK)).fit(gappy, y)
     panel = Panel.from_list(gappy, static=pd.DataFrame({"age": np.zeros(60)}))
-    check_error(lambda: model.predict(panel), "training had none", kind=InputError)
+    check_error(lambda: model.predict(panel), "Training had none", kind=InputError)
     model.fit(panel, y)
     check_error(lambda: model.predict(gappy), "static", kind=InputError)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -11,7 +12,7 @@ from imputefree.lab.runs._protocol import Run
 
 def line(method="gil", seed=0, **more):
     scores = {"accuracy": 0.8 + seed / 100, "auc": 0.9}
-    run = Run("icu", method, options={"form": "fixed"}, split_seed=seed).as_dict()
+    run = asdict(Run("icu", method, options={"form": "fixed"}, split_seed=seed))
     return run | {"status": "done", "simulated": True, "scores": scores, "cost": {}} | more
 
 

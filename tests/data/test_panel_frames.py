@@ -172,9 +172,9 @@ def test_variables_may_be_numbers():
 def test_two_values_of_a_variable_at_one_time_are_refused():
     X = pairs([("a", 0, "hr", 1.0), ("b", 0, "hr", 1.0), ("b", 0, "hr", 2.0)])
     fact = "id 'b' has two values of 'hr' at time 0.0 (rows 1 and 2). A variable has one value"
-    remedy = "X.groupby(['who', 'hour', 'what'])['value'].mean().reset_index()"
+    remedy = "X.groupby(['who', 'hour', 'what'])['value'].mean()"
     check_error(X, fact, remedy, layout=PAIRS)
-    remedy = "X.group_by(['who', 'hour', 'what']).mean()"
+    remedy = "X.groupby(['who', 'hour', 'what'])"
     check_error(pl.from_pandas(X), fact, remedy, layout=PAIRS)
 
 

@@ -31,3 +31,9 @@ def series(n=80, seed=0):
     for one in members:
         one[rng.random(one.shape) < 0.5] = np.nan
     return members, (signal > 0).astype(int)
+
+
+def in_this_process(work, items):
+    """Workers for `run_grid`: one run after another, since processes start slowly."""
+    for item in items:
+        yield item, work(item)

@@ -123,13 +123,13 @@ def write_command(name: str, output: Path, root: Path | None, options: tuple[str
         report("reading")
         study = load(name, root, **_options(options))
         report("writing")
-        written = long_form(study)
-        write_frame(written.frame, output)
-    click.echo(f"{output}: {len(written.frame):,} rows, {len(written.frame.columns)} columns")
+        frame, fit_options = long_form(study)
+        write_frame(frame, output)
+    click.echo(f"{output}: {len(frame):,} rows, {len(frame.columns)} columns")
     click.echo(f"Data: {study.citation}. Terms: {study.licence}.")
     for note in study.notes:
         click.echo(note)
-    click.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *written.options])}")
+    click.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *fit_options])}")
 
 
 def _study(name: str, root: Path | None, options: tuple[str, ...], **columns: Any) -> Study:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from .._progress import byte_progress
-from ..errors import counted
+from ..errors import ParameterError, counted
 from ._options import (
     Command,
     console,
@@ -20,6 +20,7 @@ from ._options import (
     model_argument,
     on_error_option,
     option,
+    refuse_overwriting,
 )
 
 
@@ -40,15 +41,14 @@ def predict_command(
     missing, as are words such as NA among numbers and categories that training never saw. For
     series, --keep copies the first known value.
     """
-    from ..io import STDOUT, table_output
+    if output != "-":
+        refuse_overwriting(Path(output), (model, data), ParameterError)
+    from ..io import table_output
     from ..workflow import load_model, predict_file
 
     estimator = load_model(model)
     try:
-        with (
-            table_output(output, never=(model, data)) as write,
-            byte_progress(True, data.name) as progress,
-        ):
+        with table_output(output) as write, byte_progress(True, data.name) as progress:
             skip = on_error == "skip"
             written, notes = predict_file(estimator, data, write, keep, skip, in_memory, progress)
     except BrokenPipeError:
@@ -57,7 +57,7 @@ def predict_command(
         return
     for note in notes:
         click.echo(note, err=True)
-    if output != STDOUT:
+    if output != "-":
         click.echo(f"{counted(written, 'prediction')}: {output}")
 
 

@@ -133,11 +133,11 @@ class Number:
         elif rich and len(distinct) > 2:
             levels = distinct
         shares = counts / max(counts.sum(), 1)
-        lists = (part.tolist() for part in (levels, knots, scores, distinct, shares))
-        fields = ("levels", "knots", "scores", "values", "shares")
-        learned: dict[str, Any] = dict(zip(fields, lists, strict=True))
+        inputs = levels.tolist(), knots.tolist(), scores.tolist()
         gaps = bool(np.isnan(array).any())
-        return cls(name, gaps, *location(array), scaled=scaled, **learned)
+        return cls(
+            name, gaps, *location(array), *inputs, scaled, distinct.tolist(), shares.tolist()
+        )
 
     @property
     def inputs(self) -> list[str]:

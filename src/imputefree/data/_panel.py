@@ -341,6 +341,7 @@ def read_panel(
         X, kind = as_cube(X), ARRAY
     layout = replace(layout, lengths=lengths is not None, times=times is not None)
     _check_options(kind, layout)
+    refuse_no_series(len(X))
     if kind == ARRAY:
         rows = read_array(X, layout.axes, lengths)
     elif kind == LIST:
@@ -418,15 +419,11 @@ def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputEr
         remedy = "Sort the steps of each series by time, and merge steps of equal time"
         return InputError(fact, "Times must be strictly increasing within a series", remedy)
     by = "level=[0, 1]" if layout.id is None else f"[{layout.id!r}, {layout.time!r}]"
-    merged = f"group_by({by}).mean()"  # polars
-    if isinstance(rows.table, pd.DataFrame):
-        back = "" if layout.id is None else ".reset_index()"
-        merged = f"groupby({by}).mean(numeric_only=True){back}"
     return InputError(
         f"id {rows.ids[rows.series[row]]!r} has two rows at time {after} (rows {row} and"
         f" {next_row})",
         "A series has one row per time stamp",
-        f"Merge them first, for example with X.{merged}",
+        f"Merge them first, for example with X.groupby({by}).mean(numeric_only=True)",
     )
 
 
@@ -464,7 +461,15 @@ def prediction_panel(
         panel = X
     else:
         panel = read_panel(X, _remembered(X, trained, _named_columns(X, extras or {}), statics))
-    _refuse_forgotten(panel, trained)
+    if trained.lengths and panel.kind == ARRAY and not panel.layout.lengths:
+        fact = "the array comes without lengths, but in training it had them"
+        rule = "Padding is never guessed: without lengths it would be read as data"
+        remedy = "Pass Panel.from_array(X, lengths=…), with np.full(n, T) if nothing is padded"
+        raise InputError(fact, rule, remedy)
+    if trained.times and panel.kind in (ARRAY, LIST, NESTED) and not panel.timed:
+        fact = "the series come without times, but in training they had them"
+        rule = "The networks know the time between steps in the unit of training"
+        raise InputError(fact, rule, "Pass Panel.from_list or Panel.from_array with times=")
     if panel.layout.variable and steps is not None:
         # A variable that was never measured has no pairs.
         panel = replace(panel, steps=panel.steps.completed(list(steps)))
@@ -486,20 +491,6 @@ def _remembered(X: Any, trained: Layout, labels: tuple[str, ...], statics: Seque
     # Labels may still be in the frame; they are ignored.
     rest = (name for name in trained.apart if name in columns)
     return replace(layout, apart=tuple(dict.fromkeys([*labels, *rest])))
-
-
-def _refuse_forgotten(panel: Panel, trained: Layout) -> None:
-    """Refuse series without lengths or times if training had them: they come with the data."""
-    if trained.lengths and panel.kind == ARRAY and not panel.layout.lengths:
-        raise InputError(
-            "the array comes without lengths, but in training it had them",
-            "Padding is never guessed: without lengths it would be read as data",
-            "Pass Panel.from_array(X, lengths=…), with np.full(n, T) if nothing is padded",
-        )
-    if trained.times and panel.kind in (ARRAY, LIST, NESTED) and not panel.timed:
-        fact = "the series come without times, but in training they had them"
-        rule = "The networks know the time between steps in the unit of training"
-        raise InputError(fact, rule, "Pass Panel.from_list or Panel.from_array with times=")
 
 
 def _named_columns(X: Any, extras: Mapping[str, Any]) -> tuple[str, ...]:

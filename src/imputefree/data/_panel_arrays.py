@@ -20,7 +20,6 @@ from ._panel_frames import (
     names_of,
     plain,
     read_stamps,
-    refuse_no_series,
     refuse_no_values,
     stack,
 )
@@ -60,7 +59,6 @@ def read_array(X: np.ndarray, axes: str, lengths: Any) -> Rows:
 def _numbered(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each step the number of its series (S,), and 0 … n-1 as ids (n,) of series without."""
     n = len(lengths)
-    refuse_no_series(n)
     if not lengths.all():
         fact = f"series {int(np.argmin(lengths))} is empty (it has 0 steps)"
         rule = "A series has at least one step (its values may all be missing)"
@@ -93,8 +91,7 @@ def read_list(X: Sequence[Any]) -> Rows:
 
     Dates or fractions that index pandas members are their times; whole numbers are row labels.
     """
-    refuse_no_series(len(X))
-    kinds = [_kind(member) for member in X]
+    kinds = [_kind(member) for member in X]  # only members of one kind can be stacked
     for i, kind in enumerate(kinds):
         if kind != kinds[0]:
             rule = "Series of a list must be of one kind, so that columns can be matched"
@@ -111,7 +108,6 @@ def read_list(X: Sequence[Any]) -> Rows:
 
 
 def _kind(member: Any) -> str:
-    """What a member is; only members of one kind can be stacked."""
     if isinstance(member, pd.DataFrame):
         return "a pandas DataFrame"
     polars = is_polars(member) and type(member).__name__ == "DataFrame"
@@ -175,7 +171,6 @@ def _stack_frames(members: list[Any]) -> Any:
 
 def read_nested(X: pd.DataFrame, layout: Layout) -> Rows:
     """A frame with one row per series and a pd.Series in each cell (sktime's nested_univ)."""
-    refuse_no_series(len(X))
     names = [name for name in X.columns if str(name) not in {*layout.static, *layout.apart}]
     refuse_no_values(names, names_of(X))
     table, first = {}, column(X, str(names[0])).tolist()

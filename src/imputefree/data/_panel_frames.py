@@ -301,7 +301,6 @@ def _frame_kind(X: Any, layout: Layout) -> str:
 # ---- one row per step
 def read_long(X: Any, layout: Layout) -> Rows:
     """A frame with one row per step, ids and times in columns or in a two-level index."""
-    refuse_no_series(len(X))
     if layout.id is None:  # as sktime's pd-multiindex
         keys, times = (X.index.get_level_values(level) for level in (0, 1))
         labels = "level 0 of the index (the ids)", "level 1 of the index (the times)"
@@ -345,7 +344,6 @@ def _numbered(values: Any, label: str, rule: str) -> tuple[np.ndarray, Any]:
 # ---- one row per measurement
 def read_pairs(X: Any, layout: Layout) -> Rows:
     """A frame of (variable, value) pairs, pivoted to one column per variable, sorted by name."""
-    refuse_no_series(len(X))
     series, ids, place = _number_ids(column(X, layout.id), f"id column {layout.id!r}")
     stamps = read_stamps(column(X, layout.time), f"time column {layout.time!r}", place)
     variable, names = _number_variables(column(X, layout.variable), layout, place)
@@ -361,14 +359,12 @@ def read_pairs(X: Any, layout: Layout) -> Rows:
 
     if (twice := row_of_cell[cell] != rows).any():
         row = int(twice.argmax())
-        by = f"{[layout.id, layout.time, layout.variable]}"
-        merged = f"groupby({by})[{layout.value!r}].mean().reset_index()"
+        by = [layout.id, layout.time, layout.variable]
         raise InputError(
             f"id {ids[series[row]]!r} has two values of {names[variable[row]]!r} at time"
             f" {stamp_text(stamps[row])} (rows {row} and {row_of_cell[cell[row]]})",
             "A variable has one value per time stamp",
-            "Merge them first, for example with X."
-            + (merged if isinstance(X, pd.DataFrame) else f"group_by({by}).mean()"),
+            f"Merge them first, for example with X.groupby({by})[{layout.value!r}].mean()",
         )
     values = plain(column(X, layout.value))
     matrix = np.full((len(names), len(keys)), None if values.dtype == object else np.nan)

@@ -77,13 +77,7 @@ def _print_table(title: str, columns: list[str], lines: list[list[str]], console
 
 
 def headline(why: Explanation, row: int) -> str:
-    """The prediction in a few words.
-
-    >>> empty = np.empty((1, 0))
-    >>> why = Explanation([], np.array(["ill"]), np.array([0.25]), empty, None, *[empty] * 4)
-    >>> headline(why, 0)
-    "probability of 'ill': 0.2500"
-    """
+    """The prediction in a few words: "probability of 'ill': 0.2500"."""
     number = NumberFormat(why)(why.prediction[row])
     if why.of is None:
         return f"prediction {number}"
@@ -108,13 +102,7 @@ def value_text(value: Any) -> str:
 
 
 class NumberFormat:
-    """Writes the numbers of an explanation with as many decimals as the largest of them needs.
-
-    >>> empty = np.empty((1, 0))
-    >>> number = NumberFormat(Explanation([], None, np.array([0.25]), empty, None, *[empty] * 4))
-    >>> number(0.12345), number(-0.00001), number.signed(-0.0123)
-    ('0.1235', '0.0000', '−0.0123')
-    """
+    """Writes the numbers of an explanation with as many decimals as the largest of them needs."""
 
     def __init__(self, why: Explanation) -> None:
         sizes = [why.prediction, why.by_column().ravel(), why.next_value.ravel()]

@@ -100,16 +100,7 @@ def _quoted_records(
 
 
 class CsvRows:
-    """An open CSV file: `names` of its columns, then `rows` with some of them.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("id,age\\n7,31\\n8,\\n")
-    >>> with path.open("rb") as raw:
-    ...     for rows in CsvRows(path, raw).rows({"age": "number"}):
-    ...         print(rows.frame["age"].tolist(), rows.lines)
-    [31.0, nan] [2 3]
-    """
+    """An open CSV file: `names` of its columns, then `rows` with some of them."""
 
     word = "line"
 

@@ -98,7 +98,10 @@ def rebuild_model(cls: Any, content: dict[str, Any], weights: dict[str, torch.Te
     known = cls._get_param_names()
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
     for name in (name for name in FITTED if name in content["fitted"]):
-        setattr(model, name, _unpack_fitted(content["fitted"][name]))
+        packed = content["fitted"][name]
+        is_array = "array" in packed
+        value = np.array(packed["array"], packed["dtype"]) if is_array else packed["value"]
+        setattr(model, name, value)
     if hasattr(model, "layout_"):
         Layout.from_dict(model.layout_).check()
     model._restore(content, weights)
@@ -233,12 +236,6 @@ def _pack_fitted(value: Any) -> dict[str, Any]:
     if isinstance(value, np.ndarray):
         return {"array": value.tolist(), "dtype": value.dtype.str}
     return {"value": value}
-
-
-def _unpack_fitted(packed: dict[str, Any]) -> Any:
-    if "array" in packed:
-        return np.array(packed["array"], dtype=np.dtype(packed["dtype"]))
-    return packed["value"]
 
 
 def _subclasses(cls: Any) -> list[Any]:

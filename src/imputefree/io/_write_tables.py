@@ -23,13 +23,11 @@ Write = Callable[[pd.DataFrame], None]
 
 
 @contextmanager
-def table_output(output: str, never: tuple[Path, ...] = ()) -> Iterator[Write]:
+def table_output(output: str) -> Iterator[Write]:
     """Yields a function that takes frames of the same columns, to be written one after the other.
 
     A file appears when all is written; after a failure, an older file stays. On stdout ("-"),
     a device or a pipe, rows appear as they come.
-
-    never : files that must not be overwritten
     """
     if output == STDOUT:
         yield _csv_writer(sys.stdout, output)
@@ -37,7 +35,7 @@ def table_output(output: str, never: tuple[Path, ...] = ()) -> Iterator[Write]:
             sys.stdout.flush()
         return
     path = Path(os.path.realpath(output))
-    check_format(output, never)
+    check_format(output)
     with ExitStack() as stack:
         place = stack.enter_context(replacing(path)) if _is_plain(path) else path
         opened = ExitStack()
@@ -60,15 +58,11 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
         write(frame)
 
 
-def check_format(output: str | Path, never: tuple[Path, ...] = ()) -> None:
+def check_format(output: str | Path) -> None:
     """Refuse, before any work, a path to which no table can be written."""
     path = Path(os.path.realpath(output))
     if path.is_dir():
         raise ParameterError(f"--output is {output}, a folder", "It must be a file", "Name one")
-    for other in never:
-        if path.exists() and other.exists() and path.samefile(other):
-            fact = f"--output is {output}, which is the file that is read"
-            raise ParameterError(fact, "It would be overwritten", "Name another file")
     if _is_plain(path) and _ending(path) not in (*PLAIN, *PACKED, *PARQUET):
         fact = f"--output is {output}, of a kind that cannot be written"
         rule = f"Its name must end in {', '.join([*PLAIN[1:], *PACKED[1:], *PARQUET])}"

@@ -9,7 +9,7 @@ figures of repeated runs are in benchmarks/results.
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,66 +41,40 @@ POLICIES: dict[str, dict[str, Any]] = {
 }
 
 
-def table_models(members: int, epochs: int) -> dict[str, Any]:
-    """The models for the table, by the name shown."""
+def table_part(members: int, epochs: int, console: Console | None) -> Table:
+    """All models for tables on one split."""
     gaps = FunctionTransformer(lambda X: np.isnan(X).astype(float))
     filled = SimpleImputer(add_indicator=True)
     linear = LogisticRegression(max_iter=2000)
     gil: dict[str, Any] = {"n_members": members, "max_iter": epochs, "random_state": SEED}
-    return {
+    models = {
         "mask only (logistic regression)": make_pipeline(gaps, linear),
         "logistic regression, mean + indicator": make_pipeline(filled, StandardScaler(), linear),
         "gradient boosting": HistGradientBoostingClassifier(random_state=SEED),
         **{name: GILClassifier(**options, **gil) for name, options in POLICIES.items()},
     }
+    X, y = load_breast_cancer(return_X_y=True)
+    X[np.random.default_rng(SEED).random(X.shape) < MISSING] = np.nan
+    split = train_test_split(X, y, test_size=0.3, stratify=y, random_state=SEED)
+    title = f"Breast cancer, {MISSING:.0%} of entries removed at random (simulated gaps)"
+    return _compare(models, split, title, console)
 
 
-def series_models(members: int, epochs: int) -> dict[str, Any]:
-    """The models for the series, by the name shown."""
+def series_part(members: int, epochs: int, series: int, console: Console | None) -> Table:
+    """All models for series on one split."""
     linear = make_pipeline(StandardScaler(), LogisticRegression())
     boosting = HistGradientBoostingClassifier(random_state=SEED)
     gil: dict[str, Any] = {"id": "patient", "time": "hour", "static": ["age"]}
     gil |= {"n_members": members, "max_iter": epochs, "random_state": SEED}
-    return {
-        "mask only (logistic regression)": Summarised(linear, ["count"]),
-        "gradient boosting on summaries": Summarised(boosting, STATISTICS),
+    models = {
+        "mask only (logistic regression)": _summarised(linear, ["count"]),
+        "gradient boosting on summaries": _summarised(boosting, STATISTICS),
         **{
             name: GILSequenceClassifier(**options, **gil)
             for name, options in POLICIES.items()
             if options["policy"] != "gate"
         },
     }
-
-
-class Summarised:
-    """An ordinary model on statistics of each series instead of the series."""
-
-    def __init__(self, model: Any, statistics: list[str]) -> None:
-        self.model, self.statistics = model, statistics
-
-    def fit(self, frame: pd.DataFrame, y: pd.Series) -> Self:
-        self.model.fit(self._summaries(frame), y)
-        return self
-
-    def predict_proba(self, frame: pd.DataFrame) -> np.ndarray:
-        return self.model.predict_proba(self._summaries(frame))
-
-    def _summaries(self, frame: pd.DataFrame) -> np.ndarray:
-        by_patient = frame.drop(columns="hour").groupby("patient", sort=False)
-        return by_patient.agg(self.statistics).to_numpy()
-
-
-def table_part(members: int, epochs: int, console: Console | None) -> Table:
-    """All models for tables on one split."""
-    X, y = load_breast_cancer(return_X_y=True)
-    X[np.random.default_rng(SEED).random(X.shape) < MISSING] = np.nan
-    split = train_test_split(X, y, test_size=0.3, stratify=y, random_state=SEED)
-    title = f"Breast cancer, {MISSING:.0%} of entries removed at random (simulated gaps)"
-    return _compare(table_models(members, epochs), split, title, console)
-
-
-def series_part(members: int, epochs: int, series: int, console: Console | None) -> Table:
-    """All models for series on one split."""
     cohort = simulate_icu(series, random_state=SEED)
     train, test = train_test_split(
         cohort.y.index, test_size=0.3, stratify=cohort.y, random_state=SEED
@@ -110,8 +84,17 @@ def series_part(members: int, epochs: int, series: int, console: Console | None)
     )
     y_train, y_test = (cohort.y.loc[rows["patient"].unique()] for rows in (X_train, X_test))
     title = f"Septic shock within hours, simulated cohort, {cohort.missing_rate:.0%} missing"
-    models = series_models(members, epochs)
     return _compare(models, (X_train, X_test, y_train, y_test), title, console)
+
+
+def _summarised(model: Any, statistics: list[str]) -> Any:
+    """An ordinary model on statistics of each series instead of the series."""
+
+    def summaries(frame: pd.DataFrame) -> np.ndarray:
+        by_patient = frame.drop(columns="hour").groupby("patient", sort=False)
+        return by_patient.agg(statistics).to_numpy()
+
+    return make_pipeline(FunctionTransformer(summaries), model)
 
 
 def _compare(models: dict[str, Any], split: Any, title: str, console: Console | None) -> Table:

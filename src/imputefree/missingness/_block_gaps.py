@@ -1,13 +1,9 @@
 """Gaps in whole blocks: groups of columns, and the rows of pixels of images.
 
-MNIST's MAR of Section 4.4: part of an image is always seen and decides what else is missing.
-
-The paper says: "the MAR version assumes part of the image is always observable and the positions of
-missing pixels are determined by a distribution conditioned on features extracted from the
-observable portion following MIWAE", and "entire rows of pixels could be missing". It leaves open
-which part, which features, which distribution and the rate (its table prints "-").
-
-Two readings are implemented:
+MNIST's MAR of Section 4.4: "part of the image is always observable and the positions of missing
+pixels are determined by a distribution conditioned on features extracted from the observable
+portion following MIWAE", and "entire rows of pixels could be missing". The paper leaves open which
+part, which features, which distribution and the rate (its table prints "-"). Two readings:
 
 "rows" (the default), whose rate can be set. The upper half is seen. Features are the mean
 intensities of the four quarters of the seen part, in standard deviations. Each row of pixels of the

@@ -51,6 +51,10 @@ def metadata_of(model: Any) -> dict[str, Any]:
     steps = encoder.steps if series else encoder
     statics = encoder.statics if series else None
     classes = getattr(model, "classes_", None)
+    per_step = bool(series and model.predictor_.per_step)
+    rows = ("series, steps" if per_step else "series") if series else "rows"
+    output = (NUMBERS if classes is None else CLASSES).format(rows)
+    words = f"{SERIES if series else TABLE} {VALUES} {output}"
     return {
         "format": FORMAT,
         "imputefree": version("imputefree"),
@@ -62,8 +66,8 @@ def metadata_of(model: Any) -> dict[str, Any]:
         "columns": _described(steps),
         "static": None if statics is None else _described(statics),
         "layout": getattr(model, "layout_", None) if series else None,
-        "per_step": bool(series and model.predictor_.per_step),
-        "inputs": _instructions(model, series),
+        "per_step": per_step,
+        "inputs": " ".join(words.split()),
         "sha256": pack_model(model)[1]["sha256"],
     }
 
@@ -75,15 +79,6 @@ def _described(encoder: TableEncoder) -> list[dict[str, Any]]:
         else {"name": plan.name, "kind": "number"}
         for plan in encoder.plans
     ]
-
-
-def _instructions(model: Any, series: bool) -> str:
-    """What goes in and comes out, in words."""
-    rows = "rows"
-    if series:
-        rows = "series, steps" if model.predictor_.per_step else "series"
-    output = (CLASSES if hasattr(model, "classes_") else NUMBERS).format(rows)
-    return " ".join(f"{SERIES if series else TABLE} {VALUES} {output}".split())
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:

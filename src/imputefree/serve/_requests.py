@@ -50,7 +50,10 @@ out.
     """
     try:
         return json.loads(
-            body.decode(), parse_constant=Constant, parse_int=_integer, object_pairs_hook=_unique
+            body.decode(),
+            parse_constant=Constant,
+            parse_int=lambda digits: (int if len(digits) <= LONGEST_INTEGER else float)(digits),
+            object_pairs_hook=_unique,
         )
     except UnicodeDecodeError as error:
         fact = f"byte {error.start} of the body is not UTF-8"
@@ -68,10 +71,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         fact = f"{shown(name)} is given twice"
         raise RequestError(422, fact, "A field has one value", "Leave one out", name)
     return fields
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= LONGEST_INTEGER else float(digits)
 
 
 def shown(value: Any, limit: int = 60) -> str:

@@ -21,13 +21,6 @@ class Served:
     """Answers /predict and /explain, from the bytes of a body to plain JSON.
 
     Both methods may run in several threads at a time.
-
-    >>> from imputefree import GILClassifier
-    >>> X = np.array([[1.0, np.nan], [2.0, 5.0]] * 10)
-    >>> model = GILClassifier(max_iter=1, random_state=0).fit(X, ["ill", "well"] * 10)
-    >>> answer = Served(model).predict(b'{"rows": [{"0": 1.5, "1": null}, {}]}')
-    >>> len(answer["predictions"]), sorted(answer["predictions"][0]["probability"])
-    (2, ['ill', 'well'])
     """
 
     def __init__(self, model: Any, limits: Limits | None = None) -> None:

@@ -59,13 +59,6 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
     Each is described by its encoding in training, or by its kind if it has a role: "id", "time",
     "text" or "number". A model trained on an array has no names: then columns are taken in their
     order, if there are as many as in training.
-
-    >>> import pandas as pd
-    >>> from imputefree import GILRegressor
-    >>> X = pd.DataFrame({"dose": [1.0, None, 3.0, 4.0], "age": [31, 42, 53, 64]})
-    >>> model = GILRegressor(max_iter=1).fit(X, [1.0, 2.0, 3.0, 4.0])
-    >>> list(file_inputs(model, ["age", "ward", "dose"]))
-    ['dose', 'age']
     """
     roles, encoder = roles_of(model), model.encoder_
     wanted: dict[str, Plan | str] = {name: KIND_OF_ROLE[role] for role, name in roles.items()}
@@ -135,8 +128,6 @@ class Chunk(NamedTuple):
 class Chunks:
     """What a model reads from a file, piece by piece.
 
-    Parameters
-    ----------
     reader : the open file
     path : its name, for errors
     extra : other columns that are wanted, as in the file

@@ -54,10 +54,8 @@ class Clock:
         >>> Clock.learned(pd.Series(["01/02/2024", "13/02/2024"])).plain
         {'kind': 'dates', 'format': '%d/%m/%Y'}
         """
-        clock, values = cls(), _plain_cells(values)
-        clock.kind, first = _kind(values)
-        if clock.kind == "dates" and isinstance(first, str):
-            clock.format = _unambiguous_format(first, values)
+        clock = cls()
+        clock._settle(_plain_cells(values), learning=True)
         return clock
 
     @property
@@ -87,7 +85,7 @@ class Clock:
         dates = _dates(values, self.format)
         return _without_zone(dates), dates.isna().to_numpy()
 
-    def _settle(self, values: pd.Series) -> None:
+    def _settle(self, values: pd.Series, learning: bool = False) -> None:
         """Decide by the first time of the file which kind its times are."""
         kind, first = _kind(values)
         trained = self.known.get("kind")
@@ -97,8 +95,9 @@ class Clock:
             raise InputError(fact, rule, "Write times as in training")
         self.kind = kind
         if kind == "dates" and isinstance(first, str) and self.format is None:
-            only = pd.Series([first], name=values.name)
-            self.format = _unambiguous_format(first, only) if trained else _format(first)
+            shown = values if learning else pd.Series([first], name=values.name)
+            known = learning or trained
+            self.format = _unambiguous_format(first, shown) if known else _format(first)
 
 
 def _plain_cells(values: pd.Series) -> pd.Series:

@@ -171,7 +171,10 @@ def _lock(folder: Path) -> int:
     """Create the folder, if need be, and lock it; -> the open lock file."""
     path = folder / LOCK
     while True:
-        _refuse_foreign(folder)
+        names = {file.name for file in folder.iterdir()} - {LOCK} if folder.exists() else set()
+        if names and not any(name.startswith(STATE) for name in names):  # not ours to remove
+            fact, rule = f"{folder} is not a folder of unfinished work", "Others are left alone"
+            raise InputError(fact, rule, "Move it away, or name another file with -o")
         with write_errors(folder, ModelFileError):
             folder.mkdir(exist_ok=True)
             lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -188,14 +191,6 @@ def _lock(folder: Path) -> int:
         except FileNotFoundError:
             pass
         os.close(lock)  # another fit ended just now, and removed the folder
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Never write into, and later remove, a folder that is not ours."""
-    names = {file.name for file in folder.iterdir()} - {LOCK} if folder.exists() else set()
-    if names and not any(name.startswith(STATE) for name in names):
-        fact, rule = f"{folder} is not a folder of unfinished work", "Others are left alone"
-        raise InputError(fact, rule, "Move it away, or name another file with -o")
 
 
 def _empty(folder: Path) -> None:

@@ -96,12 +96,7 @@ def _predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]
 
 
 def class_labels(model: Any) -> np.ndarray:
-    """The classes; whole numbers, which pandas reads as 0.0 in a column with gaps, as integers.
-
-    >>> from types import SimpleNamespace
-    >>> class_labels(SimpleNamespace(classes_=np.array([0.0, 1.0])))
-    array([0, 1])
-    """
+    """The classes; whole numbers, which pandas reads as 0.0 in a column with gaps, as integers."""
     classes = model.classes_
     if classes.dtype.kind == "f" and (classes == np.round(classes)).all():
         return classes.astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -60,13 +61,14 @@ class Counter(nn.Module):
 
 
 def run(judge, step=None, **settings):
-    settings = {
-        **{"batch_size": 4, "max_steps": 100, "check_every": 10, "n_iter_no_change": 3},
-        **{"weight_averaging": 0.0, "verbose": False, **settings},
-    }
+    limits = {"max_steps": settings.pop("max_steps", 100)}
+    limits["check_every"] = settings.pop("check_every", 10)
+    defaults = {"batch_size": 4, "n_iter_no_change": 3, "weight_averaging": 0.0, "verbose": False}
+    settings = SimpleNamespace(**defaults | settings)
     module = Counter()
     generator = torch.Generator().manual_seed(0)
-    return module, train(module, step or module.step, judge, 10, generator, "it", **settings)
+    step = step or module.step
+    return module, train(module, step, judge, 10, generator, "it", settings, **limits)
 
 
 def test_the_best_weights_are_kept_and_patience_ends_training():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from io import StringIO
 from math import nan
 
@@ -161,7 +162,7 @@ def test_bad_input_is_one_error(call, parts):
 
 
 def planned(study, **asked):
-    return [run.as_dict() for run in plan(study, **asked).runs]
+    return [asdict(run) for run in plan(study, **asked).runs]
 
 
 def test_the_papers_size_cuts_nothing_but_the_grids():

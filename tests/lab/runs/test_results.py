@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -16,7 +16,7 @@ RUN = Run("icu", "linear")
 
 
 def record(seed=0, **more):
-    return replace(RUN, split_seed=seed).as_dict() | more
+    return asdict(replace(RUN, split_seed=seed)) | more
 
 
 @pytest.fixture

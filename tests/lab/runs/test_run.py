@@ -19,8 +19,8 @@ from imputefree.lab.runs import _run as module
 from imputefree.lab.runs._protocol import Run
 from imputefree.lab.runs._results import ResultsFile, read_results
 from imputefree.lab.runs._run import attempt, run_grid
-from imputefree.lab.runs._workers import WorkerDied, in_this_process
-from tests.lab.simulated import table
+from imputefree.lab.runs._workers import WorkerDied
+from tests.lab.simulated import in_this_process, table
 from tests.refusals import check_error
 
 HERE = {"workers": in_this_process, "progress": False}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from imputefree.lab.runs import _workers as module
 from imputefree.lab.runs._protocol import Run
 from imputefree.lab.runs._results import read_results
 from imputefree.lab.runs._run import attempt, run_grid
-from imputefree.lab.runs._workers import WorkerDied, by_processes, connect, in_this_process
+from imputefree.lab.runs._workers import WorkerDied, by_processes, connect
 from tests.cli.test_bench import root
 from tests.lab.runs.test_run import HERE, alike, csv, runs
 from tests.refusals import check_error
@@ -57,12 +58,6 @@ def test_a_process_that_dies_takes_no_other_down(monkeypatch):
 def test_no_work_starts_no_process(monkeypatch):
     monkeypatch.setattr(module, "_process", None)
     assert list(by_processes(abs, [], n_jobs=2)) == []
-
-
-def test_in_this_process():
-    assert list(in_this_process(abs, [-1, 2])) == [(-1, 1), (2, 2)]
-    with pytest.raises(TypeError):
-        list(in_this_process(abs, ["text"]))
 
 
 @contextmanager
@@ -251,9 +246,17 @@ def test_a_scheduler_that_dies_is_one_error(scheduler):  # the last to use it
 
 
 def test_no_imputefree_on_a_worker():
+    python = platform.python_version()
+    client = SimpleNamespace(
+        wait_for_workers=lambda number, timeout: None,
+        nthreads=lambda: {"tcp://a:1": 1},
+        run=lambda ask, on_error: {
+            "tcp://a:1": python if ask() == python else PackageNotFoundError()
+        },
+    )
     check_error(
-        lambda: module._check_same("imputefree", "1.0", {"tcp://a:1": PackageNotFoundError()}),
-        "imputefree is 1.0 here and not installed on the Dask worker tcp://a:1",
+        lambda: module._check_workers(client, "tcp://a:2", 1.0),
+        "here and not installed on the Dask worker tcp://a:1",
         kind=ClusterError,
     )
 

@@ -107,15 +107,14 @@ def test_long_form_of_padded_series():
         groups=np.array(["p", "q", "p"]),
         **ABOUT,
     )
-    long = long_form(study)
-    frame = long.frame
+    frame, options = long_form(study)
     assert list(frame) == ["id", "time", "a", "b", "b_static", "age", "group", "outcome"]
     assert frame["id"].tolist() == [0] * 4 + [1] + [2] * 2
     assert frame["time"].tolist() == [0, 1, 2, 3, 0, 0, 1]
     assert np.array_equal(frame[["a", "b"]], study.steps(X), equal_nan=True)
     assert frame["outcome"].tolist() == [1] * 4 + [0] + [1] * 2
     assert frame["b_static"].tolist() == [1] * 4 + [2] + [3] * 2
-    assert long.options == [
+    assert options == [
         *("--target", "outcome", "--id", "id", "--time", "time"),
         *("--static", "b_static,age", "--group", "group", "-o", "model.imputefree"),
     ]
@@ -124,11 +123,11 @@ def test_long_form_of_padded_series():
 def test_long_form_of_other_studies():
     frames = [pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [3.0]})]
     listed = Study("toy", frames, np.array([0, 1]), times=[[0.5, 2.0], [7.0]], **ABOUT)
-    assert long_form(listed).frame["time"].tolist() == [0.5, 2.0, 7.0]
+    assert long_form(listed)[0]["time"].tolist() == [0.5, 2.0, 7.0]
     X = pd.DataFrame({"outcome": ["x", None], "a": [1.0, 2.0]}, index=[5, 9])
-    table = long_form(Study("toy", X, np.array([0.5, 1.5]), **ABOUT))
-    assert list(table.frame) == ["outcome", "a", "outcome_"]
-    assert table.frame["outcome_"].tolist() == [0.5, 1.5]
-    assert table.options[:4] == ["--target", "outcome_", "--task", "regression"]
+    table, options = long_form(Study("toy", X, np.array([0.5, 1.5]), **ABOUT))
+    assert list(table) == ["outcome", "a", "outcome_"]
+    assert table["outcome_"].tolist() == [0.5, 1.5]
+    assert options[:4] == ["--target", "outcome_", "--task", "regression"]
     unnamed = Study("toy", np.ones((2, 2)), np.array([0, 1]), **ABOUT)
-    assert list(long_form(unnamed).frame) == ["x0", "x1", "outcome"]
+    assert list(long_form(unnamed)[0]) == ["x0", "x1", "outcome"]

@@ -65,6 +65,7 @@ estimated to take over 30 minutes or 4 GiB are not started. Use 'mean', or pass 
     )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ZeroImputer(Imputer):
     """Fills gaps with 0, in the units of the data.
 
@@ -74,9 +75,7 @@ class ZeroImputer(Imputer):
     """
 
     scales = False
-
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state
+    random_state: Any = None
 
     def _learn(self, values: Array, observed: Array, rng: np.random.Generator) -> None:
         pass
@@ -180,8 +179,7 @@ class NeighboursImputer(SklearnImputer):
         ):
             for start in range(0, n, CHUNK):
                 parts.append(self.model_.transform(gappy[start : start + CHUNK]))
-                if report is not None:
-                    report(start // CHUNK, {})
+                report(start // CHUNK, {})
         return np.concatenate(parts)
 
 
@@ -332,6 +330,7 @@ class MissForestImputer(SklearnImputer):
         return self.model_.transform(gappy)
 
 
+@dataclass(eq=False, repr=False)
 class StepByStep(SeriesImputer):
     """Applies a table imputer to series, as the paper does: every valid step is a row.
 
@@ -351,8 +350,7 @@ class StepByStep(SeriesImputer):
            [ 2., inf, inf]])
     """
 
-    def __init__(self, imputer: Any) -> None:
-        self.imputer = imputer
+    imputer: Any
 
     def _learn(self, steps: Any, lengths: Array) -> None:
         if not isinstance(self.imputer, Imputer):
@@ -364,6 +362,7 @@ class StepByStep(SeriesImputer):
         return np.asarray(self.imputer_.transform(steps))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CarryForwardImputer(SeriesImputer):
     """Fills a gap with the last observation of its column, or else with the training mean.
 
@@ -375,8 +374,7 @@ class CarryForwardImputer(SeriesImputer):
            [5., 5., 5.]])
     """
 
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state
+    random_state: Any = None
 
     def _learn(self, steps: Any, lengths: Array) -> None:
         check_rules(self, {"random_state": RULES["random_state"]})

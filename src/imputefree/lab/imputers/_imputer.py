@@ -15,7 +15,15 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._rules import all_or_nothing, check_value, private_generator
-from ...data import NumericTables, is_polars, numbers, read_panel, remember_columns
+from ...data import (
+    Columns,
+    NumericTables,
+    Panel,
+    is_polars,
+    numbers,
+    read_panel,
+    remember_columns,
+)
 from ...errors import InputError, InputTypeError
 from ...estimators import RULES
 
@@ -70,17 +78,14 @@ class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         gaps = np.isnan(values)
         rows = np.flatnonzero(gaps.any(1))
         if len(rows):
-            values[rows] = self._filled(values[rows], ~gaps[rows])
+            seen = ~gaps[rows]
+            guess = self._fill(self._scaled(values[rows], seen), seen, self._rng())
+            if self.scales:
+                with np.errstate(over="ignore"):  # checked below
+                    guess = guess * self.spread_ + self.mean_
+            check_finite(self, guess[~seen], "Scale the columns, or use another imputer")
+            values[rows] = np.where(seen, values[rows], guess)
         return like(X, values, gaps)
-
-    def _filled(self, values: Array, observed: Array) -> Array:
-        """Rows with gaps, filled; (n, d)."""
-        guess = self._fill(self._scaled(values, observed), observed, self._rng())
-        if self.scales:
-            with np.errstate(over="ignore"):  # checked below
-                guess = guess * self.spread_ + self.mean_
-        check_finite(self, guess[~observed], "Scale the columns, or use another imputer")
-        return np.where(observed, values, guess)
 
     def _scaled(self, values: Array, observed: Array) -> Array:
         """What an imputer sees; extreme values are clipped."""
@@ -197,17 +202,20 @@ class SeriesImputer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
         """Learn from series: (N, T, D) with optional lengths (N,), or a list of (T_i, D)."""
         with all_or_nothing(self):
-            values, counts, names = _read_series(X, lengths)
-            self._learn(_table(values, names), counts)
-            self.n_features_in_ = values.shape[1]
+            panel = read_series(X, lengths)
+            steps = named_numbers(panel.steps, "an imputer")
+            self._learn(steps, panel.lengths)
+            self.n_features_in_ = steps.shape[1]
         return self
 
     def transform(self, X: Any, *, lengths: Any = None) -> Any:
         """The same series without gaps, in the form of the input."""
         check_is_fitted(self, "n_features_in_")
-        values, counts, names = _read_series(X, lengths)
-        filled = np.asarray(self._fill(_table(values, names), counts))
-        return _like_series(X, np.where(np.isnan(values), filled, values), counts, names)
+        panel = read_series(X, lengths)
+        steps = named_numbers(panel.steps, "an imputer")
+        values = np.asarray(steps)
+        filled = np.asarray(self._fill(steps, panel.lengths))
+        return _like_series(X, np.where(np.isnan(values), filled, values), panel)
 
     def fit_transform(self, X: Any, y: Any = None, *, lengths: Any = None) -> Any:
         """Learn from series and fill their gaps."""
@@ -220,45 +228,40 @@ class SeriesImputer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _read_series(X: Any, lengths: Any) -> tuple[Array, Array, list[str] | None]:
-    """Values (S, D) float64 with NaN, steps of each series (N,), column names or None.
-
-    Steps beyond a length are never looked at.
-    """
+def read_series(X: Any, lengths: Any = None) -> Panel:
+    """An array with optional lengths, or a list; steps beyond a length are never looked at."""
     if isinstance(X, pd.DataFrame) or is_polars(X):
         raise InputTypeError(
             f"X is a {type(X).__name__}",
-            "Series to impute must be an array (series, steps, columns) or a list of (steps,"
-            " columns)",
+            "Series come as an array (series, steps, columns) or a list of (steps, columns)",
             "Split the frame by its ids: [steps for _, steps in X.groupby(id)]",
         )
-    panel = read_panel(X, lengths=lengths)
-    names = panel.steps.names if panel.steps.named else None
-    return numbers(panel.steps, "an imputer"), panel.lengths, names
+    return read_panel(X, lengths=lengths)
 
 
-def _like_series(X: Any, values: Array, lengths: Array, names: list[str] | None) -> Any:
+def named_numbers(columns: Columns, owner: str) -> Any:
+    """Numbers (n, d), with their names if they have any, so that a change of columns is noticed."""
+    values = numbers(columns, owner)
+    return pd.DataFrame(values, columns=columns.names) if columns.named else values
+
+
+def _like_series(X: Any, values: Array, panel: Panel) -> Any:
     """Steps (S, D) in the form of X: an array with its padding untouched, or a list."""
     if isinstance(X, list | tuple) or (isinstance(X, Array) and X.ndim == 1):
-        parts = np.split(values, np.cumsum(lengths)[:-1])
-        return [_like_one(series, part, names) for series, part in zip(X, parts, strict=True)]
+        parts = np.split(values, np.cumsum(panel.lengths)[:-1])
+        return [_like_one(x, part, panel.steps) for x, part in zip(X, parts, strict=True)]
     filled = np.array(X, dtype=_float_dtype(X))
-    filled[np.arange(filled.shape[1]) < lengths[:, None]] = values
+    filled[np.arange(filled.shape[1]) < panel.lengths[:, None]] = values
     return filled
 
 
-def _like_one(series: Any, values: Array, names: list[str] | None) -> Any:
+def _like_one(series: Any, values: Array, columns: Columns) -> Any:
     """The steps of one series in its form, with columns in its order."""
     if isinstance(series, pd.DataFrame) or is_polars(series):
-        if names is not None:
-            values = values[:, [names.index(str(name)) for name in series.columns]]
+        if columns.named:
+            values = values[:, [columns.names.index(str(name)) for name in series.columns]]
         return like(series, values, np.asarray(pd.isna(np.asarray(series, dtype=object))))
     return values.reshape(np.shape(series)).astype(_float_dtype(series))
-
-
-def _table(values: Array, names: list[str] | None) -> Any:
-    """Steps with their column names, so that a change of columns is noticed."""
-    return values if names is None else pd.DataFrame(values, columns=names)
 
 
 def _float_dtype(X: Any) -> Any:

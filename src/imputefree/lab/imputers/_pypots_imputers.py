@@ -20,10 +20,8 @@ from ._pypots_models import (
     Scale,
     check_longest,
     in_batches,
-    make_network,
     padded,
     plain,
-    seeded,
     train_network,
     two_ways,
 )
@@ -49,6 +47,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
     - `rules` : rules for additional parameters
     """
 
+    task: ClassVar = "imputation"
     model: ClassVar[str]
     rules: ClassVar[dict[str, Rule]] = {}
     any_length: ClassVar[bool] = False  # whether a fitted network fills series of any length
@@ -83,17 +82,10 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
             guess = self._reconstruct(network, guessed_from)[held]
             return float((guess - truth).square().mean().sqrt())
 
-        with seeded(seed):
-            shape = {"n_steps": n_steps, "n_features": values.shape[2]}
-            network = make_network("imputation", self.model, **shape, **self._sizes())
+        def inputs(rows: Tensor) -> dict[str, Any]:
+            return self._training_inputs(shown[rows], generator)
 
-            def loss(rows: Tensor) -> Tensor:
-                inputs = self._training_inputs(shown[rows], generator)
-                return network(inputs, calc_criterion=True)["loss"]
-
-            outcome = train_network(
-                network, loss, judge if len(truth) else None, len(values), self, rng
-            )
+        outcome = train_network(self, shown, inputs, judge if len(truth) else None, seed, rng)
         self.scale_, self.n_steps_ = scale, n_steps
         self.network_, self.history_ = outcome.module, outcome.history
         self.validation_error_ = outcome.error

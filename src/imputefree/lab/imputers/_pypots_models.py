@@ -17,8 +17,8 @@ import io
 import logging
 import math
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from random import getstate, setstate
 from typing import Any, ClassVar, Self
@@ -120,14 +120,6 @@ def make_network(task: str, name: str, **settings: Any) -> nn.Module:
         logger.disabled = before
 
 
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed torch's global generator inside the block; afterwards it is as before."""
-    with torch.random.fork_rng(devices=[]):
-        torch.random.default_generator.manual_seed(seed)
-        yield
-
-
 class Scale(MeanImputer):
     """Scales columns to mean 0 and spread 1 by the observed training entries, and back.
 
@@ -211,39 +203,46 @@ def since_observed(mask: Tensor) -> Tensor:
 
 
 def train_network(
-    network: nn.Module,
-    loss: Callable[[Tensor], Tensor],
+    estimator: Any,
+    values: Tensor,
+    inputs: Callable[[Tensor], dict[str, Any]],
     judge: Callable[[nn.Module], float] | None,
-    n_rows: int,
-    estimator: NetworkParameters,
+    seed: int,
     rng: np.random.Generator,
     weight_decay: float = 0.0,
+    **sizes: int,
 ) -> Outcome:
-    """Adam on `loss`, a function of row indices (B,), until `judge` finds no improvement.
+    """Train the estimator's network with Adam until `judge` finds no improvement.
 
-    The estimator's parameters say how long and how fast.
+    values : (N, T, D), what there is to train on
+    inputs : row numbers (B,) -> what the network sees of these rows
+    seed : of the weights, and of what the network draws itself
+    sizes : of the network, besides T, D and the estimator's
     """
-    optimizer = torch.optim.Adam(
-        network.parameters(), estimator.learning_rate_init, weight_decay=weight_decay
-    )
-
-    def step(rows: Tensor) -> dict[str, float]:
-        network.train()
-        optimizer.zero_grad()
-        value = loss(rows)
-        value.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), MAX_GRADIENT)
-        optimizer.step()
-        return {"loss": value.item()}
-
+    n_rows, n_steps, n_features = values.shape
     epoch = math.ceil(n_rows / estimator.batch_size)  # in steps
-    names = ("batch_size", "n_iter_no_change", "weight_averaging", "verbose")
-    settings = {name: getattr(estimator, name) for name in names}
-    settings |= {"max_steps": estimator.max_iter * epoch, "check_every": epoch}
-    name, random = type(estimator).__name__, torch_generator(rng)
-    with warnings.catch_warnings():
+    random = torch_generator(rng)
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", SPARSE)
-        outcome = train(network, step, judge, n_rows, random, name, **settings)
+        torch.random.default_generator.manual_seed(seed)
+        sizes |= {"n_steps": n_steps, "n_features": n_features, **estimator._sizes()}
+        network = make_network(estimator.task, estimator.model, **sizes)
+        parameters, rate = list(network.parameters()), estimator.learning_rate_init
+        optimizer = torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
+
+        def step(rows: Tensor) -> dict[str, float]:
+            network.train()
+            optimizer.zero_grad()
+            loss = network(inputs(rows), calc_criterion=True)["loss"]
+            loss.backward()
+            nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT)
+            optimizer.step()
+            return {"loss": loss.item()}
+
+        outcome = train(
+            *(network, step, judge, n_rows, random, type(estimator).__name__),
+            *(estimator, estimator.max_iter * epoch, epoch),
+        )
     outcome.module.eval()
     return outcome
 

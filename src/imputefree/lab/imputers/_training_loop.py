@@ -88,13 +88,9 @@ def train(
     rows: int,
     generator: torch.Generator,
     name: str,
-    *,
-    batch_size: int,
+    settings: Any,
     max_steps: int,
     check_every: int,
-    n_iter_no_change: int,
-    weight_averaging: float,
-    verbose: bool,
 ) -> Outcome:
     """Take minibatch steps until the imputation of the hidden entries stops improving.
 
@@ -105,16 +101,17 @@ def train(
         weights
     rows : number of rows
     name : shown next to the progress bar
+    settings : batch_size, n_iter_no_change, weight_averaging and verbose, as attributes
     """
-    batches = Batches([torch.arange(rows)], batch_size, generator)
-    judged = copy.deepcopy(module) if weight_averaging else module
+    batches = Batches([torch.arange(rows)], settings.batch_size, generator)
+    judged = copy.deepcopy(module) if settings.weight_averaging else module
     if judge is None:
         max_steps = min(max_steps, STEPS_WITHOUT_JUDGE)
     checks = math.ceil(max_steps / check_every)
-    stopping = EarlyStopping(judged, patience=n_iter_no_change)
+    stopping = EarlyStopping(judged, patience=settings.n_iter_no_change)
     history: dict[str, list[float]] = defaultdict(list)
     taken, interrupted = 0, False
-    with training_progress(verbose, checks, name) as report:
+    with training_progress(settings.verbose, checks, name) as report:
         try:
             for check in range(checks):
                 figures: dict[str, float] = defaultdict(float)
@@ -125,7 +122,7 @@ def train(
                             figures[key] += figure / size
                         taken += 1
                         if judged is not module:
-                            update_average(judged, module, weight_averaging, taken)
+                            update_average(judged, module, settings.weight_averaging, taken)
                 for key, figure in figures.items():
                     if not math.isfinite(figure):
                         fact = f"the {key} of {name} became {figure} within {taken} steps"
@@ -135,8 +132,7 @@ def train(
                     figures["validation_error"] = judge(judged)
                 for key, figure in {**figures, "step": taken}.items():
                     history[key].append(figure)
-                if report is not None:
-                    report(check, figures)
+                report(check, figures)
                 # Without a judge the newest weights are the best.
                 error = -float(check) if judge is None else figures["validation_error"]
                 if not stopping.update(torch.tensor([error], dtype=torch.float64), check):
@@ -205,8 +201,6 @@ class DeepImputer(Imputer):
             errors = guess(net, x_held, m_held)[held] - truth
             return float(errors.square().mean().sqrt())
 
-        names = ("batch_size", "max_steps", "check_every", "n_iter_no_change", "weight_averaging")
-        settings = {name: getattr(self, name) for name in (*names, "verbose")}
         fitted = [f"{name.removesuffix('_init')}_" for name in self.tuned]
         outcomes = []
         grids = [[float(v) for v in np.atleast_1d(getattr(self, name))] for name in self.tuned]
@@ -217,7 +211,8 @@ class DeepImputer(Imputer):
             random = torch.Generator().manual_seed(seed)
             net, step = self._build(x, m, random, *candidate)
             outcome = train(
-                net, step, judge if len(truth) else None, len(x), random, name, **settings
+                *(net, step, judge if len(truth) else None, len(x), random, name),
+                *(self, self.max_steps, self.check_every),
             )
             outcomes.append((outcome, chosen))
             if outcome.interrupted:
@@ -235,8 +230,7 @@ class DeepImputer(Imputer):
                 rows = slice(start, start + self.rows_at_once)
                 x, m = self._inputs(values[rows], observed[rows])
                 guess[rows] = network_guess(self.network_, x, m).numpy()
-                if report is not None:
-                    report(block, {})
+                report(block, {})
         return np.where(self._known, guess * self._span + self._low, 0.0)
 
     def _inputs(self, values: Array, observed: Array, hidden: Any = False) -> tuple[Tensor, Tensor]:

@@ -87,8 +87,23 @@ def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: re
         chosen = [line for line in lines if line["study"] in tables]
         sections.append(_public_tables(tables, chosen, runs[runs["study"].isin(tables)]))
     sections += _imputation(lines, runs)
-    sections.append(_section("Failures", [{"kind": "failures", "groups": _failures(lines)}]))
-    sections.append(_section("Warnings", [{"kind": "warnings", "groups": _warnings(lines)}]))
+    # The same reason at several seeds counts once.
+    failures = Counter(
+        (
+            line["method"],
+            str(line.get("error") or "it left no message"),
+            line["study"],
+            line["place"],
+        )
+        for line in lines
+        if line["status"] != "done"
+    )
+    warnings: dict[str, list[Record]] = defaultdict(list)
+    for line in lines:
+        for text in line["warnings"]:
+            warnings[text].append(line)
+    sections.append(_section("Failures", [{"kind": "failures", "groups": failures}]))
+    sections.append(_section("Warnings", [{"kind": "warnings", "groups": warnings}]))
     return _render(clean(title), _with_ids(sections))
 
 
@@ -340,21 +355,3 @@ def _imputation(lines: list[Record], runs: pd.DataFrame) -> Iterator[Section]:
         imputed = [line for line in lines if line["scores"].get("imputation_mse") is not None]
         words = "does a smaller imputation error go with a better score?"
         yield _section("Imputation error and accuracy", [_results(table, imputed, words)])
-
-
-def _failures(lines: list[Record]) -> Counter[tuple[str, ...]]:
-    """How often a method failed for a reason; the same reason at several seeds counts once."""
-    failed = [line for line in lines if line["status"] != "done"]
-    return Counter(
-        (run["method"], str(run.get("error") or "it left no message"), run["study"], run["place"])
-        for run in failed
-    )
-
-
-def _warnings(lines: list[Record]) -> dict[str, list[Record]]:
-    """The lines that gave each warning."""
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for line in lines:
-        for text in line["warnings"]:
-            groups[text].append(line)
-    return groups

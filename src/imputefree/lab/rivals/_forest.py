@@ -19,37 +19,26 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+@dataclass(frozen=True)
 class Forest:
-    """A forest of scikit-learn, and its loss on rows it was not trained on.
+    """A trained forest of scikit-learn."""
 
-    It is trained on all training rows; the loss is out of bag, or on the held-out rows if given.
-    """
-
-    def __init__(self, data: TrainingSet, n_trees: int, setting: dict[str, Any]) -> None:
-        kind = RandomForestClassifier if data.n_classes else RandomForestRegressor
-        out_of_bag = not data.held_out_given
-        model = kind(n_trees, oob_score=out_of_bag, random_state=data.seed, **setting)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # some rows always in the bag
-            model.fit(data.inputs[data.train_rows], data.target[data.train_rows])
-        self.model = model
-        if out_of_bag:
-            guess = model.oob_decision_function_ if data.n_classes else model.oob_prediction_
-            rows = np.flatnonzero(_out_of_bag(model, len(guess)))
-            self.loss = data.loss(guess[rows], rows) if len(rows) else np.inf
-        else:
-            rows = data.splits[0][1]
-            self.loss = data.loss(self.predict(data.inputs[rows]), rows)
+    model: Any
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """(n, d) -> (n, classes) or (n,)."""
         return getattr(self.model, "predict_proba", self.model.predict)(inputs)
 
-
-def _out_of_bag(model: Any, n_rows: int) -> np.ndarray:
-    """Rows that some tree was not trained on; the forest predicts 0 for the others."""
-    in_bag = [np.bincount(rows, minlength=n_rows) > 0 for rows in model.estimators_samples_]
-    return ~np.all(in_bag, axis=0)
+    def loss(self, data: TrainingSet) -> float:
+        """Loss on rows that it was not trained on: out of bag, or the held-out rows if given."""
+        if data.held_out_given:
+            rows = data.splits[0][1]
+            return data.loss(self.predict(data.inputs[rows]), rows)
+        model, n_rows = self.model, len(data.target)
+        guess = model.oob_decision_function_ if data.n_classes else model.oob_prediction_
+        in_bag = [np.bincount(rows, minlength=n_rows) > 0 for rows in model.estimators_samples_]
+        rows = np.flatnonzero(~np.all(in_bag, axis=0))  # in every bag: the forest predicts 0
+        return data.loss(guess[rows], rows) if len(rows) else np.inf
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -64,12 +53,17 @@ class ForestBaseline(Baseline):
         check_rules(self, {"n_estimators": whole(1)})
 
     def _train(self, data: TrainingSet) -> FitResult:
+        kind = RandomForestClassifier if data.n_classes else RandomForestRegressor
+        options = {"oob_score": not data.held_out_given, "random_state": data.seed}
         best, losses = None, []
         for setting in SETTINGS:  # one at a time: forests are large
-            forest = Forest(data, int(self.n_estimators), setting)
-            losses.append(forest.loss)
-            if best is None or forest.loss < best[0].loss:
-                best = forest, dict(setting)
+            model = kind(int(self.n_estimators), **options, **setting)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # some rows always in the bag
+                model.fit(data.inputs[data.train_rows], data.target[data.train_rows])
+            losses.append(Forest(model).loss(data))
+            if best is None or losses[-1] < min(losses[:-1]):
+                best = Forest(model), dict(setting)
         assert best is not None
         return *best, losses
 

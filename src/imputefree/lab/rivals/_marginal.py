@@ -87,8 +87,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
                 if self.classes_shrink:
                     background = Background.of(in_class, seen, kind, self.smoothing, everyone)
                 mixtures.append(model.fit(in_class, seen, background))
-                if report is not None:
-                    report(number, {"iterations": len(model.history_[0]) - 1})
+                report(number, {"iterations": len(model.history_[0]) - 1})
         self.kind_, self.classes_, self.mixtures_ = kind, classes, mixtures
         self.center_, self.spread_ = center, spread
         self.n_iter_ = max(len(member) - 1 for model in mixtures for member in model.history_)

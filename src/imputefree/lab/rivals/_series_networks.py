@@ -16,18 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from ..._rules import Rule, check_rules, number, private_generator
-from ...data import (
-    Columns,
-    Examples,
-    Panel,
-    assign_folds,
-    is_polars,
-    numbers,
-    read_classes,
-    read_panel,
-    read_target,
-)
-from ...errors import InputError, InputTypeError
+from ...data import Columns, Examples, Panel, assign_folds, read_classes, read_target
+from ...errors import InputError
+from ..imputers._imputer import named_numbers, read_series
 from ..imputers._pypots_models import (
     NETWORK_RULES,
     AttentionNetwork,
@@ -36,10 +27,8 @@ from ..imputers._pypots_models import (
     check_longest,
     in_batches,
     last_seen,
-    make_network,
     padded,
     plain,
-    seeded,
     train_network,
     two_ways,
 )
@@ -63,6 +52,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
     - `rules` : rules for additional parameters
     """
 
+    task: ClassVar = "classification"
     model: ClassVar[str]
     rules: ClassVar[dict[str, Rule]] = {}
     fewest_steps: ClassVar[int] = 1
@@ -112,20 +102,13 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
             right = right[np.arange(len(right)), codes[held]]
             return float(-np.log(right.clip(SMALLEST)).mean())
 
-        with seeded(seed):
-            shape = {"n_steps": n_steps, "n_features": values.shape[2]}
-            network = make_network(
-                "classification", self.model, n_classes=len(classes), **shape, **self._sizes()
-            )
+        def inputs(rows: Tensor) -> dict[str, Any]:
+            return {**self._inputs(train[rows]), "y": train_codes[rows]}
 
-            def loss(rows: Tensor) -> Tensor:
-                inputs = {**self._inputs(train[rows]), "y": train_codes[rows]}
-                return network(inputs, calc_criterion=True)["loss"]
-
-            outcome = train_network(
-                *(network, loss, judge if held.any() else None, len(train), self, rng),
-                weight_decay=self.weight_decay,
-            )
+        outcome = train_network(
+            *(self, train, inputs, judge if held.any() else None, seed, rng, self.weight_decay),
+            n_classes=len(classes),
+        )
         self.scale_, self.static_scale_, self.n_steps_ = scale, static_scale, n_steps
         self.static_categories_ = categories
         self.n_features_in_ = np.shape(steps)[1]
@@ -162,14 +145,8 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
     ) -> tuple[Panel, Any, Any, Categories]:
         """The series, their steps (S, D), their static columns as numbers (N, C) or None, and the
         categories of the static columns."""
-        if isinstance(X, pd.DataFrame) or is_polars(X):
-            raise InputTypeError(
-                f"X is a {type(X).__name__}",
-                "Series come as an array (series, steps, columns) or a list of (steps, columns)",
-                "Pass Panel.from_long(X, id=…)",
-            )
-        panel = X if isinstance(X, Panel) else read_panel(X)
-        steps = _table(panel.steps)
+        panel = X if isinstance(X, Panel) else read_series(X)
+        steps = named_numbers(panel.steps, "this classifier")
         if panel.statics is None:
             return panel, steps, None, {}
         if categories is None:
@@ -178,7 +155,8 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
                 for name, array in zip(panel.statics.names, panel.statics.arrays, strict=True)
                 if array.dtype == object
             }
-        return panel, steps, _table(one_hot(panel.statics, categories)), categories
+        static = named_numbers(one_hot(panel.statics, categories), "this classifier")
+        return panel, steps, static, categories
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,12 +186,6 @@ def one_hot(columns: Columns, categories: Categories) -> Columns:
     return replace(columns, names=names, arrays=arrays, declared=[False] * len(names))
 
 
-def _table(columns: Columns) -> Any:
-    """Numbers, with their names if they have any, so that a change of columns is noticed."""
-    values = numbers(columns, "this classifier")
-    return pd.DataFrame(values, columns=columns.names) if columns.named else values
-
-
 def _values(steps: np.ndarray, counts: np.ndarray, static: Any, n_steps: int) -> Tensor:
     """What the network sees, (N, T, D + C) float32, NaN for gaps; aligned at the last step."""
     values = padded(steps, np.arange(n_steps) >= n_steps - counts[:, None])
@@ -233,16 +205,11 @@ class GRUDClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    hidden_size : width of the recurrent state
-    learning_rate_init, weight_decay : learning rate of Adam, and the weight of its L2 penalty
-    weight_averaging : the weights kept are a running mean over steps; the newest count 1 minus this
-    batch_size : series per step
-    max_iter : maximum number of epochs
+    weight_decay : weight of Adam's L2 penalty
     n_iter_no_change : epochs without a better log-loss on the held-out series before training
         stops; the best weights are kept
     validation_fraction : share of series held out to choose the epoch by, unless `fit` gets them
-    random_state : int, RandomState or None
-    verbose : show a progress bar on a terminal
+    others : see BRITSImputer
 
     Fitted: classes_, validation_error_ (log-loss on the held-out series), history_ (lists of one
     figure per epoch), network_, n_steps_ (of the longest training series).

@@ -86,10 +86,6 @@ class Run:
                 "Pass names instead of objects",
             ) from None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The first part of its line of results."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Run:
         """The run of a line of results."""
@@ -244,9 +240,8 @@ def _imputation_scores(model: Any, test: Study, train: Study) -> Figures:
 
 def _check_finite(values: np.ndarray, what: str) -> None:
     if not np.isfinite(values).all():
-        raise ParameterError(
-            f"{what} NaN or infinity", "Its output must be finite", "Fix the method"
-        )
+        rule = "Its output must be finite"
+        raise ParameterError(f"{what} NaN or infinity", rule, "Fix the method")
 
 
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[Setting]:

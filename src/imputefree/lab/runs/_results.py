@@ -47,11 +47,12 @@ class ResultsFile:
 
     records : the lines that are in it, in order
 
+    >>> from dataclasses import asdict
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "new", "results.jsonl")
     ...     with ResultsFile(path) as results:
-    ...         results.append(Run("icu", "mask_only").as_dict())
+    ...         results.append(asdict(Run("icu", "mask_only")))
     ...     read_results(path)[0]["method"]
     'mask_only'
     """
@@ -73,17 +74,19 @@ class ResultsFile:
             self.records, size = _parse(content, self.path)
             if size < len(content):
                 os.ftruncate(self._file, size)
-            _sync_folder(self.path.parent)
-        except BlockingIOError:
+            with suppress(OSError):  # its name too, where the file system allows it
+                folder = os.open(self.path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except BaseException as error:
             os.close(self._file)
-            raise ResultsError(
-                f"{self.path} is being written by another process",
-                "A results file has one writer at a time",
-                "Wait for it or stop it, or name another file",
-            ) from None
-        except BaseException:
-            os.close(self._file)
-            raise
+            if not isinstance(error, BlockingIOError):
+                raise
+            fact = f"{self.path} is being written by another process"
+            remedy = "Wait for it or stop it, or name another file"
+            raise ResultsError(fact, "A results file has one writer at a time", remedy) from None
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -124,11 +127,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
         if record is None or not line.endswith(b"\n"):
             if number == len(lines) and _is_torn(line, first=number == 1):
                 break
-            raise ResultsError(
-                f"line {number} of {path} is not a result",
-                "Each line must be what a run wrote",
-                "Name a results file, or remove that line",
-            )
+            fact, rule = f"line {number} of {path} is not a result", "Each must be what a run wrote"
+            raise ResultsError(fact, rule, "Name a results file, or remove that line")
         records.append(record)
         size += len(line)
     return records, size
@@ -143,13 +143,3 @@ def _is_torn(line: bytes, *, first: bool) -> bool:
         return True
     ours = line.startswith(BEGIN) or (not first and BEGIN.startswith(line))
     return ours and not line.endswith(b"\n")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Force the name of a new file to disk too."""
-    with suppress(OSError):  # not every file system allows it
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -25,6 +25,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -105,11 +106,6 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
     """A line of results without its command. Only a study that cannot be read raises."""
     start = time.perf_counter()
     study = run.load(root)
-    about = {
-        "simulated": study.simulated,
-        "missing_rate": study.missing_rate,
-        "notes": list(study.notes),
-    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")  # "once" would depend on earlier runs
         try:
@@ -118,29 +114,27 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
             json.dumps(result, allow_nan=False)  # else the results file would end the whole grid
         except Exception as error:  # whatever a method does, the others go on
             result = {"status": "failed", "error": _message(error)}
-    about["warnings"] = _first_lines(caught)
-    return run.as_dict() | result | about | _provenance(time.perf_counter() - start)
+    result |= {
+        "simulated": study.simulated,
+        "missing_rate": study.missing_rate,
+        "notes": list(study.notes),
+        "warnings": _first_lines(caught),
+    }
+    return _record(run, result, time.perf_counter() - start)
 
 
 def failed(run: Run, why: str) -> Record:
     """The line of a run that could not report its failure itself."""
-    return run.as_dict() | {"status": "failed", "error": why} | _provenance(None)
+    return _record(run, {"status": "failed", "error": why}, None)
 
 
-def _provenance(seconds: float | None) -> Record:
-    return {
-        "seconds": seconds,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **_versions()},
-    }
-
-
-def _versions() -> dict[str, str]:
-    versions = {}
+def _record(run: Run, result: Record, seconds: float | None) -> Record:
+    versions = {"python": platform.python_version()}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
-    return versions
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    return asdict(run) | result | {"seconds": seconds, "finished": finished, "versions": versions}
 
 
 def _message(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Where runs are carried out: in processes on this machine, in this process, or on a Dask cluster.
+"""Where runs are carried out: in processes on this machine, or on a Dask cluster.
 
 Each is a function (work, items) that yields (item, work(item)) once per item, as results come.
 
@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
@@ -40,12 +41,6 @@ LOOK = 2.0  # seconds between two counts of the workers
 
 class WorkerDied(Exception):
     """Takes the place of a result whose process died twice."""
-
-
-def in_this_process(work: Work[Item], items: Sequence[Item]) -> Results[Item]:
-    """One after another in this process, for tests and debuggers."""
-    for item in items:
-        yield item, work(item)
 
 
 def by_processes(work: Work[Item], items: Sequence[Item], n_jobs: int) -> Results[Item]:
@@ -118,7 +113,9 @@ class Cluster:
         last_seen = time.monotonic()
         try:
             while waiting or running:
-                n_workers = self._count_workers()
+                n_workers = 0
+                with suppress(Exception):  # the scheduler is gone: cancelled runs will say so
+                    n_workers = len(self._client.nthreads())
                 if n_workers:
                     last_seen = time.monotonic()
                 elif time.monotonic() - last_seen > ALONE:  # Dask would wait forever
@@ -130,12 +127,6 @@ class Cluster:
                     yield running.pop(future), self._result(future)
         finally:  # take back what has not begun; what has goes on to its end on the worker
             executor.shutdown(wait=False)
-
-    def _count_workers(self) -> int:
-        try:
-            return len(self._client.nthreads())
-        except Exception:  # the scheduler is gone: then runs are cancelled, which says so
-            return 0
 
     def _result(self, future: Future[Any]) -> Any:
         from distributed import KilledWorker
@@ -173,11 +164,9 @@ def connect(address: str, patience: float = PATIENCE) -> Iterator[Cluster]:
 must be tcp://HOST:PORT. Copy it from what `dask scheduler` prints.
     """
     if not ADDRESS.fullmatch(address):
-        raise ClusterError(
-            f"{address!r} is not an address of a Dask scheduler",
-            "It must be tcp://HOST:PORT",
-            "Copy it from what `dask scheduler` prints",
-        )
+        fact = f"{address!r} is not an address of a Dask scheduler"
+        remedy = "Copy it from what `dask scheduler` prints"
+        raise ClusterError(fact, "It must be tcp://HOST:PORT", remedy)
     require_extra("cluster", "distributed")
     with ExitStack() as stack:
         stack.callback(logging.disable, logging.root.manager.disable)
@@ -224,9 +213,8 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
     threads = client.nthreads()
     start = f"`dask worker {address} --nthreads 1`"
     if not threads:
-        raise ClusterError(
-            f"the Dask scheduler {address} has no workers", "Runs need one", f"Start {start}"
-        )
+        fact = f"the Dask scheduler {address} has no workers"
+        raise ClusterError(fact, "Runs need one", f"Start {start}")
     wide = [worker for worker, number in threads.items() if number > 1]
     if wide:
         raise ClusterError(
@@ -234,17 +222,15 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
             "Time, memory and warnings of a run are those of its process, so it must be alone",
             f"Start workers with {start}, and --nworkers for several on a machine",
         )
-    _check_same("Python", platform.python_version(), client.run(platform.python_version))
-    there = client.run(version, "imputefree", on_error="return")
-    _check_same("imputefree", version("imputefree"), there)
-
-
-def _check_same(name: str, here: str, there: dict[str, Any]) -> None:
-    for worker, answer in there.items():
-        if answer != here:
-            installed = "not installed" if isinstance(answer, PackageNotFoundError) else str(answer)
-            raise ClusterError(
-                f"{name} is {here} here and {installed} on the Dask worker {worker}",
-                "All runs of a bench use one version",
-                "Install the same version on all workers and restart them",
-            )
+    for name, ask in (
+        ("Python", platform.python_version),
+        ("imputefree", partial(version, "imputefree")),
+    ):
+        for worker, there in client.run(ask, on_error="return").items():
+            if there != ask():
+                there = "not installed" if isinstance(there, PackageNotFoundError) else there
+                raise ClusterError(
+                    f"{name} is {ask()} here and {there} on the Dask worker {worker}",
+                    "All runs of a bench use one version",
+                    "Install the same version on all workers and restart them",
+                )

@@ -50,7 +50,7 @@ from ..._rules import check_value, choice, whole
 from ...data import Splits
 from ...missingness import generator
 from ._data_files import ABOUT, Root, packaged
-from ._study import FORMS, Study, fixed_length
+from ._study import FORMS, Study, in_form
 
 SOURCE = "simulated by imputefree.lab.studies, not patient data"
 WINDOW = 2.0  # hours of observation
@@ -119,14 +119,13 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166, form: str = "v
     """A SIMULATED septic-shock cohort: a list of n_series frames (T_i, 14), age as static.
 
     seed decides the cohort. root is not used: there are no files. form "fixed" gives an array
-    (n_series, 8, 14) instead; see `fixed_length`.
+    (n_series, 8, 14) instead; see `in_form`.
 
     >>> cohort = study(n_series=100)
     >>> cohort.simulated, cohort.kind, len(cohort.X), cohort.static.columns.tolist()
     (True, 'series', 100, ['age'])
     """
     check_value("form", form, choice(*FORMS))
-    fixed = form == "fixed"
     cohort = simulate(n_series, seed)
     patient, hours = cohort.frame["patient"].to_numpy(), cohort.frame["hour"].to_numpy()
     begins = np.flatnonzero(np.diff(patient, prepend=-1))
@@ -135,17 +134,16 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166, form: str = "v
         [frame[list(ATTRIBUTES)].iloc[a:b].reset_index(drop=True) for a, b in spans]
         for frame in (cohort.frame, cohort.truth)
     )
+    times = [hours[a:b] for a, b in spans]
     return Study(
         "icu",
-        fixed_length(series) if fixed else series,
-        cohort.y.to_numpy(),
+        y=cohort.y.to_numpy(),
+        **in_form(form, series, times),
         **ABOUT["icu"],
         static=cohort.frame[["age"]].iloc[begins].reset_index(drop=True),
-        times=None if fixed else [hours[a:b] for a, b in spans],  # repeated rows have no time
-        truth=fixed_length(truth) if fixed else truth,
+        truth=in_form(form, truth, times)["X"],
         splits=Splits(test=0.2, validation=0.1, balanced_test=True),
         notes=("SIMULATED: a score on it says nothing about patients.",),
-        columns=tuple(ATTRIBUTES) if fixed else None,
     )
 
 

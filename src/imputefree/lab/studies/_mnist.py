@@ -12,8 +12,6 @@ import gzip
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -153,14 +151,16 @@ def read(root: Root = None) -> tuple[np.ndarray, np.ndarray, int]:
     layouts = [("mnist.npz",)], [_spellings(name) for name in IDX.values()]
     home = find("MNIST", ["mnist"], *layouts, root=root, remedy="Run `imputefree data get mnist`")
     path, parts = home / "mnist.npz", {}
-    if path.exists():
-        with _intact(path), np.load(path) as file:
-            parts = {part: file[part] for part in IDX}
-    else:
-        for part, name in IDX.items():
-            path = next(home / name for name in _spellings(name) if (home / name).exists())
-            with _intact(path):
+    try:
+        if path.exists():
+            with np.load(path) as file:
+                parts = {part: file[part] for part in IDX}
+        else:
+            for part, name in IDX.items():
+                path = next(home / name for name in _spellings(name) if (home / name).exists())
                 parts[part] = read_idx(path, 3 if part.startswith("x") else 1)
+    except DAMAGE as error:
+        raise InputError(f"{path} is truncated or corrupted ({error})", RULE, REPAIR) from None
     for part in ("train", "test"):
         x, y = parts[f"x_{part}"], parts[f"y_{part}"]
         fact = ""
@@ -181,14 +181,6 @@ def _spellings(name: str) -> tuple[str, ...]:
     """The names a file may have: the archive's own, and the one that some programs unpack it to."""
     dotted = name.replace("-idx", ".idx")
     return name, f"{name}.gz", dotted, f"{dotted}.gz"
-
-
-@contextmanager
-def _intact(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except DAMAGE as error:
-        raise InputError(f"{path} is truncated or corrupted ({error})", RULE, REPAIR) from None
 
 
 def read_idx(path: Path, dimensions: int) -> np.ndarray:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -140,35 +139,32 @@ def _rows(part: Any, rows: np.ndarray) -> Any:
     return part.iloc[rows] if isinstance(part, pd.DataFrame | pd.Series) else part[rows]
 
 
-def fixed_length(series: Sequence[Any], steps: int = FIXED) -> np.ndarray:
-    """(n, steps, D): the first steps of each series, as in the paper; short ones repeat their last.
+def in_form(form: str, frames: list[pd.DataFrame], times: list[np.ndarray]) -> dict[str, Any]:
+    """X, times and columns of a study in one of FORMS.
 
-    >>> fixed_length([np.array([[1.0], [2.0]]), np.arange(9.0)[:, None]], 3)[:, :, 0]
-    array([[1., 2., 2.],
-           [0., 1., 2.]])
+    "fixed" gives an array (n, 8, D), as in the paper: the first steps of each series; a short one
+    repeats its last, so there are no times.
+
+    >>> in_form("fixed", [pd.DataFrame({"a": [1.0, 2.0]})], [np.arange(2)])["X"][0, :, 0]
+    array([1., 2., 2., 2., 2., 2., 2., 2.])
     """
-    places = np.arange(steps)
-    return np.stack([np.asarray(values)[np.minimum(places, len(values) - 1)] for values in series])
+    if form == "variable":
+        return {"X": frames, "times": times}
+    X = np.stack([frame.to_numpy()[np.minimum(range(FIXED), len(frame) - 1)] for frame in frames])
+    return {"X": X, "columns": tuple(frames[0].columns)}
 
 
-class Long(NamedTuple):
-    """A study in long form, and the options of `imputefree fit` that describe its columns."""
-
-    frame: pd.DataFrame
-    options: list[str]
-
-
-def long_form(study: Study) -> Long:
-    """A study as one frame, as `imputefree fit` reads it: one row per step, with the target.
+def long_form(study: Study) -> tuple[pd.DataFrame, list[str]]:
+    """A study as one frame with a row per step, and options of `imputefree fit` that describe it.
 
     Padding is left out. A static column with the name of another column gets the suffix "_static";
     the added columns get a "_" if their name is taken.
 
     >>> from imputefree.lab.studies import load
-    >>> long = long_form(load("icu", n_series=40))
-    >>> long.options[:6]
+    >>> frame, options = long_form(load("icu", n_series=40))
+    >>> options[:6]
     ['--target', 'outcome', '--id', 'id', '--time', 'time']
-    >>> long.frame["id"].nunique(), list(long.frame)[-2:]
+    >>> frame["id"].nunique(), list(frame)[-2:]
     (40, ['age', 'outcome'])
     """
     series = np.repeat(np.arange(len(study.y)), study.n_steps)  # the series of each row
@@ -190,7 +186,7 @@ def long_form(study: Study) -> Long:
     parts.append(pd.Series(np.asarray(study.y)[series], name=target))
     if study.kind == "table" and study.task == "regression":
         options += ["--task", "regression"]
-    return Long(pd.concat(parts, axis=1), [*options, "-o", "model.imputefree"])
+    return pd.concat(parts, axis=1), [*options, "-o", "model.imputefree"]
 
 
 def _values(study: Study) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 -- What is read from MIMIC-III, in what DuckDB and PostgreSQL have in common. Times are whole
 -- seconds since 1970. The long table of a join comes first, because DuckDB joins in the order
--- written (see `Folder`). Names in braces are filled in by _mimic3_cohort.py.
+-- written (see `Folder`). Names in braces are filled in by mimic3.py.
 
 -- name: patients
 SELECT COUNT(*) AS patients FROM patients

@@ -12,7 +12,6 @@ import pytest
 from imputefree import GILSequenceClassifier
 from imputefree.errors import InputError, ParameterError
 from imputefree.lab.studies import _icu as icu
-from imputefree.lab.studies import _mimic3_cohort as cohort
 from imputefree.lab.studies import mimic3
 from tests.lab.studies.mimic3.mini import CASES, CONTROLS, Mini, assert_same, built, names
 
@@ -67,7 +66,7 @@ def test_the_order_of_patients_does_not_tell_the_label(files):
 
 def test_units_ranges_and_means_of_a_series(mini, made):
     frame, times, _ = frame_of(mini, made, "case")
-    assert list(frame) == cohort.NAMES
+    assert list(frame) == mimic3.NAMES
     assert times.tolist() == [0, 0.5, 1]
     first, second, third = (frame.loc[row].dropna().to_dict() for row in range(3))
     assert first == {
@@ -135,7 +134,7 @@ def test_the_study_of_variable_length(files):
 def test_the_study_of_fixed_length(mini, files):
     varied, fixed = mimic3.load(files), mimic3.load(files, form="fixed")
     assert fixed.X.shape == (22, 8, 14)
-    assert fixed.columns == tuple(cohort.NAMES)
+    assert fixed.columns == tuple(mimic3.NAMES)
     assert np.array_equal(varied.groups, fixed.groups)
     assert {len(one) for one in varied.X} >= {1, 3, 8}
     for frame, X in zip(varied.X, fixed.X, strict=True):
@@ -219,11 +218,11 @@ real = pytest.mark.skipif(
 )
 
 
-ATTRIBUTES = cohort.ITEMS[cohort.ITEMS["attribute"] != "vasopressor"]
+ATTRIBUTES = mimic3.ITEMS[mimic3.ITEMS["attribute"] != "vasopressor"]
 
 
 def test_the_attributes_are_those_of_the_simulated_cohort():
-    assert list(icu.ATTRIBUTES) == cohort.NAMES
+    assert list(icu.ATTRIBUTES) == mimic3.NAMES
     for item in ATTRIBUTES.itertuples():
         about = icu.ATTRIBUTES[item.attribute]
         assert item.unit == about.unit
@@ -241,7 +240,7 @@ def test_no_item_is_read_twice():
 def test_every_item_id_has_the_label_we_think():
     charted = pd.read_csv(DEMO / "D_ITEMS.csv.gz").set_index("itemid")
     tested = pd.read_csv(DEMO / "D_LABITEMS.csv.gz").set_index("itemid")
-    for item in cohort.ITEMS.itertuples():
+    for item in mimic3.ITEMS.itertuples():
         if item.table == "labevents":
             assert tuple(tested.loc[item.itemid, ["label", "fluid"]]) == (item.label, "Blood")
         else:

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.lab.studies import _mimic3_cohort as cohort
 from imputefree.lab.studies import mimic3
 from tests.lab.studies.mimic3.mini import CASES, CONTROLS, built, names
 
@@ -55,12 +54,12 @@ SQL = [
 def test_without_a_rule_of_the_sql_the_planted_patient_changes(
     mini, files, monkeypatch, query, rule, without, case, control
 ):
-    assert rule in cohort.SQL[query]
-    monkeypatch.setitem(cohort.SQL, query, cohort.SQL[query].replace(rule, without))
+    assert rule in mimic3.SQL[query]
+    monkeypatch.setitem(mimic3.SQL, query, mimic3.SQL[query].replace(rule, without))
     changed(mini, built(files, controls_per_case=100), case, control)
 
 
-HOUR = cohort.HOUR
+HOUR = mimic3.HOUR
 NUMBERS = [
     ("LACTATE_ABOVE", 1.99, "lactate of 2"),
     ("LACTATE_AGE", 13 * HOUR, "lactate too old"),
@@ -74,7 +73,7 @@ NUMBERS = [
 def test_with_another_threshold_the_planted_patient_changes(
     mini, files, monkeypatch, name, value, case
 ):
-    monkeypatch.setattr(cohort, name, value)
+    monkeypatch.setattr(mimic3, name, value)
     changed(mini, built(files, controls_per_case=100), case, "")
 
 
@@ -82,15 +81,15 @@ def test_no_onset_before_the_icu():
     """The pressures of a stay are charted in it, so no planted patient could show this."""
     drug, lactates = np.array([[-3600, 7200]]), np.array([[-7200, 3.0]])
     pressures = np.array([[-5400, 60.0], [1800, 60.0]])
-    assert cohort.first_onset(drug, lactates, pressures, entered=0) == 1800
-    assert cohort.first_onset(drug, lactates, pressures, entered=-9000) == -3600
+    assert mimic3.first_onset(drug, lactates, pressures, entered=0) == 1800
+    assert mimic3.first_onset(drug, lactates, pressures, entered=-9000) == -3600
 
 
 def test_a_drug_that_never_ran_is_no_interval(mini, files):
     """Such an interval holds no time at all, so it is looked for where drugs are read."""
     with mimic3.Folder(files) as source:
         mimic3.build(source)
-        drugs = source.rows(cohort._query("metavision_drugs"))
+        drugs = source.rows(mimic3._query("metavision_drugs"))
     subjects = {(icustay - 3000000) // 10 for icustay in drugs["icustay_id"]}
     assert mini.subjects["case"] in subjects
     assert not {mini.subjects["drug of no time"], mini.subjects["drug backwards"]} & subjects
@@ -108,7 +107,7 @@ def test_if_every_stay_counted_a_later_worsening_would_bring_an_admission_back(
     assert names(mini, built(files), 1) ^ CASES == {"again in one admission"}
 
 
-def latest_does_not_count(charted, value, times, latest=cohort._latest):
+def latest_does_not_count(charted, value, times, latest=mimic3._latest):
     """As if any lactate of the last 12 hours counted."""
     age, _ = latest(charted, value, times)
     return age, np.full(len(times), value.max())
@@ -118,13 +117,13 @@ def first_of_a_moment(rows):
     return rows.groupby(["icustay_id", "attribute", "charted"], as_index=False)["value"].first()
 
 
-def no_next_row(rows, intervals=cohort.carevue_intervals):
+def no_next_row(rows, intervals=mimic3.carevue_intervals):
     """As if a CareVue row ran its two hours whatever came next."""
     return pd.concat([intervals(rows.iloc[[at]]) for at in range(len(rows))])
 
 
 PARTS = [
-    ("ITEMS", cohort.ITEMS.assign(low=-1e9, high=1e9),
+    ("ITEMS", mimic3.ITEMS.assign(low=-1e9, high=1e9),
      {"lactate impossible", "MAP impossible", "impossible in the window"}),
     ("_latest", latest_does_not_count, {"lactate fell"}),
     ("_means", first_of_a_moment, {"MAP 66 of 60 and 72"}),
@@ -134,18 +133,18 @@ PARTS = [
 
 @pytest.mark.parametrize(("name", "other", "cases"), PARTS)
 def test_without_a_part_the_planted_patients_change(mini, files, monkeypatch, name, other, cases):
-    monkeypatch.setattr(cohort, name, other)
+    monkeypatch.setattr(mimic3, name, other)
     assert names(mini, built(files), 1) ^ CASES == cases
 
 
 def test_a_shorter_and_a_later_window_change_who_is_in(mini, files, monkeypatch):
-    monkeypatch.setattr(cohort, "AHEAD", 4 * HOUR - 1)
+    monkeypatch.setattr(mimic3, "AHEAD", 4 * HOUR - 1)
     changed = names(mini, built(files), 1) ^ CASES
     assert {"charted as the window ends", "charted as the window begins"} <= changed
-    monkeypatch.setattr(cohort, "AHEAD", 3.9 * HOUR)
+    monkeypatch.setattr(mimic3, "AHEAD", 3.9 * HOUR)
     assert "onset at 5.9 h" in names(mini, built(files), 1) - CASES
-    monkeypatch.setattr(cohort, "AHEAD", 4 * HOUR)
-    monkeypatch.setattr(cohort, "WINDOW", 1.9 * HOUR)
+    monkeypatch.setattr(mimic3, "AHEAD", 4 * HOUR)
+    monkeypatch.setattr(mimic3, "WINDOW", 1.9 * HOUR)
     assert "records of 1.9 h" in names(mini, built(files, controls_per_case=100), 0)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from imputefree import InputError
-from imputefree.lab.studies import _mimic3_cohort as cohort
 from imputefree.lab.studies import mimic3
 from imputefree.lab.studies._mimic3_source import TABLES
 from tests.lab.studies.mimic3.mini import Mini, assert_same
@@ -143,9 +142,9 @@ def test_no_csv_file_is_hashed_as_a_whole(files, monkeypatch, left_to_duckdb):
         if left_to_duckdb:  # as long as this hashes, our setting is needed
             source.run("SET disabled_optimizers = ''")
         monkeypatch.setattr(source, "keep", lambda name, sql: None)
-        stays = source.rows(cohort._query("stays"))
-        cohort._keep_measurements(source, stays.fillna(0))
-        explained = f"EXPLAIN (FORMAT json) {cohort._query('measurements')}"
+        stays = source.rows(mimic3._query("stays"))
+        mimic3._keep_measurements(source, stays.fillna(0))
+        explained = f"EXPLAIN (FORMAT json) {mimic3._query('measurements')}"
         plan = json.loads(source.connection.execute(explained).fetchall()[0][1])
     assert ("READ_CSV" in hashed({"name": "all", "children": plan})) == left_to_duckdb
 

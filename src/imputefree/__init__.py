@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         GILRegressor,
         GILSequenceClassifier,
         GILSequenceRegressor,
+        ImputeFreeClassifier,
+        ImputeFreeRegressor,
     )
     from .inspection import explain_rows
 
@@ -23,6 +25,8 @@ __all__ = [
     "GILRegressor",
     "GILSequenceClassifier",
     "GILSequenceRegressor",
+    "ImputeFreeClassifier",
+    "ImputeFreeRegressor",
     "ImputefreeError",
     "InputError",
     "ModelFileError",

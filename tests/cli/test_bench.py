@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -26,12 +25,15 @@ from tests.lab.simulated import in_this_process
 
 CHEAP = ("--methods", "mask_only,logistic_regression", "--no-pictures")
 SCRIPT = "import sys; from imputefree.cli._app import main; main(sys.argv[1:])"
-IN_THIS_PROCESS = partial(run_grid, workers=in_this_process, progress=False)
 # Where tests run in the background, children are told to ignore Ctrl-C.
 LISTENING = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
+
+
+def run_here(*words, **options):
+    return run_grid(*words, **options | {"workers": in_this_process, "progress": False})
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +51,9 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def in_this_process(monkeypatch):
+def no_processes(monkeypatch):
     """Processes start slowly."""
-    monkeypatch.setattr(runs, "run_grid", IN_THIS_PROCESS)
+    monkeypatch.setattr(runs, "run_grid", run_here)
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def said_by(*words):
     """stdout of a command that is carried out in this process."""
     out, err = StringIO(), StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(runs, "run_grid", IN_THIS_PROCESS)
+        patch.setattr(runs, "run_grid", run_here)
         with pytest.raises(SystemExit) as left:
             main(list(map(str, words)))
     assert (left.value.code, err.getvalue()) == (0, "")
@@ -124,7 +126,10 @@ def test_nothing_but_failures_is_code_1(run, root):
     ("words", "parts"),
     [
         (["moon"], ["no study 'moon'", "mnist, ", "physionet2012", "table:NAME", "hepatitis"]),
-        (["icu", "--methods", "gil,gill"], ["no method 'gill'", "Known are mask_only", "gil-h"]),
+        (
+            ["icu", "--methods", "gil,gill"],
+            ["no series method 'gill'", "Known are mask_only", "gil-h"],
+        ),
         (["icu", "--rates", "0.5"], ["'icu' hides nothing on purpose"]),
         (["mnist", "--rates", "half"], ["--rates is 'half'", "for example, 0.5,0.9"]),
         (["mnist", "--rates", "0.5,1.5"], ["--rates is '0.5,1.5'"]),

@@ -389,6 +389,24 @@ class TableEncoder(Encoder):
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
         return self.encode(self._match(columns))
 
+    def numbers(self, columns: Columns) -> np.ndarray:
+        """The table as trees read it; (n, columns) -> (n, n_entries) float64.
+
+        Numbers as they are, 0 or 1 for each level of a category, NaN where missing.
+        """
+        out = np.full((columns.n_rows, self.n_entries), np.nan)
+        start = 0
+        for plan, array in zip(self.plans, self._match(columns), strict=True):
+            block = out[:, start : start + len(plan.inputs)]
+            start += block.shape[1]
+            if isinstance(plan, Category):
+                block[:] = 0.0
+                seen, _ = plan.encode(array, block, self._label(plan))
+                block[~seen] = np.nan
+            else:
+                block[:, 0] = plan.check(array, self._label(plan))
+        return out
+
     def arranged(self, columns: Columns) -> Columns:
         """The same table as training would have read it: names, order and kinds."""
         pairs = zip(self.plans, self._match(columns), strict=True)

@@ -503,6 +503,35 @@ def assign_folds(
     return folds
 
 
+Fold = tuple[np.ndarray, np.ndarray]  # rows to learn from, rows to validate on
+
+
+def draw_folds(
+    n_folds: int,
+    rng: np.random.Generator,
+    strata: np.ndarray,
+    groups: np.ndarray | None = None,
+    held_out: np.ndarray | None = None,
+) -> list[Fold]:
+    """Training and validation rows fold by fold, or the one pair that `held_out` (n,) bool marks.
+
+    Empty if there are too few rows or groups to hold any out.
+
+    >>> draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1]))
+    [(array([0, 2]), array([1, 3])), (array([1, 3]), array([0, 2]))]
+    """
+    if held_out is not None:
+        return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+    n_folds = min(n_folds, len(strata) // 2)
+    if n_folds < 2:
+        return []
+    folds = assign_folds(n_folds, rng, strata, groups)
+    drawn = np.unique(folds[folds >= 0])
+    if len(drawn) < 2:
+        return []
+    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
+
+
 def _assign_groups(
     n_folds: int, rng: np.random.Generator, strata: np.ndarray, groups: np.ndarray
 ) -> np.ndarray:

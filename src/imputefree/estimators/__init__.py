@@ -1,17 +1,22 @@
 """scikit-learn compatible estimators for tables and for series with gaps."""
 
 from ._base import GILEstimator, average_members, predict_members, predicts_steps, read_inputs
+from ._blend import BlendEstimator
+from ._blend_estimators import ImputeFreeClassifier, ImputeFreeRegressor
 from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
 
 __all__ = [
     "RULES",
+    "BlendEstimator",
     "GILClassifier",
     "GILEstimator",
     "GILRegressor",
     "GILSequenceClassifier",
     "GILSequenceRegressor",
+    "ImputeFreeClassifier",
+    "ImputeFreeRegressor",
     "SequenceEstimator",
     "TableEstimator",
     "average_members",

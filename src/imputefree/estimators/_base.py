@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,14 +22,17 @@ from torch import Tensor
 from .. import __version__, gil
 from .._progress import training_progress
 from .._rules import all_or_nothing, private_generator
-from ..data import Examples, Table, assign_folds, remember_columns
+from ..data import Examples, Fold, Table, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
+    CrossEntropy,
+    HeldOut,
     Loss,
     Policy,
     Predictor,
     Settings,
+    SquaredError,
     Trainer,
     TrainingData,
     digest,
@@ -37,15 +40,15 @@ from ..gil import (
     make_reward,
     predict_raw,
 )
-from ..io import load_model_file, pack_parameter, save_model_file
+from ..io import load_model_file, pack_network, pack_parameter, save_model_file, unpack_network
 from ._parameters import Parameters
 
 
 class GILEstimator(Parameters):
     """Base class of the four estimators.
 
-    Subclasses read inputs (`TableEstimator`, `SequenceEstimator`) and handle the target
-    (`ClassTarget`, `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
+    Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
+    `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
     n_iter_, n_features_in_, feature_names_in_.
     """
 
@@ -54,23 +57,50 @@ class GILEstimator(Parameters):
     encoder_: Any
     predictor_: Predictor
     policy_: Policy
-    layout_: dict[str, Any]  # for series
+    classes_: np.ndarray  # of a classifier
     _trainer: Trainer | None
+    # of the inputs (`TableInputs`, `SeriesInputs`) and the target (`ClassTarget`, `NumberTarget`)
+    _read: Any
+    _arrange: Any
+    _learn_target: Any
+    _encode_target: Any
+    _class_weights: Any
+    _in_units: Any
 
     # ---- fit: examples in, trained networks out
-    def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
-        """Train from scratch (or continue, with warm_start) until early stopping."""
+    def _fit(
+        self,
+        examples: Examples,
+        checkpoint: str | os.PathLike[str] | None,
+        folds: Sequence[Fold] = (),
+        deadline: float | None = None,
+    ) -> Self:
+        """Train from scratch (or continue, with warm_start) until early stopping.
+
+        Given `folds`, members take them in turn, and `out_of_fold_` holds predictions for the rows
+        that some member did not train on. No step begins after `deadline`.
+        """
         self._start(examples, continuing=self.warm_start and hasattr(self, "predictor_"))
         data, strata, examples = self._training_data(examples)
-        train_rows, held_out = self._split(strata, examples.groups, examples.held_out)
+        train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
         trainer = self._new_trainer()
         resumed = None
         if checkpoint is not None:
             resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
         with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
-            trainer.run(data, train_rows, held_out, progress=report, checkpoint=resumed)
+            trainer.run(
+                data,
+                train_rows,
+                held_out,
+                progress=report,
+                checkpoint=resumed,
+                deadline=deadline,
+            )
         self._finish(trainer)
         self._trainer = None
+        if folds and held_out is not None:
+            validation = HeldOut(self._loss(), data, held_out)
+            self.out_of_fold_ = validation.predictions(self.predictor_).numpy()
         return self
 
     def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
@@ -180,32 +210,30 @@ class GILEstimator(Parameters):
         return data.to(self._device()), strata, examples
 
     def _split(
-        self, strata: np.ndarray, groups: np.ndarray | None, chosen: np.ndarray | None
+        self,
+        strata: np.ndarray,
+        groups: np.ndarray | None,
+        chosen: np.ndarray | None,
+        folds: Sequence[Fold] = (),
     ) -> tuple[list[Tensor], list[Tensor] | None]:
         """Per member, the rows to learn from and the rows to validate on."""
+        if chosen is not None and not self.early_stopping:
+            raise ParameterError(
+                "held_out is given and early_stopping is False",
+                "Held-out rows are for early stopping",
+                "Leave held_out out, or set early_stopping=True",
+            )
         n_members, every_row = int(self.n_members), torch.arange(len(strata))
-        if chosen is not None:
-            if not self.early_stopping:
-                raise ParameterError(
-                    "held_out is given and early_stopping is False",
-                    "Held-out rows are for early stopping",
-                    "Leave held_out out, or set early_stopping=True",
-                )
-            masks = [chosen] * n_members  # True for held-out rows
-        else:
-            n_folds = min(round(1 / max(self.validation_fraction, 1e-9)), len(strata) // 2)
-            if not self.early_stopping or n_folds < 2:
+        n_folds = round(1 / max(self.validation_fraction, 1e-9)) if self.early_stopping else 0
+        pairs = list(folds)
+        while len(pairs) < n_members:  # a new shuffle once every fold has its member
+            drawn = draw_folds(n_folds, self._rng, strata, groups, chosen)
+            if not drawn:  # nothing can be held out and still be learned from
                 return [every_row] * n_members, None
-            masks = []
-            while len(masks) < n_members:  # a new shuffle once every fold has its member
-                folds = assign_folds(n_folds, self._rng, strata, groups)
-                present = np.unique(folds[folds >= 0])
-                if len(present) < 2:  # nothing can be held out and still be learned from
-                    return [every_row] * n_members, None
-                masks += [folds == fold for fold in present]
-            masks = masks[:1] * n_members if self.validation == "shared" else masks[:n_members]
-        held_out = [torch.from_numpy(mask) for mask in masks]
-        return [every_row[~mask] for mask in held_out], [every_row[mask] for mask in held_out]
+            pairs += drawn
+        pairs = pairs[:1] * n_members if self.validation == "shared" else pairs[:n_members]
+        train, held_out = zip(*pairs, strict=True)
+        return [*map(torch.from_numpy, train)], [*map(torch.from_numpy, held_out)]
 
     def _settings(self) -> Settings:
         return Settings(
@@ -288,10 +316,6 @@ class GILEstimator(Parameters):
         return Checkpoint(Path(path), identity)
 
     # ---- predict: inputs are encoded and go through the networks
-    def _read(self, X: Any) -> Any:
-        """X as columns or a panel, read as in training."""
-        raise NotImplementedError
-
     def _tensors(self, inputs: Any) -> dict[str, Any]:
         """Filled values and observed mask, (n, D) each; series add their lengths."""
         table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
@@ -313,15 +337,15 @@ class GILEstimator(Parameters):
         """Whether the networks predict every step, whatever `per_step` has been set to since."""
         return bool(self.predictor_.shape.get("per_step", False))
 
-    def _arrange(self, values: np.ndarray, inputs: Any, X: Any, by_step: bool) -> Any:
-        """One row per row of the table; series with a row per step: in the form of X."""
-        return values
+    def _predict_inputs(self, inputs: Any) -> np.ndarray:
+        """The mean over members: probabilities (n, classes), or numbers in the target's units."""
+        return self._in_units(self._predict_members(inputs).mean(0).numpy())
 
-    def _predict(self, X: Any, output: Any) -> Any:
-        """What `output` (`_average` or `_decide`) makes of the members' predictions for X."""
+    def _predict(self, X: Any, output: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """What `output` makes of the predictions for X, in the form of X."""
         check_is_fitted(self, "predictor_")
         inputs = self._read(X)
-        values = output(self._predict_members(inputs))
+        values = output(self._predict_inputs(inputs))
         return self._arrange(values, inputs, X, self._predicts_steps)
 
     def features(self, X: Any) -> Any:
@@ -376,21 +400,8 @@ class GILEstimator(Parameters):
         """Where the networks are."""
         return next(self.predictor_.parameters()).device
 
-    # ---- the target: `ClassTarget` and `NumberTarget`
-    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
-        raise NotImplementedError
-
-    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        raise NotImplementedError
-
-    def _class_weights(self, target: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
     def _loss(self) -> Loss:
-        raise NotImplementedError
-
-    def _average(self, members: Tensor) -> np.ndarray:
-        raise NotImplementedError
+        return CrossEntropy(len(self.classes_)) if is_classifier(self) else SquaredError()
 
     # ---- files
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -403,12 +414,7 @@ class GILEstimator(Parameters):
         """Read a model written by `save`; nothing in the file is ever executed."""
         return load_model_file(path, cls)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+    _parts, _restore = pack_network, unpack_network
 
 
 # ---- what other packages ask of a fitted estimator
@@ -427,7 +433,7 @@ def predict_members(model: GILEstimator, inputs: Any) -> Tensor:
 
 def average_members(model: GILEstimator, members: Tensor) -> np.ndarray:
     """Probabilities (n, classes), or numbers in units of the target (n,); members (K, n, O)."""
-    return model._average(members)
+    return model._in_units(members.mean(0).numpy())
 
 
 def predicts_steps(model: GILEstimator) -> bool:

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 import torch
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
-from ..data import (
-    Examples,
-    Layout,
-    Panel,
-    PanelEncoder,
-    prediction_panel,
-    read_target,
-    read_weights,
-    series_labels,
-    split_static,
-    step_labels,
-    training_panel,
-)
-from ..errors import ParameterError
+from ..data import Panel, PanelEncoder
 from ..gil import SequencePredictor
 from ._base import GILEstimator
+from ._inputs import ClassTarget, NumberTarget, SeriesInputs
 from ._parameters import SequenceParameters, check_parameters
-from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SequenceEstimator(SequenceParameters, GILEstimator):
-    """What both estimators for series share: reading series and arranging predictions."""
+class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
+    """What both estimators for series share."""
 
     encoder_class = PanelEncoder
     network_class = SequencePredictor
@@ -68,66 +50,19 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
         checkpoint : path or None
             As for `GILClassifier.fit`.
         """
+        check_parameters(self)
         with self._all_or_nothing():
             return self._fit(self._examples(X, y, sample_weight, groups, held_out), checkpoint)
 
-    def series_ids(self, X: Any) -> np.ndarray:
-        """Which series each prediction belongs to: the ids in the order of `predict`; (series,)."""
-        check_is_fitted(self, "predictor_")
-        return self._read(X).ids
-
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        check_parameters(self)
         first = not hasattr(self, "predictor_")
         with self._all_or_nothing():
             return self._fit_one_epoch(self._examples(X, y, sample_weight, first=first), classes)
 
-    def _examples(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        groups: Any = None,
-        held_out: Any = None,
-        first: bool = True,
-    ) -> Examples:
-        check_parameters(self)
-        extras = {"y": y, "sample_weight": sample_weight, "groups": groups, "held_out": held_out}
-        if first:
-            panel = training_panel(X, self._layout(), extras)
-            self.layout_ = panel.layout.to_dict()
-        else:
-            panel = self._read(X, extras)
-        target = self._labels(y, panel, bool(self.per_step))
-        sample_weight = _weights(sample_weight, panel)
-        if groups is not None:
-            groups = series_labels(groups, panel, "groups")
-        if held_out is not None:
-            held_out = series_labels(held_out, panel, "held_out")
-        return Examples.read(panel, target, sample_weight, groups, held_out, bool(self.per_step))
-
-    def _layout(self) -> Layout:
-        """What the parameters say about columns and axes."""
-        static, table = split_static(self.static)
-        if table is not None:
-            raise ParameterError(
-                f"static is a {type(table).__name__}",
-                "The parameter names columns of a frame",
-                "Put a table of static values into a Panel, such as Panel.from_list(X, static=…)",
-            )
-        roles = {name: getattr(self, name) for name in ("id", "time", "variable", "value", "axes")}
-        return Layout(static=static, **roles)
-
-    def _labels(self, y: Any, panel: Panel, per_step: bool) -> np.ndarray:
-        """One label per series, or per step; (n,) or (S,)."""
-        count = len(panel.times) if per_step else len(panel)
-        if y is not None:  # if it is, read_target says what is wrong
-            y = step_labels(y, panel) if per_step else series_labels(y, panel)
-        return read_target(y, count, type(self).__name__)
-
-    def _read(self, X: Any, extras: Mapping[str, Any] | None = None) -> Panel:
+    def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         steps, statics = self.encoder_.steps, self.encoder_.statics
-        names = steps.names if steps.named else None
-        return prediction_panel(X, self.layout_, extras, names, statics.names if statics else ())
+        return steps.names if steps.named else None, statics.names if statics else ()
 
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(
@@ -147,35 +82,6 @@ class SequenceEstimator(SequenceParameters, GILEstimator):
 
     def _tensors(self, panel: Panel) -> dict[str, Any]:
         return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
-
-    def _arrange(self, values: np.ndarray, panel: Panel, X: Any, by_step: bool) -> Any:
-        """One row per series; by step, in the order of a frame's rows or a list of arrays."""
-        if not by_step:
-            return values
-        if panel.keyed and panel.by_row and not isinstance(X, Panel):
-            ordered = np.empty_like(values)
-            ordered[panel.source] = values
-            return ordered
-        return np.split(values, np.cumsum(panel.lengths)[:-1])
-
-    def _decide(self, members: Tensor) -> np.ndarray:
-        raise NotImplementedError
-
-    def _score(self, measure: Callable[..., float], X: Any, y: Any, sample_weight: Any) -> float:
-        check_is_fitted(self, "predictor_")
-        panel = self._read(X, {"y": y, "sample_weight": sample_weight})
-        truth, weight = self._labels(y, panel, self._predicts_steps), None
-        if sample_weight is not None:
-            weight = read_weights(_weights(sample_weight, panel), len(panel))
-            weight = np.repeat(weight, panel.lengths) if self._predicts_steps else weight
-        guess = self._decide(self._predict_members(panel))
-        return float(measure(truth, guess, sample_weight=weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        return tags
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -289,6 +195,7 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> series = [rng.normal(size=(steps, 2)) for steps in rng.integers(2, 7, 60)]
     >>> y = [int(values[-1, 0] > 0) for values in series]
@@ -305,22 +212,7 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     3
     """
 
-    def predict_proba(self, X: Any) -> Any:
-        """Probability of each class, the mean over members; -> (series, classes).
-
-        X is a `Panel` or comes as in training; series are in the order of their first appearance,
-        which `series_ids` tells. With `per_step`: one row per row of a frame, else a list of
-        (steps, classes) arrays, one per series.
-        """
-        return self._predict(X, self._average)
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each series (or step); see `predict_proba`."""
-        return self._predict(X, self._decide)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy over series (or steps); X, y and sample_weight as for `fit`."""
-        return self._score(accuracy_score, X, y, sample_weight)
+    score = SeriesInputs.score  # not that of scikit-learn's mixin, which expects arrays
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these series; see `GILClassifier.partial_fit` and `fit`."""
@@ -341,6 +233,7 @@ class GILSequenceRegressor(NumberTarget, SequenceEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"patient": [1, 1, 1, 2, 2] * 4, "hour": [0, 1, 2, 0, 1] * 4})
     >>> frame["patient"] += np.repeat(np.arange(4) * 2, 5)
@@ -350,26 +243,8 @@ class GILSequenceRegressor(NumberTarget, SequenceEstimator):
     (8,)
     """
 
-    def predict(self, X: Any) -> Any:
-        """The mean prediction of the members; -> (series,).
-
-        X is a `Panel` or comes as in training; series are in the order of their first appearance,
-        which `series_ids` tells. With `per_step`: one number per row of a frame, else a list of
-        (steps,) arrays, one per series.
-        """
-        return self._predict(X, self._average)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² over series (or steps); X, y and sample_weight as for `fit`."""
-        return self._score(r2_score, X, y, sample_weight)
+    score = SeriesInputs.score  # not that of scikit-learn's mixin, which expects arrays
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train for one epoch on these series. The first call fixes columns and scales."""
         return self._partial_fit(X, y, sample_weight)
-
-
-def _weights(sample_weight: Any, panel: Panel) -> Any:
-    """Weights in the order of the series; a single number is for all of them."""
-    if sample_weight is None or isinstance(sample_weight, numbers.Number):
-        return sample_weight
-    return series_labels(sample_weight, panel, "sample_weight")

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
-from ..data import Columns, Examples, TableEncoder, read_columns, read_target
+from ..data import TableEncoder
 from ..gil import Predictor
 from ._base import GILEstimator
+from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
-from ._targets import ClassTarget, NumberTarget
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TableEstimator(TableParameters, GILEstimator):
-    """What both estimators for tables share: reading tables."""
+class TableEstimator(TableParameters, TableInputs, GILEstimator):
+    """What both estimators for tables share."""
 
     encoder_class = TableEncoder
     network_class = Predictor
@@ -49,23 +47,14 @@ class TableEstimator(TableParameters, GILEstimator):
             the same data and parameters resumes from it, to the same model bit for bit. Removed
             when training is done.
         """
+        check_parameters(self)
         with self._all_or_nothing():
             return self._fit(self._examples(X, y, sample_weight, groups, held_out), checkpoint)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        check_parameters(self)
         with self._all_or_nothing():
             return self._fit_one_epoch(self._examples(X, y, sample_weight), classes)
-
-    def _examples(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
-    ) -> Examples:
-        check_parameters(self)
-        columns = read_columns(X)
-        target = read_target(y, columns.n_rows, type(self).__name__)
-        return Examples.read(columns, target, sample_weight, groups, held_out)
-
-    def _read(self, X: Any) -> Columns:
-        return read_columns(X)
 
     def _network_shape(self) -> dict[str, Any]:
         return super()._network_shape() | {"linear_path": bool(self.linear_path)}
@@ -186,14 +175,6 @@ class GILClassifier(ClassTarget, TableEstimator):
     array(['well', 'ill', 'ill', 'well'], dtype='<U4')
     """
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class, the mean over members; (n, columns) -> (n, classes)."""
-        return self._predict(X, self._average)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; (n, columns) -> (n,)."""
-        return self._predict(X, self._decide)
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these rows.
 
@@ -217,15 +198,12 @@ class GILRegressor(NumberTarget, TableEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 5.0], [np.nan, 1.0]] * 10)
     >>> reg = GILRegressor(random_state=0, max_iter=5).fit(X, np.arange(40.0))
     >>> reg.predict(X).shape
     (40,)
     """
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The mean prediction of the members; (n, columns) -> (n,)."""
-        return self._predict(X, self._average)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train for one epoch on these rows. The first call fixes columns and scales."""

@@ -29,7 +29,14 @@ from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
 from ._train import Settings, Trainer, denormals_as_zero
 from ._training_data import Batches, TrainingData
-from ._validation import EarlyStopping, features, importance, predict_raw, update_average
+from ._validation import (
+    EarlyStopping,
+    HeldOut,
+    features,
+    importance,
+    predict_raw,
+    update_average,
+)
 
 POLICIES: dict[str, type[Policy]] = {
     "none": NoPolicy,
@@ -76,6 +83,7 @@ __all__ = [
     "CrossEntropy",
     "EarlyStopping",
     "GatePolicy",
+    "HeldOut",
     "Loss",
     "LossReward",
     "MemberMlp",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -97,13 +98,15 @@ class Trainer:
         epochs: int | None = None,
         progress: EpochReport | None = None,
         checkpoint: Checkpoint | None = None,
+        deadline: float | None = None,
     ) -> None:
         """Train member k on train_rows[k] and validate it on held_out[k].
 
         Each member ends with the weights that did best on its held-out rows, and training ends
         when no member has improved for `patience` epochs. Ctrl-C ends it too, keeping the best
         so far. Without held-out rows training takes all its epochs and keeps the last weights.
-        From a checkpoint it continues as if it had never stopped.
+        From a checkpoint it continues as if it had never stopped. After `deadline`
+        (`time.monotonic`) no new step begins.
         """
         settings = self.settings
         self.interrupted = False
@@ -128,7 +131,7 @@ class Trainer:
             steps = self.algorithm_1(data, batches)
             for epoch in range(first, epochs or settings.max_epochs):
                 with denormals_as_zero():
-                    figures = _means(islice(steps, batches.steps))
+                    figures = _means(_until(deadline, islice(steps, batches.steps)))
                 _check_finite(figures["loss"], epoch)
                 go_on = True
                 if stopping is not None:
@@ -139,7 +142,7 @@ class Trainer:
                     self.history[name].append(figure)
                 if progress is not None:
                     progress(epoch, figures)
-                if not go_on:
+                if not go_on or (deadline is not None and time.monotonic() > deadline):
                     break
                 if checkpoint is not None:
                     checkpoint.save_if_due(partial(training_state, self, epoch, batches, stopping))
@@ -279,6 +282,14 @@ def denormals_as_zero() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(before)
+
+
+def _until(deadline: float | None, steps: Iterable[Any]) -> Iterable[Any]:
+    """The steps that begin before a time of the monotonic clock, but at least one."""
+    for step in steps:
+        yield step
+        if deadline is not None and time.monotonic() > deadline:
+            return
 
 
 def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:

@@ -155,6 +155,21 @@ class HeldOut:
             count = count + weight.sum(1)
         return total / count.clamp_min(1e-30)
 
+    @torch.no_grad()
+    def predictions(self, predictor: Predictor) -> Tensor:
+        """ŷ of each row by the members that do not train on it; (n, O) float64, NaN if all do."""
+        total, count = None, torch.zeros(self.data.n_rows, dtype=torch.float64)
+        for chunk, batch in chunks(predictor, self.data, self.rows):
+            raw = predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+            predicted = self.loss.predict(raw.double()).cpu()
+            if total is None:
+                total = predicted.new_zeros(self.data.n_rows, predicted.shape[-1])
+            rows, real = self.rows[:, chunk].flatten().cpu(), self.real[:, chunk].double().cpu()
+            total.index_add_(0, rows, (predicted * real[..., None]).flatten(0, 1))
+            count.index_add_(0, rows, real.flatten())
+        assert total is not None
+        return total / count[:, None]
+
 
 class EarlyStopping:
     """Keeps the best weights of each member, and stops when no member improves any more.

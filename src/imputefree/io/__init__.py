@@ -5,7 +5,16 @@ choose by the ending of the name.
 """
 
 from ._file_rows import BadRows, RawRows, Reader, twin_error
-from ._model_file import load_model_file, pack_model, pack_parameter, save_model_file
+from ._model_file import (
+    load_model_file,
+    model_content,
+    pack_model,
+    pack_network,
+    pack_parameter,
+    rebuild_model,
+    save_model_file,
+    unpack_network,
+)
 from ._read_files import (
     TASKS,
     header,
@@ -26,16 +35,20 @@ __all__ = [
     "check_format",
     "header",
     "load_model_file",
+    "model_content",
     "need_columns",
     "open_rows",
     "pack_model",
+    "pack_network",
     "pack_parameter",
     "read_csv",
     "read_frame",
     "read_label_column",
+    "rebuild_model",
     "save_model_file",
     "table_output",
     "twin_error",
+    "unpack_network",
     "words_as_gaps",
     "write_frame",
 ]

@@ -31,6 +31,7 @@ RULE = "A model file is what the save method of an imputefree estimator wrote"
 PLAIN = str | int | float | bool | None
 FITTED = ["placeholder_", "classes_", "target_mean_", "target_scale_"]
 FITTED += ["n_features_in_", "feature_names_in_", "layout_", "history_", "n_iter_"]
+FITTED += ["weights_"]  # of a blend
 FITTED += ["about_", "card_"]  # of a model made by the command line, see workflow
 Estimator = TypeVar("Estimator")
 
@@ -44,18 +45,25 @@ def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
 
 def pack_model(model: Any) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """Weights and metadata of a fitted estimator; "sha256" identifies both."""
-    weights = {name: w.detach().cpu() for name, w in model.predictor_.state_dict().items()}
+    content, weights = model_content(model)
+    text = json.dumps({"format": FORMAT, **content}, sort_keys=True, default=np.generic.item)
+    return weights, {KEY: text, "sha256": _digest(text, weights)}
+
+
+def model_content(model: Any) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """What a file holds of an estimator, as plain JSON types and tensors by name.
+
+    The estimator adds what only it knows: `_parts` puts tensors into a dict and returns the rest,
+    `_restore` is its inverse. A blend holds the content of other estimators.
+    """
+    weights: dict[str, torch.Tensor] = {}
     content = {
-        "format": FORMAT,
         "estimator": type(model).__name__,
         "parameters": {k: pack_parameter(v) for k, v in model.get_params(deep=False).items()},
-        "encoder": model.encoder_.state(),
-        "network": model.predictor_.shape,
         "fitted": {k: _pack_fitted(getattr(model, k)) for k in FITTED if hasattr(model, k)},
-        "policy": _pack_policy(model, weights),
+        **model._parts(weights),
     }
-    text = json.dumps(content, sort_keys=True, default=np.generic.item)
-    return weights, {KEY: text, "sha256": _digest(text, weights)}
+    return content, weights
 
 
 def _in_order(file: bytes) -> bytes:
@@ -78,24 +86,17 @@ def load_model_file(path: str | os.PathLike[str], cls: type[Estimator]) -> Estim
         rule = f"{cls.__name__}.load reads {' or '.join(sorted(known))}"
         raise ModelFileError(f"{path} holds a {kind}", rule, f"Call {kind}.load")
     try:
-        return _rebuild(known[kind], content, weights)
+        return rebuild_model(known[kind], content, weights)
     except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         fact = f"{path} does not describe a whole model ({error})"
         raise ModelFileError(fact, RULE, "Save the model again") from None
 
 
-def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> Any:
+def rebuild_model(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> Any:
+    """The inverse of `model_content`; takes the tensors that it uses out of `weights`."""
     parameters = {k: _unpack_parameter(k, v) for k, v in content["parameters"].items()}
     known = cls._get_param_names()
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
-    model.encoder_ = cls.encoder_class.from_state(content["encoder"])
-    with torch.device("meta"):  # takes no memory, whatever size a crafted file asks for
-        network = cls.network_class(generator=torch.Generator(), **content["network"])
-    model.policy_ = _unpack_policy(content.get("policy"), weights)
-    if model.policy_ is None:
-        del model.policy_
-    network.load_state_dict(weights, assign=True)
-    model.predictor_ = network
     for name in (name for name in FITTED if name in content["fitted"]):
         packed = content["fitted"][name]
         is_array = "array" in packed
@@ -103,11 +104,34 @@ def _rebuild(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]
         setattr(model, name, value)
     if hasattr(model, "layout_"):
         Layout.from_dict(model.layout_).check()
+    model._restore(content, weights)
+    return model
+
+
+def pack_network(model: Any, weights: dict[str, torch.Tensor]) -> dict[str, Any]:
+    """Encoder, networks and policy of a `GILEstimator`; their tensors go into `weights`."""
+    weights |= {name: w.detach().cpu() for name, w in model.predictor_.state_dict().items()}
+    return {
+        "encoder": model.encoder_.state(),
+        "network": model.predictor_.shape,
+        "policy": _pack_policy(model, weights),
+    }
+
+
+def unpack_network(model: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
+    """The inverse of `pack_network`: sets encoder_, predictor_ and policy_."""
+    model.encoder_ = model.encoder_class.from_state(content["encoder"])
+    with torch.device("meta"):  # takes no memory, whatever size a crafted file asks for
+        network = model.network_class(generator=torch.Generator(), **content["network"])
+    policy = _unpack_policy(content.get("policy"), weights)
+    if policy is not None:
+        model.policy_ = policy
+    network.load_state_dict(weights, assign=True)
+    model.predictor_ = network
     classes = len(model.classes_) if hasattr(model, "classes_") else 1
     outputs = 1 if classes == 2 else classes  # two classes share one logit
     if (network.inputs, network.outputs) != (len(model.encoder_.input_names), outputs):
         raise ValueError("columns, network and classes do not fit together")
-    return model
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:

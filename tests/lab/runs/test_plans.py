@@ -107,7 +107,7 @@ def test_requests():
     ("asked", "words"),
     [
         ({"study": "mnits"}, "there is no study 'mnits' to run"),
-        ({"study": "mnist", "methods": ["gru-d"]}, "there is no method 'gru-d' for 'mnist'"),
+        ({"study": "mnist", "methods": ["gru-d"]}, "there is no table method 'gru-d'"),
         ({"study": "icu", "rates": [0.5]}, "rates is set"),
         ({"study": "mnist", "seeds": 0}, "seeds"),
         ({"study": "mnist", "steps": 1.5}, "steps"),

@@ -206,22 +206,21 @@ class Patterns:
         _, first, inverse, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
-        masks = observed[first]
-        sizes = masks.sum(1)
-        self._by_pattern = np.argsort(inverse, kind="stable")
-        self._start = np.cumsum(counts) - counts
+        sizes = observed[first].sum(1)
         # Similar numbers of rows (to a factor of 2), then of columns: little padding.
         doublings = np.ceil(np.log2(counts)).astype(np.int64)
         order = np.lexsort((sizes, doublings))
         order = order[sizes[order] > 0]  # rows without an entry carry no information
-        self._masks, self._counts, self._order = masks, counts, order
-        self._doublings, self._sizes = doublings, sizes
-        self.sizes = sizes[order]
+        self.sizes, self._counts, self._doublings = sizes[order], counts[order], doublings[order]
+        self._masks, self._start = observed[first[order]], (np.cumsum(counts) - counts)[order]
+        self._by_pattern = np.argsort(inverse, kind="stable")
 
     def chunks(self) -> Iterator[Chunk]:
         """All patterns with at least one observed column."""
-        for part in self._parts():
-            sizes, counts = self._sizes[part], self._counts[part]
+        begin = 0
+        while begin < len(self.sizes):
+            part = slice(begin, begin + self._alike(begin))
+            sizes, counts = self.sizes[part], self._counts[part]
             k, most = int(sizes.max()), int(counts.max())
             columns = np.argsort(~self._masks[part], axis=1, kind="stable")[:, :k]
             columns[np.arange(k) >= sizes[:, None]] = self.n_columns
@@ -229,18 +228,13 @@ class Patterns:
             place = self._start[part][:, None] + np.where(real, np.arange(most), 0)
             rows = np.where(real, self._by_pattern[place], self.n_rows)
             yield Chunk(columns, rows, sizes, counts)
+            begin = part.stop
 
-    def _parts(self) -> Iterator[Array]:
-        """Patterns in order, cut where a chunk would become too large or too uneven."""
-        order, begin = self._order, 0
-        while begin < len(order):
-            most = ENTRIES // int(self._sizes[order[begin]]) ** 2 + 1
-            left = order[begin : begin + most]
-            k, double = self._sizes[left], self._doublings[left]
-            rows = 2.0**double
-            # Sizes ascend within one doubling, so the last of a chunk is its largest.
-            cost = np.arange(1, len(left) + 1) * np.maximum(k, rows) * k
-            alike = (double == double[0]) & (k <= 1.25 * k[0] + 2) & (cost <= ENTRIES)
-            length = max(int(np.argmin(alike)) if not alike.all() else len(left), 1)
-            yield left[:length]
-            begin += length
+    def _alike(self, begin: int) -> int:
+        """How many patterns from this one on fit into a chunk that is small and even."""
+        left = slice(begin, begin + ENTRIES // int(self.sizes[begin]) ** 2 + 1)
+        k, double = self.sizes[left], self._doublings[left]
+        # Sizes ascend within one doubling, so the last of a chunk is its largest.
+        cost = np.arange(1, len(k) + 1) * np.maximum(k, 2.0**double) * k
+        alike = (double == double[0]) & (k <= 1.25 * k[0] + 2) & (cost <= ENTRIES)
+        return max(int(np.argmin([*alike, False])), 1)

@@ -205,16 +205,11 @@ class GRUDClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    hidden_size : width of the recurrent state
-    learning_rate_init, weight_decay : learning rate of Adam, and the weight of its L2 penalty
-    weight_averaging : the weights kept are a running mean over steps; the newest count 1 minus this
-    batch_size : series per step
-    max_iter : maximum number of epochs
+    weight_decay : weight of Adam's L2 penalty
     n_iter_no_change : epochs without a better log-loss on the held-out series before training
         stops; the best weights are kept
     validation_fraction : share of series held out to choose the epoch by, unless `fit` gets them
-    random_state : int, RandomState or None
-    verbose : show a progress bar on a terminal
+    others : see BRITSImputer
 
     Fitted: classes_, validation_error_ (log-loss on the held-out series), history_ (lists of one
     figure per epoch), network_, n_steps_ (of the longest training series).

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import Any
 
-from ..._rules import check_value, or_the_word, whole
+from ..._rules import check_name, check_value, or_the_word, whole
 from ...errors import ParameterError
 from ..rivals._methods import KINDS
 from ..studies import KNOWN, takes
@@ -131,12 +131,7 @@ def plan(
     base = base.changed(base.quick) if quick else base
     chosen = tuple(dict.fromkeys(base.methods if methods is None else methods))
     for name in chosen:
-        if name not in KINDS[base.kind]:
-            raise ParameterError(
-                f"there is no method {name!r} for {study!r}",
-                f"Known are {', '.join(KINDS[base.kind])}",
-                "Pass some of these names, separated by commas",
-            )
+        check_name(f"{base.kind} method", name, KINDS[base.kind])
     masked = takes(names[0], "mask_seed")
     if rates is not None:
         if not masked:

@@ -119,7 +119,7 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166, form: str = "v
     """A SIMULATED septic-shock cohort: a list of n_series frames (T_i, 14), age as static.
 
     seed decides the cohort. root is not used: there are no files. form "fixed" gives an array
-    (n_series, 8, 14) instead; see `fixed_length`.
+    (n_series, 8, 14) instead; see `in_form`.
 
     >>> cohort = study(n_series=100)
     >>> cohort.simulated, cohort.kind, len(cohort.X), cohort.static.columns.tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -140,22 +139,19 @@ def _rows(part: Any, rows: np.ndarray) -> Any:
     return part.iloc[rows] if isinstance(part, pd.DataFrame | pd.Series) else part[rows]
 
 
-def fixed_length(series: Sequence[Any], steps: int = FIXED) -> np.ndarray:
-    """(n, steps, D): the first steps of each series, as in the paper; short ones repeat their last.
-
-    >>> fixed_length([np.array([[1.0], [2.0]]), np.arange(9.0)[:, None]], 3)[:, :, 0]
-    array([[1., 2., 2.],
-           [0., 1., 2.]])
-    """
-    places = np.arange(steps)
-    return np.stack([np.asarray(values)[np.minimum(places, len(values) - 1)] for values in series])
-
-
 def in_form(form: str, frames: list[pd.DataFrame], times: list[np.ndarray]) -> dict[str, Any]:
-    """X, times and columns of a study in this form; repeated rows have no time."""
+    """X, times and columns of a study in one of FORMS.
+
+    "fixed" gives an array (n, 8, D), as in the paper: the first steps of each series; a short one
+    repeats its last, so there are no times.
+
+    >>> in_form("fixed", [pd.DataFrame({"a": [1.0, 2.0]})], [np.arange(2)])["X"][0, :, 0]
+    array([1., 2., 2., 2., 2., 2., 2., 2.])
+    """
     if form == "variable":
         return {"X": frames, "times": times}
-    return {"X": fixed_length(frames), "columns": tuple(frames[0].columns)}
+    X = np.stack([frame.to_numpy()[np.minimum(range(FIXED), len(frame) - 1)] for frame in frames])
+    return {"X": X, "columns": tuple(frames[0].columns)}
 
 
 def long_form(study: Study) -> tuple[pd.DataFrame, list[str]]:

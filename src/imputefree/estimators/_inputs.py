@@ -1,0 +1,282 @@
+"""What goes in and what is predicted: all of an estimator but its engine.
+
+An estimator is made of three parts: `TableInputs` or `SeriesInputs` read, `ClassTarget` or
+`NumberTarget` say what is predicted, and an engine learns: networks (`GILEstimator`) or a blend
+(`BlendEstimator`). The engine has `_predict`, `_predict_inputs` and, for series, `_known_columns`
+and `_predicts_steps`.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from ..data import (
+    Columns,
+    Examples,
+    Layout,
+    Panel,
+    as_array,
+    prediction_panel,
+    read_classes,
+    read_columns,
+    read_numbers,
+    read_target,
+    read_weights,
+    series_labels,
+    split_static,
+    step_labels,
+    training_panel,
+)
+from ..errors import InputError, ParameterError
+
+FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
+
+
+class TableInputs:
+    """Reads tables: pandas, polars, arrays, lists of rows."""
+
+    def _examples(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
+    ) -> Examples:
+        columns = read_columns(X)
+        target = read_target(y, columns.n_rows, type(self).__name__)
+        return Examples.read(columns, target, sample_weight, groups, held_out)
+
+    def _read(self, X: Any) -> Columns:
+        return read_columns(X)
+
+    def _arrange(self, values: np.ndarray, inputs: Any, X: Any, by_step: bool) -> Any:
+        """One row per row of the table."""
+        return values
+
+    def __sklearn_tags__(self) -> Any:
+        return _tags(super().__sklearn_tags__())  # type: ignore[misc]
+
+
+class SeriesInputs:
+    """Reads series: panels, long frames, lists and arrays. Fitted: layout_."""
+
+    id: str | None
+    time: str | None
+    static: Any
+    variable: str | None
+    value: str | None
+    axes: str
+    per_step: bool
+    layout_: dict[str, Any]
+    _predicts_steps: bool
+    _predict_inputs: Any
+    _decide: Any
+
+    def series_ids(self, X: Any) -> np.ndarray:
+        """Which series each prediction belongs to: the ids in the order of `predict`; (series,)."""
+        check_is_fitted(self, "layout_")
+        return self._read(X).ids
+
+    def _examples(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any = None,
+        held_out: Any = None,
+        first: bool = True,
+    ) -> Examples:
+        extras = {"y": y, "sample_weight": sample_weight, "groups": groups, "held_out": held_out}
+        if first:
+            panel = training_panel(X, self._layout(), extras)
+            self.layout_ = panel.layout.to_dict()
+        else:
+            panel = self._read(X, extras)
+        target = self._labels(y, panel, bool(self.per_step))
+        sample_weight = _weights(sample_weight, panel)
+        if groups is not None:
+            groups = series_labels(groups, panel, "groups")
+        if held_out is not None:
+            held_out = series_labels(held_out, panel, "held_out")
+        return Examples.read(panel, target, sample_weight, groups, held_out, bool(self.per_step))
+
+    def _layout(self) -> Layout:
+        """What the parameters say about columns and axes."""
+        static, table = split_static(self.static)
+        if table is not None:
+            raise ParameterError(
+                f"static is a {type(table).__name__}",
+                "The parameter names columns of a frame",
+                "Put a table of static values into a Panel, such as Panel.from_list(X, static=…)",
+            )
+        roles = {name: getattr(self, name) for name in ("id", "time", "variable", "value", "axes")}
+        return Layout(static=static, **roles)
+
+    def _labels(self, y: Any, panel: Panel, per_step: bool) -> np.ndarray:
+        """One label per series, or per step; (n,) or (S,)."""
+        count = len(panel.times) if per_step else len(panel)
+        if y is not None:  # if it is, read_target says what is wrong
+            y = step_labels(y, panel) if per_step else series_labels(y, panel)
+        return read_target(y, count, type(self).__name__)
+
+    def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
+        """Names of the columns of a step (None if training had none), and of static columns."""
+        raise NotImplementedError
+
+    def _read(self, X: Any, extras: Mapping[str, Any] | None = None) -> Panel:
+        return prediction_panel(X, self.layout_, extras, *self._known_columns())
+
+    def _arrange(self, values: np.ndarray, panel: Panel, X: Any, by_step: bool) -> Any:
+        """One row per series; by step, in the order of a frame's rows or a list of arrays."""
+        if not by_step:
+            return values
+        if panel.keyed and panel.by_row and not isinstance(X, Panel):
+            ordered = np.empty_like(values)
+            ordered[panel.source] = values
+            return ordered
+        return np.split(values, np.cumsum(panel.lengths)[:-1])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R², over series (or steps); X, y and sample_weight as for `fit`."""
+        check_is_fitted(self, "layout_")
+        panel = self._read(X, {"y": y, "sample_weight": sample_weight})
+        truth, weight = self._labels(y, panel, self._predicts_steps), None
+        if sample_weight is not None:
+            weight = read_weights(_weights(sample_weight, panel), len(panel))
+            weight = np.repeat(weight, panel.lengths) if self._predicts_steps else weight
+        guess = self._decide(self._predict_inputs(panel))
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(truth, guess, sample_weight=weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = _tags(super().__sklearn_tags__())  # type: ignore[misc]
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+def _tags(tags: Any) -> Any:
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    tags.input_tags.categorical = True
+    return tags
+
+
+def _weights(sample_weight: Any, panel: Panel) -> Any:
+    """Weights in the order of the series; a single number is for all of them."""
+    if sample_weight is None or isinstance(sample_weight, numbers.Number):
+        return sample_weight
+    return series_labels(sample_weight, panel, "sample_weight")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassTarget(ClassifierMixin):
+    """Classes; fitted: classes_ (the class labels, sorted)."""
+
+    class_weight: Any = None
+    _predict: ClassVar[Any]  # of the engine
+
+    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
+        """Fix the classes from the first target seen; (n,)."""
+        self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
+
+    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the networks learn, and strata for the folds; (n,) int64 each."""
+        known = self.classes_.tolist()
+        unknown = [label for label in read_classes(target).tolist() if label not in known]
+        if unknown:
+            raise InputError(
+                f"y holds the class {unknown[0]!r}, which earlier training did not have",
+                f"The classes were fixed as {known}",
+                "Name all classes in the first partial_fit, or fit again with warm_start=False",
+            )
+        codes = np.searchsorted(self.classes_, target).astype(np.int64)
+        return codes, codes
+
+    def _class_weights(self, target: np.ndarray) -> np.ndarray:
+        """Weight of each label's class; (n,)."""
+        if self.class_weight is None:
+            return np.ones(len(target))
+        if isinstance(self.class_weight, dict):
+            unknown = [label for label in self.class_weight if label not in self.classes_.tolist()]
+            if unknown:
+                raise ParameterError(
+                    f"class_weight names {unknown[0]!r}, which is not a class",
+                    f"Its keys must be among the classes {self.classes_.tolist()}",
+                    "Correct the key, or leave it out",
+                )
+        return compute_sample_weight(self.class_weight, target)
+
+    def _in_units(self, prediction: np.ndarray) -> np.ndarray:
+        """Probabilities as they are; (n, classes)."""
+        return prediction
+
+    def _decide(self, prediction: np.ndarray) -> np.ndarray:
+        """The most probable class; (n, classes) -> (n,)."""
+        return self.classes_[prediction.argmax(1)]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of each class; (n, classes).
+
+        One row per row of a table. Series are in the order of their first appearance, which
+        `series_ids` tells; with `per_step` there is one row per row of a frame, else a list of
+        (steps, classes) arrays, one per series.
+
+        X : as for `fit`
+        """
+        return self._predict(X, lambda probability: probability)
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row, series or step; ordered as by `predict_proba`."""
+        return self._predict(X, self._decide)
+
+
+class NumberTarget(RegressorMixin):
+    """Numbers; fitted: target_mean_ and target_scale_ (how the target was scaled)."""
+
+    _predict: ClassVar[Any]  # of the engine
+
+    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
+        """Fix the scale from the first target seen; (n,)."""
+        numbers = read_numbers(target)
+        self.target_mean_ = float(numbers.mean())
+        self.target_scale_ = float(numbers.std()) or 1.0
+
+    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the networks learn, float32, and one stratum for the folds; (n,) each."""
+        numbers = read_numbers(target)
+        scaled = (numbers - self.target_mean_) / self.target_scale_
+        if np.abs(scaled).max() > FARTHEST:
+            raise InputError(
+                f"y reaches {np.abs(scaled).max():.1e} standard deviations of the first targets",
+                f"Continued training keeps the first scale; {FARTHEST:.0e} is the limit",
+                "Fit from scratch, with targets on one scale",
+            )
+        return scaled.astype(np.float32), np.zeros(len(numbers), dtype=int)
+
+    def _class_weights(self, target: np.ndarray) -> np.ndarray:
+        return np.ones(len(target))
+
+    def _in_units(self, prediction: np.ndarray) -> np.ndarray:
+        """Scaled numbers in units of the target; (n, 1) -> (n,)."""
+        return prediction[..., 0] * self.target_scale_ + self.target_mean_
+
+    def _decide(self, prediction: np.ndarray) -> np.ndarray:
+        """The numbers themselves; (n,)."""
+        return prediction
+
+    def predict(self, X: Any) -> Any:
+        """A number for each row; (n,).
+
+        Series are in the order of their first appearance, which `series_ids` tells; with
+        `per_step` there is one number per row of a frame, else a list of (steps,) arrays, one per
+        series.
+
+        X : as for `fit`
+        """
+        return self._predict(X, self._decide)

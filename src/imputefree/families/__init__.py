@@ -1,0 +1,12 @@
+"""Families of models that predict without imputing, and how they are pooled.
+
+A family has `fit(task)`, which returns out-of-fold predictions, and `predict(inputs)`; see
+`FamilyTask`. Networks are in `imputefree.gil`; here are trees and densities.
+"""
+
+from ._family import FamilyTask
+from ._pooling import Pool
+from ._tree_ensemble import TreeEnsemble
+from ._tree_family import TreeFamily
+
+__all__ = ["FamilyTask", "Pool", "TreeEnsemble", "TreeFamily"]

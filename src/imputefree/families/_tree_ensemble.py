@@ -1,0 +1,213 @@
+"""A sum of decision trees as plain arrays: checked, kept in model files, predicted by LightGBM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+MISSING_LEFT, NAN_IS_MISSING = 2, 8  # bits of LightGBM's decision_type
+LARGEST = np.finfo(np.float64).max  # stands for infinity: all values go left, gaps may go right
+SMALL = 64  # rows up to which one thread is faster than waking up others
+
+
+@dataclass(frozen=True)
+class TreeEnsemble:
+    """T trees with N splits and L leaves in all, one tree after the other.
+
+    feature : (N,) int32, the input that a split looks at
+    threshold : (N,) float64; a row goes left if its value is not above it
+    missing_left : (N,) bool, where a missing value goes
+    left, right : (N,) int32, the next split, counted within the tree, or ~leaf
+    value : (L,) float64, what a leaf adds
+    splits, leaves : (T,) int32, how many of each a tree has
+    n_inputs, n_outputs : tree t adds to output t % n_outputs
+
+    >>> split = {"feature": [0], "threshold": [1.5], "missing_left": [True], "left": [~0],
+    ...          "right": [~1], "value": [-1.0, 1.0], "splits": [1], "leaves": [2]}
+    >>> stump = TreeEnsemble.of_arrays(split, n_inputs=1, n_outputs=1)
+    >>> stump.predict(np.array([[1.0], [2.0], [np.nan]])).ravel()
+    array([-1.,  1., -1.])
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    value: np.ndarray
+    splits: np.ndarray
+    leaves: np.ndarray
+    n_inputs: int
+    n_outputs: int
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any], n_inputs: int, n_outputs: int) -> TreeEnsemble:
+        """From array-likes by name, checked: a ValueError says what does not fit."""
+        typed = {name: np.asarray(arrays[name], dtype) for name, dtype in DTYPES.items()}
+        ensemble = cls(**typed, n_inputs=n_inputs, n_outputs=n_outputs)
+        ensemble.check()
+        return ensemble
+
+    def check(self) -> None:
+        """Raise a ValueError unless these are whole trees: every node is reached exactly once."""
+        n, trees = len(self.feature), len(self.splits)
+        same = all(getattr(self, name).shape == (n,) for name in PER_SPLIT)
+        counts = self.splits.shape == self.leaves.shape == (trees,) and self.value.ndim == 1
+        if not same or not counts or (self.splits < 0).any():
+            raise ValueError("the arrays of the trees do not fit together")
+        if self.splits.sum(dtype=np.int64) != n or (self.leaves != self.splits + 1).any():
+            raise ValueError("the trees do not add up to their splits")
+        if self.leaves.sum(dtype=np.int64) != len(self.value) or not np.isfinite(self.value).all():
+            raise ValueError("the trees do not add up to their leaves")
+        if self.n_outputs < 1 or trees % self.n_outputs:
+            raise ValueError("the trees do not belong to the outputs")
+        if n and not (self.feature.min() >= 0 and self.feature.max() < self.n_inputs):
+            raise ValueError("the trees ask for inputs that do not exist")
+        if not np.isfinite(self.threshold).all():
+            raise ValueError("a threshold is not a number")
+        # Every split but the root, and every leaf, is the child of one earlier split.
+        tree = np.repeat(np.arange(trees), self.splits)
+        place = np.arange(n) - np.repeat(np.cumsum(self.splits) - self.splits, self.splits)
+        child = np.concatenate([self.left, self.right]).astype(np.int64)
+        parent, of = np.concatenate([place, place]), np.concatenate([tree, tree])
+        inner = child >= 0
+        if (child[inner] <= parent[inner]).any() or (child[inner] >= self.splits[of[inner]]).any():
+            raise ValueError("the splits of a tree are not in order")
+        if (~child[~inner] >= self.leaves[of[~inner]]).any():
+            raise ValueError("a split leads to a leaf that does not exist")
+        first_split = np.cumsum(self.splits) - self.splits
+        first_leaf = np.cumsum(self.leaves) - self.leaves
+        reached = first_split[of[inner]] + child[inner], first_leaf[of[~inner]] + ~child[~inner]
+        stumps = trees - np.count_nonzero(self.splits)  # their only leaf is the root
+        if any(len(np.unique(at)) != len(at) for at in reached) or (
+            len(reached[0]) + np.count_nonzero(self.splits) != n
+            or len(reached[1]) + stumps != len(self.value)
+        ):
+            raise ValueError("the splits of a tree do not form a tree")
+
+    # ---- from and to LightGBM
+    @classmethod
+    def of_booster(cls, booster: lightgbm.Booster) -> TreeEnsemble:
+        """The trees up to the best iteration.
+
+        A column without gaps in training has no side for them: they go where most rows went.
+        """
+        best = booster.best_iteration if booster.best_iteration > 0 else None
+        text = booster.model_to_string(num_iteration=best or -1)
+        trees = [_read_tree(part) for part in text.split("\nTree=")[1:]]
+        joined = {name: np.concatenate([tree[name] for tree in trees]) for name in DTYPES}
+        outputs = booster.num_model_per_iteration()
+        return cls.of_arrays(joined, booster.num_feature(), outputs)
+
+    @classmethod
+    def sum_of(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
+        """One ensemble that adds up to these."""
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in DTYPES}
+        return cls(**joined, n_inputs=parts[0].n_inputs, n_outputs=parts[0].n_outputs)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name, for a model file."""
+        return {name: getattr(self, name) for name in DTYPES}
+
+    def scaled(self, weight: float) -> TreeEnsemble:
+        """The same trees, with what their leaves add multiplied."""
+        return replace(self, value=self.value * weight)
+
+    def predict(self, inputs: np.ndarray) -> np.ndarray:
+        """Sums of the trees' leaves; (n, n_inputs) with NaN for gaps -> (n, n_outputs) float64."""
+        if not len(self.splits):
+            return np.zeros((len(inputs), self.n_outputs))
+        threads = 1 if len(inputs) <= SMALL else 0  # 0: all cores
+        raw = self._booster.predict(inputs, raw_score=True, num_threads=threads)
+        return np.asarray(raw).reshape(len(inputs), self.n_outputs)
+
+    @cached_property
+    def _booster(self) -> lightgbm.Booster:
+        """The same trees in LightGBM, from text that holds nothing but these arrays."""
+        ends = [np.cumsum(self.splits), np.cumsum(self.leaves)]
+        kind = self.missing_left * MISSING_LEFT + NAN_IS_MISSING
+        trees = []
+        for number, (split_end, leaf_end) in enumerate(zip(*ends, strict=True)):
+            at = slice(split_end - self.splits[number], split_end)
+            leaf_at = slice(leaf_end - self.leaves[number], leaf_end)
+            arrays = {
+                "split_feature": self.feature[at],
+                "threshold": self.threshold[at],
+                "decision_type": kind[at],
+                "left_child": self.left[at],
+                "right_child": self.right[at],
+                "leaf_value": self.value[leaf_at],
+            }
+            lines = [f"{key}={' '.join(map(repr, a.tolist()))}" for key, a in arrays.items()]
+            head = [f"Tree={number}", f"num_leaves={self.leaves[number]}", "num_cat=0"]
+            trees.append("\n".join([*head, *lines, "shrinkage=1", "", ""]))
+        objective = f"multiclass num_class:{self.n_outputs}" if self.n_outputs > 1 else "regression"
+        header = [
+            "tree",
+            "version=v4",
+            f"num_class={self.n_outputs}",
+            f"num_tree_per_iteration={self.n_outputs}",
+            "label_index=0",
+            f"max_feature_idx={self.n_inputs - 1}",
+            f"objective={objective}",
+            f"feature_names={' '.join(f'x{j}' for j in range(self.n_inputs))}",
+            f"feature_infos={' '.join(['[-1:1]'] * self.n_inputs)}",
+            f"tree_sizes={' '.join(str(len(tree)) for tree in trees)}",
+            "",
+            "",
+        ]
+        return lightgbm.Booster(model_str="\n".join(header) + "".join(trees) + "end of trees\n")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+DTYPES: dict[str, Any] = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "missing_left": np.bool_,
+    "left": np.int32,
+    "right": np.int32,
+    "value": np.float64,
+    "splits": np.int32,
+    "leaves": np.int32,
+}
+PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right")
+
+
+def _read_tree(text: str) -> dict[str, np.ndarray]:
+    """One tree of LightGBM's text format; only splits by threshold."""
+    lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+    def numbers(key: str, dtype: Any) -> np.ndarray:
+        return np.array(lines.get(key, "").split(), dtype=dtype)
+
+    leaves = int(lines["num_leaves"])
+    kind = numbers("decision_type", np.int64)
+    counts = {"node": numbers("internal_count", np.int64), "leaf": numbers("leaf_count", np.int64)}
+    left, right = numbers("left_child", np.int32), numbers("right_child", np.int32)
+
+    def rows_in(child: np.ndarray) -> np.ndarray:
+        nodes = counts["node"][np.maximum(child, 0)] if len(child) else counts["node"]
+        return np.where(child >= 0, nodes, counts["leaf"][np.maximum(~child, 0)])
+
+    known = (kind & NAN_IS_MISSING) > 0
+    with_most = rows_in(left) >= rows_in(right) if len(left) else np.zeros(0, dtype=bool)
+    return {
+        "feature": numbers("split_feature", np.int32),
+        "threshold": numbers("threshold", np.float64).clip(-LARGEST, LARGEST),
+        "missing_left": np.where(known, (kind & MISSING_LEFT) > 0, with_most),
+        "left": left,
+        "right": right,
+        "value": numbers("leaf_value", np.float64),
+        "splits": np.array([leaves - 1]),
+        "leaves": np.array([leaves]),
+    }

@@ -1,0 +1,132 @@
+"""The blend for tables: families, weights, time, files; and scikit-learn's own checks."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from imputefree import GILClassifier, ImputeFreeClassifier, ImputeFreeRegressor
+from imputefree.errors import ModelFileError, ParameterError
+from tests.refusals import check_error
+
+MINI_BATCHES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "networks learn from mini-batches, and trees draw rows at random"
+    )
+}
+
+
+def frame(n=240, seed=0):
+    """Numbers and categories with gaps, and a class that depends on both."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"dose": rng.normal(size=n), "age": rng.normal(50, 9, n)})
+    X["site"] = rng.choice(["north", "south", "west"], n)
+    y = X["dose"] + (X["site"] == "south") + rng.normal(size=n) / 3
+    X = X.mask(rng.random(X.shape) < 0.2)
+    return X, y.to_numpy()
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    X, y = frame()
+    return ImputeFreeClassifier(random_state=0).fit(X, np.where(y > 0.5, "ill", "well"))
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    return ImputeFreeRegressor(random_state=0).fit(*frame())
+
+
+@parametrize_with_checks(
+    [ImputeFreeClassifier(quality="fast"), ImputeFreeRegressor(quality="fast")],
+    expected_failed_checks=lambda estimator: MINI_BATCHES,
+)
+def test_sklearn(estimator, check):
+    check(estimator)
+
+
+def test_families_are_weighted_and_predict_unseen_rows(classifier, regressor):
+    X, y = frame(seed=1)
+    assert sum(classifier.weights_.values()) == pytest.approx(1)
+    assert set(classifier.weights_) == {"trees", "network"}
+    assert classifier.score(X, np.where(y > 0.5, "ill", "well")) > 0.75
+    assert regressor.score(X, y) > 0.4
+    np.testing.assert_allclose(classifier.predict_proba(X).sum(1), 1)
+
+
+def test_the_pool_is_the_weighted_mean_of_its_families(regressor):
+    X, _ = frame(seed=1)
+    columns = regressor._read(X)
+    parts = [regressor.families_[name].predict(columns)[:, 0] for name in regressor.families_]
+    weights = [weight for weight in regressor.weights_.values() if weight]
+    mean = np.average(parts, axis=0, weights=weights)
+    expected = mean * regressor.target_scale_ + regressor.target_mean_
+    np.testing.assert_allclose(regressor.predict(X), expected)
+
+
+@pytest.mark.parametrize("name", ["trees", "network"])
+def test_one_family_alone(name):
+    X, y = frame(80)
+    model = ImputeFreeRegressor(families=[name], random_state=0).fit(X, y)
+    assert model.weights_ == {name: 1.0}
+    assert list(model.families_) == [name]
+
+
+def test_same_seed_same_model(classifier):
+    X, y = frame()
+    again = clone(classifier).fit(X, np.where(y > 0.5, "ill", "well"))
+    np.testing.assert_array_equal(again.predict_proba(X), classifier.predict_proba(X))
+
+
+def test_groups_stay_together_and_weights_count():
+    X, y = frame(120)
+    groups = np.arange(120) // 4
+    weight = np.r_[np.zeros(40), np.ones(80)]
+    model = ImputeFreeRegressor(quality="fast", random_state=0)
+    a = model.fit(X, y, sample_weight=weight, groups=groups).predict(X)
+    b = model.fit(X[40:], y[40:], groups=groups[40:]).predict(X)
+    np.testing.assert_array_equal(a, b)
+
+
+def test_the_time_limit_is_kept():
+    X, y = frame(4000)
+    start = time.monotonic()
+    ImputeFreeRegressor(time_limit=2, random_state=0).fit(X, y)
+    assert time.monotonic() - start < 6  # generous: the machine may be busy
+
+
+def test_files_keep_everything(classifier, regressor, tmp_path):
+    X, _ = frame(seed=1)
+    for model in (classifier, regressor):
+        model.save(tmp_path / "model")
+        loaded = type(model).load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.weights_ == model.weights_
+        loaded.save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    np.testing.assert_array_equal(
+        ImputeFreeRegressor.load(tmp_path / "model").predict(X), regressor.predict(X)
+    )
+    with pytest.raises(ModelFileError, match="holds a ImputeFreeRegressor"):
+        GILClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"families": ["forest"]}, {"families": []}, {"quality": "good"}, {"time_limit": 0}]
+)
+def test_wrong_parameters_are_refused(wrong):
+    model = ImputeFreeRegressor(**wrong)
+    check_error(lambda: model.fit(*frame(20)), next(iter(wrong)), kind=ParameterError)
+
+
+def test_three_rows_or_one_class_are_enough():
+    X, y = frame(3)
+    assert ImputeFreeRegressor(random_state=0).fit(X, y).predict(X).shape == (3,)
+    X, y = frame(30)
+    model = ImputeFreeClassifier(random_state=0).fit(X, np.full(30, "ill"))
+    assert (model.predict(X) == "ill").all()

@@ -1,0 +1,115 @@
+"""Trees as arrays: the same predictions as LightGBM and as a walk by hand; damaged arrays."""
+
+from __future__ import annotations
+
+import pickle
+
+import lightgbm
+import numpy as np
+import pytest
+
+from imputefree.families import TreeEnsemble
+
+
+def table(n, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[rng.random(X.shape) < 0.25] = np.nan
+    X[:, -1] = rng.normal(size=n)  # no gaps
+    return X, rng
+
+
+@pytest.fixture(scope="module", params=[0, 2, 3], ids=["numbers", "two classes", "three classes"])
+def grown(request):
+    """A booster and the same trees as arrays."""
+    X, rng = table(400)
+    signal = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1], nan=1.0) + 0.1 * rng.normal(size=400)
+    n_classes = request.param
+    y = signal if not n_classes else np.digitize(signal, np.linspace(-0.2, 0.2, n_classes - 1))
+    options = {"verbosity": -1, "num_threads": 1, "num_leaves": 7, "learning_rate": 0.3}
+    options["objective"] = {0: "regression", 2: "binary"}.get(n_classes, "multiclass")
+    options["num_class"] = n_classes if n_classes > 2 else 1
+    booster = lightgbm.train(options, lightgbm.Dataset(X, y), 12)
+    return booster, TreeEnsemble.of_booster(booster)
+
+
+def walk(trees, row):
+    """What the trees add up to for one row, node by node."""
+    out = np.zeros(trees.n_outputs)
+    split_at = leaf_at = 0
+    for number, (splits, leaves) in enumerate(zip(trees.splits, trees.leaves, strict=True)):
+        node = 0 if splits else ~0
+        while node >= 0:
+            at = split_at + node
+            value = row[trees.feature[at]]
+            left = trees.missing_left[at] if np.isnan(value) else value <= trees.threshold[at]
+            node = int(trees.left[at] if left else trees.right[at])
+        out[number % trees.n_outputs] += trees.value[leaf_at + ~node]
+        split_at, leaf_at = split_at + splits, leaf_at + leaves
+    return out
+
+
+def test_predictions_are_those_of_lightgbm_and_of_a_walk(grown):
+    booster, trees = grown
+    X, _ = table(200, seed=1)
+    expected = booster.predict(X, raw_score=True).reshape(trees.predict(X).shape)
+    np.testing.assert_array_equal(trees.predict(X), expected)
+    np.testing.assert_allclose(trees.predict(X[:40]), [walk(trees, x) for x in X[:40]], rtol=1e-12)
+
+
+def test_a_gap_that_training_never_saw_goes_with_most_rows(grown):
+    _, trees = grown
+    X, _ = table(30, seed=2)
+    X[:, -1] = np.nan
+    np.testing.assert_allclose(trees.predict(X), [walk(trees, x) for x in X], rtol=1e-12)
+
+
+def test_sums_scales_and_pickles_predict_as_expected(grown):
+    _, trees = grown
+    X, _ = table(50, seed=3)
+    double = TreeEnsemble.sum_of([trees, trees.scaled(0.5)])
+    np.testing.assert_allclose(double.predict(X), 1.5 * trees.predict(X), rtol=1e-12)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(trees)).predict(X), trees.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        ("feature", 0, 99),
+        ("feature", 0, -1),
+        ("threshold", 0, np.nan),
+        ("threshold", 0, np.inf),
+        ("value", 0, np.inf),
+        ("left", 0, 0),  # a loop
+        ("left", 0, 10**6),
+        ("right", 0, -(10**6)),
+        ("splits", 0, 10**6),
+        ("splits", 0, -1),
+        ("leaves", 0, 1),
+    ],
+)
+def test_damaged_arrays_are_refused(grown, name, at, value):
+    _, trees = grown
+    arrays = {key: array.copy() for key, array in trees.arrays().items()}
+    arrays[name][at] = value
+    with pytest.raises(ValueError, match=r"tree|split|leaf|leaves|threshold|inputs"):
+        TreeEnsemble.of_arrays(arrays, trees.n_inputs, trees.n_outputs)
+
+
+def test_two_parents_of_one_leaf_are_refused(grown):
+    _, trees = grown
+    arrays = {key: array.copy() for key, array in trees.arrays().items()}
+    leaf = np.flatnonzero(arrays["left"] < 0)[0]
+    arrays["right"][leaf] = arrays["left"][leaf]
+    with pytest.raises(ValueError, match="do not form a tree"):
+        TreeEnsemble.of_arrays(arrays, trees.n_inputs, trees.n_outputs)
+
+
+def test_missing_or_cut_arrays_are_refused(grown):
+    _, trees = grown
+    arrays = trees.arrays()
+    with pytest.raises(ValueError, match="fit together"):
+        cut = arrays | {"left": arrays["left"][:-1]}
+        TreeEnsemble.of_arrays(cut, trees.n_inputs, trees.n_outputs)
+    with pytest.raises(ValueError, match="outputs"):
+        TreeEnsemble.of_arrays(arrays, trees.n_inputs, 7)

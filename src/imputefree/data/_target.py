@@ -518,7 +518,7 @@ def draw_folds(
     Empty if there are too few rows or groups to hold any out.
 
     >>> draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1]))
-    [(array([0, 2]), array([1, 3])), (array([1, 3]), array([0, 2]))]
+    [(array([1, 3]), array([0, 2])), (array([0, 2]), array([1, 3]))]
     """
     if held_out is not None:
         return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]

@@ -22,6 +22,7 @@ COMMITTED = sorted((PAPER / "results").glob("*.jsonl"))
 every = pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 
 
+@pytest.mark.slow
 def test_pages_are_made_from_the_committed_results(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["tables", "--check"])
     assert tables.main() == 0, capsys.readouterr().err

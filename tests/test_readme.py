@@ -34,6 +34,7 @@ def test_commands_exist_in_the_makefile():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_the_committed_results():
     command = [sys.executable, "-m", "benchmarks.readme", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

@@ -59,6 +59,7 @@ def test_classes_are_found_through_gaps(model, given):
     assert len(model.validation_losses_) > 3
 
 
+@pytest.mark.slow
 @classifiers
 def test_three_classes_with_names(model):
     frame, y = table(classes=3)
@@ -70,6 +71,7 @@ def test_three_classes_with_names(model):
     assert set(model.predict(frame[200:201])) <= set(names)  # one row
 
 
+@pytest.mark.slow
 @regressors
 @pytest.mark.parametrize("given", [True, False])
 def test_numbers_are_found_through_gaps(model, given):
@@ -82,6 +84,7 @@ def test_numbers_are_found_through_gaps(model, given):
         assert r2_score(1e9 * y[200:], large.predict(frame[200:])) > 0.4
 
 
+@pytest.mark.slow
 @everyone
 def test_tiny_tables_and_odd_columns(model):
     """57 rows, a class of two, a column without an entry and one that never changes."""
@@ -129,6 +132,7 @@ def test_a_class_that_only_held_out_rows_have(model):
     )
 
 
+@pytest.mark.slow
 @everyone
 def test_same_seed_same_predictions_and_pickle(model):
     guess = clone(model).fit(X[:60], Y[:60]).predict(X)

@@ -49,6 +49,7 @@ def test_classes_are_found(given):
     assert model.settings_["leaves"]
 
 
+@pytest.mark.slow
 def test_every_format_gives_the_same():
     expected = SummaryClassifier(LINEAR).fit(MEMBERS, Y).predict_proba(MEMBERS)
     panel = Panel.from_array(padded(), LENGTHS)
@@ -93,6 +94,7 @@ def test_static_columns_and_refusals():
     check_error(lambda: model.fit(MEMBERS, Y[:3]), "y has 3 labels for 200 series")
 
 
+@pytest.mark.slow
 def test_mask_only_series_see_when_things_are_measured():
     model = SummaryClassifier(LINEAR, mask=True).fit(MEMBERS[:150], Y[:150])
     assert 0.3 < roc_auc_score(Y[150:], model.predict_proba(MEMBERS[150:])[:, 1]) < 0.7
@@ -113,6 +115,7 @@ MODELS = [
 both = pytest.mark.parametrize("model", MODELS, ids=["linear", "lightgbm"])
 
 
+@pytest.mark.slow
 @both
 def test_random_gaps_say_nothing_and_gaps_by_class_much(model):
     """Means over five tables: on a single one, chance may be anything from 0.4 to 0.6."""

@@ -257,6 +257,7 @@ def fill(gappy, imputer, lengths=None, **options):
     return pd.DataFrame(dict(zip(filled.names, filled.arrays, strict=True)))
 
 
+@pytest.mark.slow
 def test_a_category_is_guessed_from_the_numbers_beside_it():
     gappy = frame()
     filled = fill(gappy, make_imputer("missforest", random_state=0))

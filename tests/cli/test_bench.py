@@ -170,6 +170,7 @@ def test_a_folder_that_cannot_be_written(run, hepatitis, tmp_path, place):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits on files")
 def test_a_full_disk_loses_nothing(run, hepatitis, tmp_path, undisturbed):
     """Files of this process may have so many bytes: writing more fails, as on a full disk."""

@@ -52,6 +52,7 @@ def test_series_in_a_file(run, tmp_path):
     assert "5 each; 100 steps in all" in out
 
 
+@pytest.mark.slow
 def test_a_simulated_study_with_an_option_and_a_picture_of_ones_choice(run, tmp_path):
     pytest.importorskip("matplotlib", reason="pictures need the extra bench")
     code, out, _ = run("data", "describe", "icu", "--option", "n_series=100", "-o", "icu.svg")

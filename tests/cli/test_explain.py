@@ -100,6 +100,7 @@ def test_a_series_is_named_by_its_id(run):
     assert out.index("id 0:") < out.index("id 7:")  # in the order of the file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "words"),
     [

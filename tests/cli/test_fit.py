@@ -57,6 +57,7 @@ def run(run, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_a_table_from_file_to_model(run, tmp_path):
     table().to_csv("d.csv", index=False)
     code, out, err = run("fit", "d.csv", "--target", "died", "--folds", 2, *TINY, "-o", "m.model")
@@ -102,6 +103,7 @@ def test_series_of_numbers_in_parquet(run):
     assert with_labels == pytest.approx(model.predict(frame.drop(columns="score")))
 
 
+@pytest.mark.slow
 def test_scored_on_another_file(run):
     table().to_csv("d.csv", index=False)
     table(30, seed=1).to_csv("t.csv", index=False)

@@ -61,6 +61,7 @@ def test_other_parameters_are_another_row(run, path, tmp_path):
     assert "gil [steps 9]" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("odd", "part"),
     [
@@ -76,6 +77,7 @@ def test_odd_lines_are_shown_as_they_are(run, path, tmp_path, odd, part):
     assert part in (tmp_path / "icu.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "part"),
     [

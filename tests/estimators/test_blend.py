@@ -42,6 +42,7 @@ def regressor():
     return ImputeFreeRegressor(random_state=0).fit(*frame())
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [ImputeFreeClassifier(quality="fast"), ImputeFreeRegressor(quality="fast")],
     expected_failed_checks=lambda estimator: MINI_BATCHES,

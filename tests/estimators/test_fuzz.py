@@ -137,6 +137,7 @@ def outcome(model, data, targets):
             return None
 
 
+@pytest.mark.slow
 def test_a_classifier_predicts_probabilities_or_refuses_the_input():
     outcomes = Counter()
 
@@ -161,6 +162,7 @@ def test_a_classifier_predicts_probabilities_or_refuses_the_input():
     assert min(outcomes[True], outcomes[False]) >= 5  # both ends are reached
 
 
+@pytest.mark.slow
 def test_a_regressor_predicts_finite_numbers_or_refuses_the_input():
     outcomes = Counter()
 

@@ -382,6 +382,7 @@ def test_a_regressor_predicts_finite_numbers_or_refuses_the_series():
     assert min(outcomes[True], outcomes[False]) >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "per_step"),
     [("array", False), ("list", True), ("long", False), ("indexed", True), ("polars", False)],

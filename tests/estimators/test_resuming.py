@@ -71,6 +71,7 @@ def check_resumed(make, X, y, eager, path, kills=(2, 1)):
     return resumed, undisturbed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_tables_resume_bit_for_bit(policy, eager, tmp_path):
     def make():
@@ -96,6 +97,7 @@ def test_series_resume_bit_for_bit(policy, eager, tmp_path):
     check_resumed(make, *series(), eager, tmp_path / "fit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -112,6 +112,7 @@ class TestScikitLearn:
 
 
 class TestRegressor:
+    @pytest.mark.slow
     def test_predicts_in_the_units_of_the_target(self):
         X = rng.normal(size=(300, 3))
         y = 1e6 + 1e4 * X[:, 0]
@@ -199,6 +200,7 @@ class TestGoingOn:
         assert losses[-1] < losses[0] - 0.05
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_model_so_far():
     small(max_iter=1).fit(FRAME, Y)  # whatever is imported late is imported now
     clf = small(max_iter=100_000, n_iter_no_change=100_000)

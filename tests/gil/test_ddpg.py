@@ -208,6 +208,7 @@ class TestUpdate:
         assert not torch.equal(policy.critic.second.weight[1], alone.critic.second.weight[1])
 
 
+@pytest.mark.slow
 def test_without_the_penalty_a_wrong_critic_freezes_the_actor():
     """The reason for the penalty: a critic that first wants more importance, then less."""
     frozen = {}

@@ -38,6 +38,7 @@ COLUMNS = ["pulse", "tube", "age", "sex"]
 FEW = FRAME[FRAME["who"] < 5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [CLASSES, NUMBER])
 def test_each_number_equals_its_definition(model):
     why = explain_rows(model, FEW)

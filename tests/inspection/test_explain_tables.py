@@ -53,6 +53,7 @@ def codes(model, X):
     return [1] * len(X) if probability.shape[1] == 2 else probability.argmax(1).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", MODELS)
 def test_each_number_equals_its_definition(case):
     model = MODELS[case]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.console import Console
 
 from imputefree.lab.demo import run
 
 
+@pytest.mark.slow
 def test_demo_prints_a_row_for_every_variant():
     console = Console(record=True, width=120, quiet=False)
     tables = run(members=1, epochs=1, series=60, console=console)

@@ -47,6 +47,7 @@ def test_a_class_that_is_not_drawn_leaves_figures_undefined():
     assert found["accuracy"][0] == 1
 
 
+@pytest.mark.slow
 def test_intervals_are_percentiles_of_a_plain_bootstrap(monkeypatch):
     """The definition, written as a loop over the same draws."""
     monkeypatch.setattr(module, "RESAMPLES", 200)

@@ -87,6 +87,7 @@ def test_tables_agree_with_the_estimator(variant):
         assert (apart / np.maximum(1, np.abs(expected) / scale)).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", SERIES)
 def test_series_agree_with_the_estimator(variant):
     model, path, session = exported("series", variant)

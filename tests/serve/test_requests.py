@@ -178,6 +178,7 @@ def test_unknown_paths_and_methods():
         assert table.get(path).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_any_json_is_answered_or_refused_in_the_one_shape(kind):
     served = client(kind)
@@ -202,6 +203,7 @@ def test_internals_never_leak(caplog, monkeypatch):
     assert "RuntimeError: secret inside" in line
 
 
+@pytest.mark.slow
 def test_a_hostile_body_is_refused_quickly():
     """Many fields, the last one twice: finding it must not take quadratic time."""
     fields = ",".join(f'"{i}":1' for i in range(200_000))

@@ -102,6 +102,7 @@ def problems(tmp_path):
     return [read_problem(request) for request in asked]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in methods() if name != "mask_only"])
 def test_predictions_belong_to_their_units(problems, name):
     units = np.arange(0, 90, 2)

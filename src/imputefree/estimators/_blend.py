@@ -16,7 +16,7 @@ from torch import Tensor
 
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
-from ..families import FamilyTask, Pool, TreeFamily
+from ..families import FamilyTask, Growth, Pool, TreeFamily
 from ..io import load_model_file, model_content, rebuild_model, save_model_file
 from ._base import GILEstimator
 from ._parameters import RULES
@@ -141,6 +141,8 @@ class BlendEstimator(BlendParameters):
         return {name: makers[name](task) for name in makers if name in names}
 
     def _trees(self, task: FamilyTask) -> TreeFamily:
+        if self.quality == "fast":
+            return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         return TreeFamily(self.categorical_features)
 
     def _network(self, task: FamilyTask) -> NetworkFamily:

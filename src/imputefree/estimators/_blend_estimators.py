@@ -22,7 +22,7 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
     families : list of {"trees", "network"} or None, default=None
         Which families to blend; None leaves it to `quality`.
     quality : {"fast", "balanced", "best"}, default="balanced"
-        "fast" grows trees only; "best" trains more networks.
+        "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
     time_limit : float or None, default=None
         Seconds that a fit may take.
     categorical_features : "auto" or list of names or positions, default="auto"

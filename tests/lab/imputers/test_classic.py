@@ -31,6 +31,7 @@ def filled(name):
 
 
 # How many times smaller than that of the mean the error must be.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "factor"), [("em", 6.0), ("mice", 6.0), ("missforest", 3.0), ("knn", 2.0)]
 )
@@ -70,6 +71,7 @@ def test_neighbours_follow_the_definition(k):
     np.testing.assert_allclose(found, naive_neighbours(train, rows, k), rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_mice_means_are_the_limit_of_averaged_draws():
     x = low_rank(0, 150, 6, noise=0.5)
     gappy, missing = hide(x, 0.3, 0)

@@ -106,6 +106,7 @@ def test_gaps_in_columns_that_had_none_in_training(name):
     assert np.isfinite(imputer.transform(shaped(name, TEST))).all()
 
 
+@pytest.mark.slow
 @every
 def test_a_seed_decides_everything_and_global_generators_are_left_alone(name):
     x, expected = shaped(name, TEST), fitted(name).transform(shaped(name, TEST))
@@ -123,6 +124,7 @@ def test_a_seed_decides_everything_and_global_generators_are_left_alone(name):
     assert np.isfinite(make(name, random_state=state).fit_transform(shaped(name, TRAIN))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -85,6 +85,7 @@ def test_likelihood_equals_scipys_after_every_iteration(ridge):
         assert trace[k] == pytest.approx(direct, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_likelihood_never_falls(seed):
     x = gappy(seed, rate=(0.1, 0.3, 0.5, 0.6)[seed])

@@ -86,6 +86,7 @@ def test_filled_entries_stay_within_the_range_of_training():
     assert (filled <= np.nanmax(table, 0) + 1e-6).all()
 
 
+@pytest.mark.slow
 def test_alpha_and_rate_are_chosen_on_hidden_entries():
     table, _ = hide(low_rank(0, n=100, d=5), 0.3, 0)
     grid = {"alpha": (0.1, 100.0), "learning_rate_init": (1e-7, 3e-3)}

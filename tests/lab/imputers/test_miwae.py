@@ -165,6 +165,7 @@ def test_every_decoder_keeps_the_contract(decoder):
     assert (filled[:, 2] == 0).all()
 
 
+@pytest.mark.slow
 def test_the_rate_is_chosen_on_hidden_entries():
     table, _ = hide(low_rank(0, n=100, d=5), 0.3, 0)
     imputer = MIWAE(learning_rate_init=(1e-7, 3e-3), random_state=0, **QUICK).fit(table)

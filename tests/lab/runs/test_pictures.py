@@ -45,6 +45,7 @@ def of(method, study, test=None, model=None):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "expected"),
     [
@@ -87,6 +88,7 @@ def test_long_curves_are_thinned():
     assert found["curves"]["odd"] == [None]
 
 
+@pytest.mark.slow
 def test_importance_of_a_table_by_column(monkeypatch):
     frame = FRAME.assign(a=FRAME["a"].fillna(0.0))
     study = Study("toy", frame, Y, **ABOUT)
@@ -178,6 +180,7 @@ def test_digits(images):
     assert np.abs(image["filled"] - filled).max() <= 1
 
 
+@pytest.mark.slow
 def test_importance_of_images_has_a_shape(images):
     found = of("gil", images)["importance"]
     assert found["shape"] == [28, 28]
@@ -233,6 +236,7 @@ def test_models_and_random_states_do_not_change(monkeypatch, gil):
     assert all(map(torch.equal, policy, model.policy_.actor.parameters()))
 
 
+@pytest.mark.slow
 def test_a_picture_that_fails_leaves_the_others(monkeypatch, gil):
     model = gil
     monkeypatch.setattr(model, "importance", lambda X: 1 / 0)

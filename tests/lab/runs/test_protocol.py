@@ -190,6 +190,7 @@ def test_a_run_repeats_itself_and_restores_the_threads():
     assert carry_out(other, study())["scores"] != scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gil", "linear"])
 def test_pictures_change_no_score(method):
     small = {} if method == "linear" else {"max_iter": 2, "n_members": 2, "hidden_layer_sizes": 4}

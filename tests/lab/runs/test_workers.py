@@ -273,6 +273,7 @@ def test_workers_with_many_threads():
     )
 
 
+@pytest.mark.slow
 def test_nobody_answers():
     pytest.importorskip("distributed", reason="needs the extra cluster")
     with socket.socket() as silent:

@@ -162,6 +162,7 @@ def test_the_table_says_simulated_and_quotes_names_as_they_are():
     assert "[bold]x, [/]" in printed(describe(odd))
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_written(tmp_path):
     pytest.importorskip("matplotlib", reason="pictures need the extra bench")
     found = describe(made())
@@ -224,6 +225,7 @@ def test_the_picture_of_a_table(drawn):
     assert scale.y0 == pytest.approx(image.y0, abs=1)
 
 
+@pytest.mark.slow
 def test_images_with_one_rate_say_it_and_others_have_a_scale(drawn):
     same = "missing: 50.0 % of every pixel"
     assert any(same in one for one in texts(drawn(images(0.5))))
@@ -232,6 +234,7 @@ def test_images_with_one_rate_say_it_and_others_have_a_scale(drawn):
     assert axes_titled(figure, "missing, % of each pixel").child_axes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [[1, 1, 1, 2], [5] * 1000 + [9], [1, 100], [3, 4, 5], None])
 def test_no_length_is_left_out_and_long_ones_share_the_last_bar(drawn, few):
     lengths = (
@@ -247,6 +250,7 @@ def test_no_length_is_left_out_and_long_ones_share_the_last_bar(drawn, few):
     assert [text.get_text().endswith(words) for text in axes.texts] == [True] * int(beyond)
 
 
+@pytest.mark.slow
 def test_the_picture_of_series(drawn):
     figure = drawn(load("icu", n_series=120))
     assert axes_titled(figure, "lengths of series, steps").patches

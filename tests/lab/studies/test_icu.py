@@ -253,6 +253,7 @@ def test_cases_climb_and_labs_lag_behind(cohort):
     assert 0 < mean.loc[1, labs].mean() < 0.6 * mean.loc[1, vitals].mean()
 
 
+@pytest.mark.slow
 def test_gaps_cost_and_the_mask_alone_is_not_enough():
     cohort = icu.simulate(800, random_state=0)
     patient = cohort.frame.patient

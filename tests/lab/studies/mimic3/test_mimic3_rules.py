@@ -131,12 +131,14 @@ PARTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "other", "cases"), PARTS)
 def test_without_a_part_the_planted_patients_change(mini, files, monkeypatch, name, other, cases):
     monkeypatch.setattr(mimic3, name, other)
     assert names(mini, built(files), 1) ^ CASES == cases
 
 
+@pytest.mark.slow
 def test_a_shorter_and_a_later_window_change_who_is_in(mini, files, monkeypatch):
     monkeypatch.setattr(mimic3, "AHEAD", 4 * HOUR - 1)
     changed = names(mini, built(files), 1) ^ CASES

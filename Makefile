@@ -22,9 +22,10 @@ $(VENV)/.dev: $(VENV)/.core
 demo: $(VENV)/.core
 	$(RUN) -m imputefree.lab.demo
 
-# while editing: lint and every test that is not slow, under 90 s on two cores
+# while editing: lint and the fast tests of the library, or of one folder: make quick TESTS=tests/lab
+TESTS ?= tests --ignore tests/lab
 quick: lint
-	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile -m 'not slow'
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile -m 'not slow' $(TESTS)
 
 # everything; --dist loadfile: what tests of a file share is made once, not in each process
 test: lint types unit

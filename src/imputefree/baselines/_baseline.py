@@ -19,7 +19,8 @@ from .._rules import check_rules, private_generator
 from ..data import (
     Columns,
     Examples,
-    assign_folds,
+    Fold,
+    draw_folds,
     read_classes,
     read_columns,
     read_numbers,
@@ -28,10 +29,10 @@ from ..data import (
 )
 from ..errors import InputError
 from ..estimators import RULES
+from ..metrics import SMALLEST
 from ._baseline_encoders import LinearEncoder, PlainEncoder
 
 FOLDS = 5
-SMALLEST = 1e-7  # lower bound of probabilities, or one confident error would dominate the loss
 
 
 class Model(Protocol):
@@ -63,7 +64,7 @@ class TrainingSet:
     target: np.ndarray
     n_classes: int
     categories: list[int]
-    splits: list[tuple[np.ndarray, np.ndarray]]
+    splits: list[Fold]
     held_out_given: bool
     seed: int
 
@@ -220,7 +221,7 @@ class BaselineRegressor(RegressorMixin, Baseline):
 
 def _splits(
     codes: np.ndarray, n_classes: int, held_out: np.ndarray | None, rng: np.random.Generator
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[Fold]:
     """Training and validation rows, the given ones or fold by fold; [] if there are too few."""
     if held_out is not None:
         validation = np.flatnonzero(held_out & (codes >= 0) if n_classes else held_out)
@@ -231,15 +232,8 @@ def _splits(
                 "Hold out rows of every class, or leave held_out out for folds",
             )
         return [(np.flatnonzero(~held_out), validation)]
-    n_folds = min(FOLDS, len(codes) // 2)
-    if n_folds < 2:
-        return []
     strata = codes if n_classes else np.zeros(len(codes), dtype=int)
-    folds = assign_folds(n_folds, rng, strata)
-    drawn = np.unique(folds[folds >= 0])
-    if len(drawn) < 2:
-        return []
-    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
+    return draw_folds(FOLDS, rng, strata)
 
 
 def _constant(data: TrainingSet) -> FitResult:

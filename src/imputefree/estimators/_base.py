@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,11 +40,12 @@ from ..gil import (
     make_reward,
     predict_raw,
 )
-from ..io import load_model_file, pack_network, pack_parameter, save_model_file, unpack_network
+from ..io import pack_network, pack_parameter, unpack_network
+from ._inputs import Engine
 from ._parameters import Parameters
 
 
-class GILEstimator(Parameters):
+class GILEstimator(Engine, Parameters):
     """Base class of the four estimators.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
@@ -57,29 +58,39 @@ class GILEstimator(Parameters):
     encoder_: Any
     predictor_: Predictor
     policy_: Policy
-    classes_: np.ndarray  # of a classifier
     _trainer: Trainer | None
-    # of the inputs (`TableInputs`, `SeriesInputs`) and the target (`ClassTarget`, `NumberTarget`)
-    _read: Any
-    _arrange: Any
-    _learn_target: Any
-    _encode_target: Any
-    _class_weights: Any
-    _in_units: Any
+    _fitted_by = "predictor_"
 
     # ---- fit: examples in, trained networks out
-    def _fit(
+    def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
+        """Train from scratch (or continue, with warm_start) until early stopping."""
+        self._train(examples, checkpoint)
+        return self
+
+    def _fit_folds(
+        self,
+        examples: Examples,
+        checkpoint: str | os.PathLike[str] | None,
+        folds: Sequence[Fold],
+        deadline: float | None,
+    ) -> np.ndarray:
+        """Train members on these folds in turn; no step begins after `deadline`.
+
+        Returns predictions for the rows that some member did not train on, NaN for others; (n, O).
+        """
+        data, held_out = self._train(examples, checkpoint, folds, deadline)
+        if held_out is None:  # too few rows to hold any out
+            return np.full((data.n_rows, 1), np.nan)
+        return HeldOut(self._loss(), data, held_out).predictions(self.predictor_).numpy()
+
+    def _train(
         self,
         examples: Examples,
         checkpoint: str | os.PathLike[str] | None,
         folds: Sequence[Fold] = (),
         deadline: float | None = None,
-    ) -> Self:
-        """Train from scratch (or continue, with warm_start) until early stopping.
-
-        Given `folds`, members take them in turn, and `out_of_fold_` holds predictions for the rows
-        that some member did not train on. No step begins after `deadline`.
-        """
+    ) -> tuple[TrainingData, list[Tensor] | None]:
+        """Train, and return the data and the rows that each member held out."""
         self._start(examples, continuing=self.warm_start and hasattr(self, "predictor_"))
         data, strata, examples = self._training_data(examples)
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
@@ -98,10 +109,7 @@ class GILEstimator(Parameters):
             )
         self._finish(trainer)
         self._trainer = None
-        if folds and held_out is not None:
-            validation = HeldOut(self._loss(), data, held_out)
-            self.out_of_fold_ = validation.predictions(self.predictor_).numpy()
-        return self
+        return data, held_out
 
     def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
         """One epoch over these rows, without a validation part; starts or continues."""
@@ -341,13 +349,6 @@ class GILEstimator(Parameters):
         """The mean over members: probabilities (n, classes), or numbers in the target's units."""
         return self._in_units(self._predict_members(inputs).mean(0).numpy())
 
-    def _predict(self, X: Any, output: Callable[[np.ndarray], np.ndarray]) -> Any:
-        """What `output` makes of the predictions for X, in the form of X."""
-        check_is_fitted(self, "predictor_")
-        inputs = self._read(X)
-        values = output(self._predict_inputs(inputs))
-        return self._arrange(values, inputs, X, self._predicts_steps)
-
     def features(self, X: Any) -> Any:
         """ζ, what the trained encoding layer makes of each row; -> (n, K·E) float64.
 
@@ -403,18 +404,7 @@ class GILEstimator(Parameters):
     def _loss(self) -> Loss:
         return CrossEntropy(len(self.classes_)) if is_classifier(self) else SquaredError()
 
-    # ---- files
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file that holds no code."""
-        check_is_fitted(self, "predictor_")
-        save_model_file(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model written by `save`; nothing in the file is ever executed."""
-        return load_model_file(path, cls)
-
-    _parts, _restore = pack_network, unpack_network
+    _parts, _restore = pack_network, unpack_network  # of a model file
 
 
 # ---- what other packages ask of a fitted estimator

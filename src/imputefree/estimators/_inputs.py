@@ -1,17 +1,18 @@
-"""What goes in and what is predicted: all of an estimator but its engine.
+"""What goes in, what is predicted and what comes out: all of an estimator but how it learns.
 
 An estimator is made of three parts: `TableInputs` or `SeriesInputs` read, `ClassTarget` or
 `NumberTarget` say what is predicted, and an engine learns: networks (`GILEstimator`) or a blend
-(`BlendEstimator`). The engine has `_predict`, `_predict_inputs` and, for series, `_known_columns`
-and `_predicts_steps`.
+(`BlendEstimator`). The engine has `_predict_inputs` and, for series, `_known_columns` and
+`_predicts_steps`.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
@@ -37,8 +38,49 @@ from ..data import (
     training_panel,
 )
 from ..errors import InputError, ParameterError
+from ..io import load_model_file, save_model_file
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
+
+
+class Engine:
+    """What every engine has: predictions in the form of X, and files.
+
+    It is fitted once it has the attribute that `_fitted_by` names.
+    """
+
+    _fitted_by: str
+    classes_: np.ndarray  # of a classifier
+    _predicts_steps: Any = False
+    # of the inputs (`TableInputs`, `SeriesInputs`) and the target (`ClassTarget`, `NumberTarget`)
+    _examples: Any
+    _read: Any
+    _arrange: Any
+    _learn_target: Any
+    _encode_target: Any
+    _class_weights: Any
+    _in_units: Any
+
+    def _predict_inputs(self, inputs: Any) -> np.ndarray:
+        """Probabilities (n, classes), or numbers in the target's units (n,)."""
+        raise NotImplementedError
+
+    def _predict(self, X: Any, output: Callable[[np.ndarray], np.ndarray]) -> Any:
+        """What `output` makes of the predictions for X, in the form of X."""
+        check_is_fitted(self, self._fitted_by)
+        inputs = self._read(X)
+        values = output(self._predict_inputs(inputs))
+        return self._arrange(values, inputs, X, self._predicts_steps)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file that holds no code."""
+        check_is_fitted(self, self._fitted_by)
+        save_model_file(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model written by `save`; nothing in the file is ever executed."""
+        return load_model_file(path, cls)
 
 
 class TableInputs:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -21,6 +23,7 @@ class FamilyTask:
     folds : rows to learn from and rows to validate on, in turn
     seed : for anything random
     deadline : `time.monotonic` after which a family should end, or None
+    checkpoint : file that keeps the state of a long training, or None
     """
 
     examples: Examples
@@ -29,8 +32,9 @@ class FamilyTask:
     folds: list[Fold]
     seed: int
     deadline: float | None = None
+    checkpoint: Any = None
 
-    @property
+    @cached_property
     def weight(self) -> np.ndarray | None:
         """Weight of each row, 1 on average; None where all are the same."""
         return self.examples.label_weights(np.ones(len(self.target)))

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
+from scipy.special import logsumexp, softmax
 
-SMALLEST = 1e-7  # lower bound of probabilities, or one confident error would dominate the loss
+from ..metrics import SMALLEST
+
 PULL = 20.0  # rows' worth of pull towards equal weights
 LEAST = 0.05  # a family of less weight does not earn its keep
 STEEPEST = 4.0  # how far probabilities are sharpened or flattened at most
@@ -119,9 +121,7 @@ def _sharpness(pooled: np.ndarray, target: np.ndarray, weight: np.ndarray, pull:
 
     def loss(log_exponent: float) -> float:
         scaled = np.exp(log_exponent) * logs
-        top = scaled.max(1)
-        total = top + np.log(np.exp(scaled - top[:, None]).sum(1))
-        value = (weight * (total - scaled[row, target])).mean()
+        value = (weight * (logsumexp(scaled, axis=1) - scaled[row, target])).mean()
         return float(value + pull / len(target) * log_exponent**2)
 
     reach = np.log(STEEPEST)
@@ -130,6 +130,4 @@ def _sharpness(pooled: np.ndarray, target: np.ndarray, weight: np.ndarray, pull:
 
 def _sharpened(probability: np.ndarray, exponent: float) -> np.ndarray:
     """Probabilities to the power of `exponent`, again adding up to 1; (n, C)."""
-    scaled = exponent * np.log(np.maximum(probability, SMALLEST))
-    share = np.exp(scaled - scaled.max(1, keepdims=True))
-    return share / share.sum(1, keepdims=True)
+    return softmax(exponent * np.log(np.maximum(probability, SMALLEST)), axis=1)

@@ -94,18 +94,15 @@ class TreeFamily:
         trees = {"n_inputs": self.trees.n_inputs, "n_outputs": self.trees.n_outputs}
         return {"encoder": self.encoder.state(), "n_classes": self.n_classes, "trees": trees}
 
-    @classmethod
-    def from_parts(cls, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> TreeFamily:
+    def restore(self, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `parts`; a ValueError if they do not fit together."""
-        family = cls()
-        family.encoder = TableEncoder.from_state(parts["encoder"])
-        family.n_classes = int(parts["n_classes"])
+        self.encoder = TableEncoder.from_state(parts["encoder"])
+        self.n_classes = int(parts["n_classes"])
         sizes = {name: int(parts["trees"][name]) for name in ("n_inputs", "n_outputs")}
-        family.trees = TreeEnsemble.of_arrays(arrays, **sizes)
-        outputs = family.n_classes if family.n_classes > 2 else 1
-        if (family.trees.n_inputs, family.trees.n_outputs) != (family.encoder.n_entries, outputs):
+        self.trees = TreeEnsemble.of_arrays(arrays, **sizes)
+        outputs = self.n_classes if self.n_classes > 2 else 1
+        if (self.trees.n_inputs, self.trees.n_outputs) != (self.encoder.n_entries, outputs):
             raise ValueError("columns, trees and classes do not fit together")
-        return family
 
 
 def _grow(

@@ -3,6 +3,7 @@
 from ._intervals import LEVEL, Scores, intervals, n_resamples
 from ._scores import (
     HIGHER_IS_BETTER,
+    SMALLEST,
     Figures,
     classification_scores,
     imputation_scores,
@@ -12,6 +13,7 @@ from ._scores import (
 __all__ = [
     "HIGHER_IS_BETTER",
     "LEVEL",
+    "SMALLEST",
     "Figures",
     "Scores",
     "classification_scores",

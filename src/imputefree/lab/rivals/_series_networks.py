@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from ..._rules import Rule, check_rules, number, private_generator
 from ...data import Columns, Examples, Panel, assign_folds, read_classes, read_target
 from ...errors import InputError
+from ...metrics import SMALLEST
 from ..imputers._imputer import named_numbers, read_series
 from ..imputers._pypots_models import (
     NETWORK_RULES,
@@ -33,7 +34,6 @@ from ..imputers._pypots_models import (
     two_ways,
 )
 
-SMALLEST = 1e-7  # probability in a log-loss: one confident error must not decide everything
 Categories = dict[str, list[str]]  # of each categorical column, sorted
 
 

@@ -14,7 +14,6 @@ learns.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 import warnings
@@ -22,12 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # before NumPy is loaded
-
 import numpy as np
 import torch
-from rich.console import Console
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
@@ -79,7 +74,7 @@ def carry_out(part: Part, method: str, seed: int) -> dict[str, Any]:
     }
 
 
-def run_all(tasks: Iterable[str], methods: Sequence[str], path: Path, console: Console) -> None:
+def run_all(tasks: Iterable[str], methods: Sequence[str], path: Path) -> None:
     """Every run that has no line yet, the tasks in order."""
     versions = {name: METHODS[name].version for name in methods}
     about = {"commit": commit(), **provenance(PACKAGES)}
@@ -102,10 +97,8 @@ def run_all(tasks: Iterable[str], methods: Sequence[str], path: Path, console: C
                     record = {**vars(run), "version": versions[method]}
                     record |= carry_out(part, method, seed=k) | about
                     results.append(record)
-                    console.print(
-                        f"{name} {k} {method}: {record['scores']}"
-                        f" {record['cost']['fit_cpu_seconds']:.1f} s"
-                    )
+                    seconds = record["cost"]["fit_cpu_seconds"]
+                    print(f"{name} {k} {method}: {record['scores']} {seconds:.1f} s", flush=True)
 
 
 def _key(record: Record) -> tuple[str, str]:
@@ -129,10 +122,9 @@ def main() -> int:
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         parser.error(f"no method is called {unknown[0]!r}; there are {', '.join(METHODS)}")
-    console = Console(width=max(140, Console().width), highlight=False)
     if options.action == "run":
-        run_all(tasks, methods, options.results, console)
-    table_summary.show(options.results, console)
+        run_all(tasks, methods, options.results)
+    print(table_summary.report(options.results))
     return 0
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -92,6 +93,12 @@ def as_categories(X: Any) -> Any:
 def hist_gradient_boosting(task: str, seed: int) -> Any:
     """scikit-learn's boosting as it comes."""
     make = either(HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    return make_pipeline(FunctionTransformer(as_categories), make(task, seed))
+
+
+def lightgbm_defaults(task: str, seed: int) -> Any:
+    """LightGBM as it comes."""
+    make = either(LGBMClassifier, LGBMRegressor, n_jobs=1, verbosity=-1)
     return make_pipeline(FunctionTransformer(as_categories), make(task, seed))
 
 
@@ -175,4 +182,5 @@ RIVALS = {
     "extra trees validated": Method(lab("extra_trees"), "scikit-learn", 50_000),
     "linear validated": Method(lab("linear"), "scikit-learn", 20_000),
 }
+LIGHTGBM_DEFAULTS = Method(lightgbm_defaults, "lightgbm")  # for its cost
 METHODS = OURS | RIVALS

@@ -69,7 +69,7 @@ class BlendEstimator(Engine, BlendParameters):
     """The engine of the four `ImputeFree…` estimators; `ImputeFreeClassifier` explains it.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
-    `NumberTarget`). Fitted: families_, weights_, sharpness_.
+    `NumberTarget`). Fitted: encoder_, families_, weights_, sharpness_.
     """
 
     network_class: type[GILEstimator]
@@ -98,6 +98,7 @@ class BlendEstimator(Engine, BlendParameters):
     def _fit(self, examples: Examples, checkpoint: Any, deadline: float | None) -> Self:
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
+        self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         examples = examples.reweighted(self._class_weights(examples.target))
         codes, strata = self._encode_target(examples.target)
         rng = private_generator(self.random_state)
@@ -132,13 +133,16 @@ class BlendEstimator(Engine, BlendParameters):
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":
             return TreeFamily(self.categorical_features)
-        model = self.network_class(
+        return NetworkFamily(self._network(seed))
+
+    def _network(self, seed: int | None = None) -> GILEstimator:
+        """The networks, unfitted."""
+        return self.network_class(
             categorical_features=self.categorical_features,
             n_members=N_FOLDS if self.quality != "best" else 2 * N_FOLDS,
             random_state=seed,
             verbose=self.verbose,
         )
-        return NetworkFamily(model)
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """Pooled probabilities (n, classes), or numbers in the target's units (n,)."""
@@ -156,12 +160,17 @@ class BlendEstimator(Engine, BlendParameters):
             arrays: dict[str, np.ndarray] = {}
             families[name] = family.parts(arrays)
             weights |= {f"{name}.{key}": torch.from_numpy(a) for key, a in arrays.items()}
-        return {"families": families, "sharpness": self.sharpness_}
+        return {
+            "encoder": self.encoder_.state(),
+            "families": families,
+            "sharpness": self.sharpness_,
+        }
 
     def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
         shares = np.array([*self.weights_.values()], dtype=np.float64)
         if not np.isclose(shares.sum(), 1) or (shares < 0).any():
             raise ValueError("the weights of the families are not shares")
+        self.encoder_ = self.network_class.encoder_class.from_state(content["encoder"])
         self.sharpness_ = float(content["sharpness"])
         self.families_ = {name: self._new_family(name) for name, w in self.weights_.items() if w}
         for name, family in self.families_.items():

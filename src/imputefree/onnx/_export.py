@@ -19,7 +19,7 @@ import torch
 from .._files import saving
 from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
 from ..errors import ModelFileError, require_extra
-from ..estimators import average_members, predict_members
+from ..estimators import predict_inputs, predicts_steps
 from ._onnx_inputs import KEY, as_tensor, metadata_of, panel_inputs
 
 TOLERANCE = 1e-5
@@ -101,9 +101,9 @@ def difference(model: Any, session: Any, sample: Columns | Panel) -> float:
     Of probabilities, or of numbers in standard deviations of the target (relative to their own size
     where they are larger).
     """
-    expected, inputs = _estimated(model, sample), _inputs_of(model, sample)
+    expected, inputs = predict_inputs(model, sample), _inputs_of(model, sample)
     predicted = session.run(None, inputs)[0]
-    if isinstance(sample, Panel) and model.predictor_.per_step:
+    if predicts_steps(model):
         valid = np.arange(predicted.shape[1]) < inputs["lengths"][:, None]
         if not np.isnan(predicted[~valid]).all():
             return np.inf
@@ -128,7 +128,7 @@ def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
         sample = sample_rows(model, np.random.default_rng(1), rows)
         calls: dict[str, Callable[[], Any]] = {
             "onnxruntime": partial(session.run, None, _inputs_of(model, sample)),
-            "PyTorch": partial(_estimated, model, sample),
+            "PyTorch": partial(predict_inputs, model, sample),
         }
         times: dict[str, list[float]] = {name: [] for name in calls}
         started = time.perf_counter()
@@ -138,11 +138,6 @@ def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
         for name, measured in times.items():
             seconds[name].append(statistics.median(measured[1:]))
     return {name: (one, many) for name, (one, many) in seconds.items()}
-
-
-def _estimated(model: Any, sample: Columns | Panel) -> np.ndarray:
-    """What the estimator predicts: (n, classes) or (n,), per step one row per step."""
-    return average_members(model, predict_members(model, sample))
 
 
 def _inputs_of(model: Any, sample: Columns | Panel) -> dict[str, np.ndarray]:

@@ -101,7 +101,13 @@ def every_step() -> GILSequenceRegressor:
     return GILSequenceRegressor(per_step=True, **SMALL).fit(series, targets)
 
 
-ALL = {"table": patients, "blend": blend, "array": numbers, "series": stays, "every step": every_step}
+ALL = {
+    "table": patients,
+    "blend": blend,
+    "array": numbers,
+    "series": stays,
+    "every step": every_step,
+}
 
 
 @cache

@@ -22,6 +22,7 @@ from ._parameters import RULES
 
 N_FOLDS = 8
 SHARES = {"trees": 0.3, "network": 1.0}  # of the time that is left when a family's turn comes
+ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 QUALITIES = {"fast": ("trees",), "balanced": ("trees", "network"), "best": ("trees", "network")}
 
 
@@ -98,8 +99,8 @@ class BlendEstimator(Engine, BlendParameters):
     def _fit(self, examples: Examples, checkpoint: Any, deadline: float | None) -> Self:
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
-        self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         examples = examples.reweighted(self._class_weights(examples.target))
+        self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         codes, strata = self._encode_target(examples.target)
         rng = private_generator(self.random_state)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
@@ -167,6 +168,9 @@ class BlendEstimator(Engine, BlendParameters):
         }
 
     def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
+        self.weights_ = {
+            name: self.weights_[name] for name in sorted(self.weights_, key=ORDER.index)
+        }
         shares = np.array([*self.weights_.values()], dtype=np.float64)
         if not np.isclose(shares.sum(), 1) or (shares < 0).any():
             raise ValueError("the weights of the families are not shares")

@@ -8,37 +8,44 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Panel, first_steps
+from ._columns import Columns
+from ._panel import Panel
+from ._panel_frames import first_steps
 
 LARGEST = np.finfo(np.float64).max
-KINDS = ["mean of", "min of", "max of", "std of", "count of", "first of", "last of", "change of"]
-KINDS += ["time since"]
+NUMBERS_ONLY = ("mean of", "min of", "max of", "std of", "change of")
+KINDS = (*NUMBERS_ONLY, "count of", "first of", "last of", "first time of", "time since")
 
 
-def summarise(panel: Panel) -> pd.DataFrame:
-    """Series as rows; -> (series, features).
+def summarise(panel: Panel) -> Columns:
+    """Series as rows of a table.
 
-    First all means, then all minima and so on: mean, min, max, std, count, first, last, last minus
-    first, and the time from the last observation to the end of the series; NaN where nothing was
-    measured. Strings have only count, first, last and time. Then the number of steps, the duration
-    and the static columns. Times are those of the panel (steps, if it has none).
+    First all means, then all minima and so on: mean, min, max, std, last minus first, count, first,
+    last, the time from the start of the series to the first observation, and from the last
+    observation to the end; NaN where nothing was measured. Strings have no mean, min, max, std and
+    change. Then the number of steps, the duration and the static columns. Times are those of the
+    panel (steps, if it has none).
 
     >>> from imputefree.data import read_panel
-    >>> frame = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
-    >>> frame.loc[:, ["mean of 0", "count of 0", "time since 0", "steps"]]
-       mean of 0  count of 0  time since 0  steps
-    0        2.0         2.0           1.0    3.0
-    1        NaN         0.0           NaN    1.0
+    >>> table = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
+    >>> dict(zip(table.names, table.arrays))["mean of 0"]
+    array([ 2., nan])
+    >>> table.names[-3:]
+    ['time since 0', 'steps', 'duration']
     """
     series, n = panel.series, panel.n_rows
-    ends = np.cumsum(panel.lengths) - 1
+    starts, ends = first_steps(panel.lengths), np.cumsum(panel.lengths) - 1
     parts: dict[str, dict[str, np.ndarray]] = {kind: {} for kind in KINDS}
     for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
         seen = ~pd.isna(array)
         count = np.bincount(series[seen], minlength=n)
         first, last = _ends(panel, seen)
-        since = panel.times[ends] - panel.times[last]
-        summary = {"first of": array[first], "last of": array[last], "time since": since}
+        summary = {
+            "first of": array[first],
+            "last of": array[last],
+            "first time of": panel.times[first] - panel.times[starts],
+            "time since": panel.times[ends] - panel.times[last],
+        }
         if array.dtype != object:
             summary |= _moments(array[seen], series[seen], count)
             with np.errstate(over="ignore"):
@@ -48,24 +55,22 @@ def summarise(panel: Panel) -> pd.DataFrame:
             gap: Any = None if values.dtype == object else np.nan
             parts[kind][f"{kind} {name}"] = np.where(count > 0, _finite(values), gap)
     columns = {name: values for part in parts.values() for name, values in part.items()}
-    start = first_steps(panel.lengths)
     columns["steps"] = panel.lengths.astype(np.float64)
-    columns["duration"] = _finite(panel.times[ends] - panel.times[start])
-    return pd.DataFrame(columns | _statics(panel, lambda values: values))
+    columns["duration"] = _finite(panel.times[ends] - panel.times[starts])
+    return _table(columns | _statics(panel, lambda values: values), panel)
 
 
-def summarise_mask(panel: Panel) -> pd.DataFrame:
-    """When each column was measured, without any value; -> (series, features).
+def summarise_mask(panel: Panel) -> Columns:
+    """When each column was measured, without any value; series as rows of a table.
 
     First all shares of steps with an observation, then all times of the first and of the last
     observation, counted from the start of the series (if there is none: 1 after the end, and 1
     before the start); then steps and duration, and which static columns are known.
 
     >>> from imputefree.data import read_panel
-    >>> summarise_mask(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]])).iloc[:, :3]
-       share of 0  first of 0  last of 0
-    0    0.666667         0.0        1.0
-    1    0.000000         1.0       -1.0
+    >>> table = summarise_mask(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
+    >>> table.names[:3], table.arrays[1:3]
+    (['share of 0', 'first of 0', 'last of 0'], [array([0., 1.]), array([ 1., -1.])])
     """
     start = first_steps(panel.lengths)
     duration = panel.times[np.cumsum(panel.lengths) - 1] - panel.times[start]
@@ -79,7 +84,15 @@ def summarise_mask(panel: Panel) -> pd.DataFrame:
         lasts[f"last of {name}"] = _finite(np.where(count > 0, last, -1.0))
     extent = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
     known = _statics(panel, lambda values: (~pd.isna(values)).astype(np.float64))
-    return pd.DataFrame(shares | firsts | lasts | extent | known)
+    return _table(shares | firsts | lasts | extent | known, panel)
+
+
+def _table(columns: dict[str, np.ndarray], panel: Panel) -> Columns:
+    """Columns by name; a static category stays one."""
+    statics = panel.statics
+    declared = [False] * (len(columns) - len(statics.names if statics else ()))
+    declared += statics.declared if statics else []
+    return Columns(list(columns), True, list(columns.values()), declared, panel.n_rows)
 
 
 def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

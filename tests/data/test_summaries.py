@@ -22,6 +22,7 @@ def by_hand(members, times):
     rows = []
     for one, when in zip(members, times, strict=True):
         row = {"steps": len(one), "duration": when[-1] - when[0]}
+        row["observations"] = np.isfinite(one).sum()
         for j, column in enumerate(one.T):
             seen = ~np.isnan(column)
             row[f"count of {j}"] = seen.sum()

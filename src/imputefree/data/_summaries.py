@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,15 +23,15 @@ def summarise(panel: Panel) -> Columns:
     First all means, then all minima and so on: mean, min, max, std, last minus first, count, first,
     last, the time from the start of the series to the first observation, and from the last
     observation to the end; NaN where nothing was measured. Strings have no mean, min, max, std and
-    change. Then the number of steps, the duration and the static columns. Times are those of the
-    panel (steps, if it has none).
+    change. Then the number of observations in all, of steps, the duration and the static columns.
+    Times are those of the panel (steps, if it has none).
 
     >>> from imputefree.data import read_panel
     >>> table = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
     >>> dict(zip(table.names, table.arrays))["mean of 0"]
     array([ 2., nan])
     >>> table.names[-3:]
-    ['time since 0', 'steps', 'duration']
+    ['observations', 'steps', 'duration']
     """
     series, n = panel.series, panel.n_rows
     starts, ends = first_steps(panel.lengths), np.cumsum(panel.lengths) - 1
@@ -40,24 +40,24 @@ def summarise(panel: Panel) -> Columns:
         seen = ~pd.isna(array)
         count = np.bincount(series[seen], minlength=n)
         first, last = _ends(panel, seen)
-        summary = {
-            "first of": array[first],
-            "last of": array[last],
-            "first time of": panel.times[first] - panel.times[starts],
-            "time since": panel.times[ends] - panel.times[last],
-        }
-        if array.dtype != object:
-            summary |= _moments(array[seen], series[seen], count)
-            with np.errstate(over="ignore"):
+        summary = {"first of": array[first], "last of": array[last]}
+        with np.errstate(over="ignore"):
+            summary["first time of"] = panel.times[first] - panel.times[starts]
+            summary["time since"] = panel.times[ends] - panel.times[last]
+            if array.dtype != object:
                 summary["change of"] = array[last] - array[first]
+                summary |= _moments(array[seen], series[seen], count)
         parts["count of"][f"count of {name}"] = count.astype(np.float64)
         for kind, values in summary.items():
             gap: Any = None if values.dtype == object else np.nan
             parts[kind][f"{kind} {name}"] = np.where(count > 0, _finite(values), gap)
     columns = {name: values for part in parts.values() for name, values in part.items()}
+    columns["observations"] = np.sum(list(parts["count of"].values()), axis=0)
     columns["steps"] = panel.lengths.astype(np.float64)
-    columns["duration"] = _finite(panel.times[ends] - panel.times[starts])
-    return _table(columns | _statics(panel, lambda values: values), panel)
+    with np.errstate(over="ignore"):
+        columns["duration"] = _finite(panel.times[ends] - panel.times[starts])
+    statics = _statics(panel, lambda values: values)
+    return _table(columns | statics, panel.statics.declared if panel.statics else [])
 
 
 def summarise_mask(panel: Panel) -> Columns:
@@ -84,15 +84,14 @@ def summarise_mask(panel: Panel) -> Columns:
         lasts[f"last of {name}"] = _finite(np.where(count > 0, last, -1.0))
     extent = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
     known = _statics(panel, lambda values: (~pd.isna(values)).astype(np.float64))
-    return _table(shares | firsts | lasts | extent | known, panel)
+    return _table(shares | firsts | lasts | extent | known)
 
 
-def _table(columns: dict[str, np.ndarray], panel: Panel) -> Columns:
-    """Columns by name; a static category stays one."""
-    statics = panel.statics
-    declared = [False] * (len(columns) - len(statics.names if statics else ()))
-    declared += statics.declared if statics else []
-    return Columns(list(columns), True, list(columns.values()), declared, panel.n_rows)
+def _table(columns: dict[str, np.ndarray], declared: Sequence[bool] = ()) -> Columns:
+    """Columns by name; `declared` says of the last ones whether they are categories."""
+    arrays = list(columns.values())
+    categories = [False] * (len(columns) - len(declared)) + list(declared)
+    return Columns(list(columns), True, arrays, categories, len(arrays[0]))
 
 
 def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,6 +113,7 @@ def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[
         high[held] = np.maximum.reduceat(values, start)
     with np.errstate(over="ignore"):  # finite values of 1e308 have no finite sum
         mean = _finite(np.bincount(series, values, n) / np.maximum(count, 1))
+        mean = np.where(low == high, low, mean)  # without rounding: the spread is then exactly 0
         variance = np.bincount(series, (values - mean[series]) ** 2, n) / np.maximum(count, 1)
     return {"mean of": mean, "min of": low, "max of": high, "std of": np.sqrt(variance)}
 

@@ -424,8 +424,9 @@ class TableEncoder(Encoder):
     def known(self, columns: Columns) -> Columns:
         """As `arranged`, with levels that training never saw as gaps."""
         columns = self.arranged(columns)
+        gap: Any = None
         arrays = [
-            np.where(pd.Series(array, dtype=object).isin(plan.all_levels), array, None)
+            np.where(pd.Series(array, dtype=object).isin(plan.all_levels), array, gap)
             if isinstance(plan, Category)
             else array
             for plan, array in zip(self.plans, columns.arrays, strict=True)

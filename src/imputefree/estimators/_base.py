@@ -410,30 +410,6 @@ class GILEstimator(Engine, Parameters):
     _parts, _restore = pack_network, unpack_network  # of a model file
 
 
-# ---- what other packages ask of a fitted estimator
-def read_inputs(model: GILEstimator, X: Any) -> Any:
-    """X as `Columns` or a `Panel`, read as in training."""
-    return model._read(X)
-
-
-def predict_members(model: GILEstimator, inputs: Any) -> Tensor:
-    """ŷ of every member; `Columns`, a `Panel` or an encoded `Table` -> (K, n, O) float64.
-
-    n counts rows, series or, if `predicts_steps`, steps. O are classes, or 1 scaled number.
-    """
-    return model._predict_members(inputs)
-
-
-def average_members(model: GILEstimator, members: Tensor) -> np.ndarray:
-    """Probabilities (n, classes), or numbers in units of the target (n,); members (K, n, O)."""
-    return model._in_units(members.mean(0).numpy())
-
-
-def predicts_steps(model: GILEstimator) -> bool:
-    """Whether a model predicts every step of a series."""
-    return model._predicts_steps
-
-
 def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
     different = [name for name in fitted if fitted[name] != wanted[name]]
     if different:

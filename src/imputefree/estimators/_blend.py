@@ -22,6 +22,7 @@ from ._parameters import RULES
 
 N_FOLDS = 8
 SHARES = {"trees": 0.3, "network": 1.0}  # of the time that is left when a family's turn comes
+ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 QUALITIES = {"fast": ("trees",), "balanced": ("trees", "network"), "best": ("trees", "network")}
 
 
@@ -69,7 +70,7 @@ class BlendEstimator(Engine, BlendParameters):
     """The engine of the four `ImputeFree…` estimators; `ImputeFreeClassifier` explains it.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
-    `NumberTarget`). Fitted: families_, weights_, sharpness_.
+    `NumberTarget`). Fitted: encoder_, families_, weights_, sharpness_.
     """
 
     network_class: type[GILEstimator]
@@ -99,6 +100,7 @@ class BlendEstimator(Engine, BlendParameters):
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
         examples = examples.reweighted(self._class_weights(examples.target))
+        self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         codes, strata = self._encode_target(examples.target)
         rng = private_generator(self.random_state)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
@@ -132,13 +134,16 @@ class BlendEstimator(Engine, BlendParameters):
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":
             return TreeFamily(self.categorical_features)
-        model = self.network_class(
+        return NetworkFamily(self._network(seed))
+
+    def _network(self, seed: int | None = None) -> GILEstimator:
+        """The networks, unfitted."""
+        return self.network_class(
             categorical_features=self.categorical_features,
             n_members=N_FOLDS if self.quality != "best" else 2 * N_FOLDS,
             random_state=seed,
             verbose=self.verbose,
         )
-        return NetworkFamily(model)
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """Pooled probabilities (n, classes), or numbers in the target's units (n,)."""
@@ -156,12 +161,20 @@ class BlendEstimator(Engine, BlendParameters):
             arrays: dict[str, np.ndarray] = {}
             families[name] = family.parts(arrays)
             weights |= {f"{name}.{key}": torch.from_numpy(a) for key, a in arrays.items()}
-        return {"families": families, "sharpness": self.sharpness_}
+        return {
+            "encoder": self.encoder_.state(),
+            "families": families,
+            "sharpness": self.sharpness_,
+        }
 
     def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
+        self.weights_ = {
+            name: self.weights_[name] for name in sorted(self.weights_, key=ORDER.index)
+        }
         shares = np.array([*self.weights_.values()], dtype=np.float64)
         if not np.isclose(shares.sum(), 1) or (shares < 0).any():
             raise ValueError("the weights of the families are not shares")
+        self.encoder_ = self.network_class.encoder_class.from_state(content["encoder"])
         self.sharpness_ = float(content["sharpness"])
         self.families_ = {name: self._new_family(name) for name, w in self.weights_.items() if w}
         for name, family in self.families_.items():

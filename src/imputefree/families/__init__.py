@@ -6,7 +6,7 @@ A family has `fit(task)`, which returns out-of-fold predictions, and `predict(in
 
 from ._family import FamilyTask
 from ._pooling import Pool
-from ._tree_ensemble import TreeEnsemble
+from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
 from ._tree_family import Growth, TreeFamily
 
-__all__ = ["FamilyTask", "Growth", "Pool", "TreeEnsemble", "TreeFamily"]
+__all__ = ["NEARLY_ZERO", "FamilyTask", "Growth", "Pool", "TreeEnsemble", "TreeFamily"]

@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..data import Category, Columns, Panel, first_steps
 from ..errors import ParameterError, shorten
-from ..estimators import average_members, predict_members, predicts_steps, read_inputs
+from ..estimators import predict_inputs, predicts_steps, read_inputs
 from ..gil import NoPolicy
 from ._explanation import Explanation, SeriesExplanation
 
@@ -37,7 +36,7 @@ def explain_rows(
 
     Parameters
     ----------
-    model : any of the four estimators, fitted or loaded
+    model : any estimator of this package, fitted or loaded
     X : as for `predict`
     of : the class whose probability is explained, as it is or as a string; default: the second of
         two classes, or of more classes the one predicted for each row
@@ -61,7 +60,6 @@ def explain_rows(
     >>> [best and best["column"] for best in why.best_next()]
     [None, 'dose', 'sex']
     """
-    check_is_fitted(model, "predictor_")
     raw = read_inputs(model, X)
     predicted = _predict(model, raw)  # refuses bad input, and warns of unseen categories
     copies = Copies(model, raw, _explained_class(model, predicted, of))
@@ -203,10 +201,8 @@ class Copies:
 
 def _predict(model: Any, inputs: Any) -> np.ndarray:
     """Predictions for each row, or for each series at its last step; (n, classes) or (n,)."""
-    members = predict_members(model, inputs)
-    if predicts_steps(model):
-        members = members[:, np.cumsum(inputs.lengths) - 1]
-    return average_members(model, members)
+    predicted = predict_inputs(model, inputs)
+    return predicted[np.cumsum(inputs.lengths) - 1] if predicts_steps(model) else predicted
 
 
 def _explained_class(model: Any, predicted: np.ndarray, of: Any) -> np.ndarray | None:
@@ -245,7 +241,7 @@ def class_number(classes: np.ndarray, of: Any) -> int:
 
 def _importance(model: Any, X: Any) -> Any:
     """What the policy gave; None if there is no policy, or the file has none."""
-    if isinstance(getattr(model, "policy_", None), NoPolicy):
+    if not hasattr(model, "importance") or isinstance(getattr(model, "policy_", None), NoPolicy):
         return None
     try:
         return model.importance(X)

@@ -34,15 +34,13 @@ class Encoded:
     """Names of tensors for n rows of C columns; a list is empty where there is no such input.
 
     entries [(n, d)] float with the placeholder where missing, observed [(n, d)] bool,
-    indicators [(n, g)] float, seen (n, C) bool, and refused (n, 1) bool: rows that hold what the
-    estimator would refuse, such as infinity.
+    indicators [(n, g)] float, seen (n, C) bool.
     """
 
     entries: list[str]
     observed: list[str]
     indicators: list[str]
     seen: str
-    refused: str
 
 
 def encode_columns(g: Graph, encoder: Encoder, x: str, placeholder: float) -> Encoded:
@@ -53,12 +51,12 @@ def encode_columns(g: Graph, encoder: Encoder, x: str, placeholder: float) -> En
     if encoder.n_entries:
         columns = encoder.input_columns[: encoder.n_entries]
         observed = [pick(g, seen, columns, len(plans))]
-        values = g("Cast", _values(g, plans, x), to=FLOAT)
+        values = g("Cast", entry_values(g, plans, x), to=FLOAT)
         entries = [g("Where", observed[0], values, np.float32(placeholder))]
     if len(gaps := encoder.input_columns[encoder.n_entries :]):
         missing = g("Not", pick(g, seen, gaps, len(plans)))
         indicators = [g("Cast", missing, to=FLOAT)]
-    return Encoded(entries, observed, indicators, seen, _refused(g, plans, x, seen))
+    return Encoded(entries, observed, indicators, seen)
 
 
 def pick(g: Graph, x: str, columns: Sequence[int] | np.ndarray, width: int) -> str:
@@ -68,7 +66,7 @@ def pick(g: Graph, x: str, columns: Sequence[int] | np.ndarray, width: int) -> s
     return g("Gather", x, np.asarray(columns, dtype=np.int64), axis=-1)
 
 
-def _values(g: Graph, plans: list[Plan], x: str) -> str:
+def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
     """All entries, (n, d) double; arbitrary where missing."""
     parts, inputs = list[str](), list[tuple[int, int]]()  # inputs: column, which of its inputs
     numbers = {j: plan for j, plan in enumerate(plans) if isinstance(plan, Number)}
@@ -160,7 +158,7 @@ def _switched(
     return g("Where", on, np.array(size), 0.0)
 
 
-def _refused(g: Graph, plans: list[Plan], x: str, seen: str) -> str:
+def refused_rows(g: Graph, plans: list[Plan], x: str) -> str:
     """Rows with an infinity, or with a number that is not a level; (n, C) -> (n, 1) bool."""
     bounds = [
         (0.0, len(plan.all_levels) - 1.0) if isinstance(plan, Category) else (-LARGEST, LARGEST)
@@ -171,7 +169,7 @@ def _refused(g: Graph, plans: list[Plan], x: str, seen: str) -> str:
     category = np.array([isinstance(plan, Category) for plan in plans])
     if category.any():
         valid = g("And", valid, g("Or", g("Equal", g("Floor", x), x), ~category))
-    return any_of(g, g("And", seen, g("Not", valid)))
+    return any_of(g, g("Not", g("Or", valid, g("IsNaN", x))))
 
 
 def times_since(g: Graph, encoder: PanelEncoder, times: str, seen: str, steps: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""From network inputs to the prediction, and the whole graph of a model, as ONNX operations.
+"""Networks as ONNX operations: of a table from raw columns, of series the whole graph.
 
 All K members run side by side, as in PyTorch: a tensor has the members dimension from the first
 layer on, or earlier where members see different inputs (learned placeholder, gate).
@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..data import PanelEncoder
 from ..gil import Predictor, SequencePredictor
 from ._graph import DOUBLE, FLOAT, INT32, INT64, Graph
-from ._onnx_encoders import Encoded, any_of, encode_columns, not_increasing, times_since
+from ._onnx_encoders import (
+    Encoded,
+    any_of,
+    encode_columns,
+    not_increasing,
+    refused_rows,
+    times_since,
+)
 from ._onnx_summaries import summarise_series
 
 ONE, TWO = np.array([1]), np.array([2])  # axes
@@ -24,16 +30,10 @@ ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmo
 GATES = {"lstm": [0, 3, 1, 2], "gru": [1, 0, 2]}
 
 
-def build(model: Any) -> Graph:
-    """Build the graph of a fitted estimator; rows (or series) that it would refuse become NaN."""
-    g = Graph()
-    return _series(g, model) if isinstance(model.encoder_, PanelEncoder) else _table(g, model)
-
-
-def _table(g: Graph, model: Any) -> Graph:
-    encoder, net = model.encoder_, model.predictor_
-    x = g.input("X", "double", ["rows", encoder.n_columns])
-    table = encode_columns(g, encoder, x, model.placeholder_)
+def predict_rows(g: Graph, model: Any, x: str) -> str:
+    """Raw columns (n, C) double -> probabilities (n, classes), or scaled numbers (n, 1), double."""
+    net = model.predictor_
+    table = encode_columns(g, model.encoder_, x, model.placeholder_)
     values, observed = _joined(g, table)
     out = _dense(g, net.encoder, _filled(g, net, values, observed))
     if net.linear_path:
@@ -42,13 +42,12 @@ def _table(g: Graph, model: Any) -> Graph:
         raw = g("Add", _infer(g, net, _activated(g, net, hidden)), straight)
     else:
         raw = _infer(g, net, _activated(g, net, out))
-    refused = table.refused if _n_classes(model) else g("Squeeze", table.refused, ONE)
-    _output(g, model, g("Where", refused, np.nan, _predicted(g, model, raw)), ["rows"])
-    return g
+    return _mean_of_members(g, model, raw)
 
 
-def _series(g: Graph, model: Any) -> Graph:
-    encoder, net = model.encoder_, model.predictor_
+def series_graph(model: Any) -> Graph:
+    """The whole graph of networks for series; what they would refuse becomes NaN."""
+    g, encoder, net = Graph(), model.encoder_, model.predictor_
     x = g.input("X", "double", ["series", "steps", encoder.steps.n_columns])
     lengths = g.input("lengths", "int64", ["series"])
     times = g.input("times", "double", ["series", "steps"])
@@ -70,7 +69,7 @@ def _series(g: Graph, model: Any) -> Graph:
         repeated = g("Expand", g("Unsqueeze", static, ONE), wide)
         rows = g("Concat", rows, g("Flatten", repeated, axis=2), axis=1)
     table = encode_columns(g, encoder, rows, model.placeholder_)
-    refused.append(any_of(g, g("Reshape", table.refused, shape)))
+    refused.append(any_of(g, g("Reshape", refused_rows(g, encoder.plans, rows), shape)))
     by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
     since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
     values, observed = _joined(g, table, since)
@@ -104,20 +103,18 @@ def _series(g: Graph, model: Any) -> Graph:
     if net.per_step:
         features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
     raw = _infer(g, net, features, extra)
-    predicted = _predicted(g, model, raw if straight is None else g("Add", raw, straight))
+    raw = raw if straight is None else g("Add", raw, straight)
+    predicted = _mean_of_members(g, model, raw)
     # What the estimator would refuse, and padding, is NaN.
     flags = [g("Cast", flag, to=FLOAT) for flag in refused]
     bad = g("Greater", g("Sum", *flags), np.float32(0))  # (n, 1)
-    classes = _n_classes(model)
     if not net.per_step:
-        bad = bad if classes else g("Squeeze", bad, ONE)
-        _output(g, model, g("Where", bad, np.nan, predicted), ["series"])
+        finish(g, model, g("Where", bad, np.nan, predicted), ["series"])
         return g
-    good = g("And", valid, g("Not", bad))
-    if classes:
-        good, shape = g("Unsqueeze", good, TWO), g("Concat", shape, np.array([classes]), axis=0)
-    predicted = g("Where", good, g("Reshape", predicted, shape), np.nan)
-    _output(g, model, predicted, ["series", "steps"])
+    good = g("Unsqueeze", g("And", valid, g("Not", bad)), TWO)
+    finish(
+        g, model, g("Where", good, g("Reshape", predicted, by_step), np.nan), ["series", "steps"]
+    )
     return g
 
 
@@ -257,26 +254,24 @@ def _running_summary(g: Graph, values: str, observed: str, steps: str) -> str:
     return g("Cast", g("Concat", *parts, axis=-1), to=FLOAT)
 
 
-def _predicted(g: Graph, model: Any, raw: str) -> str:
-    """What the estimator predicts, the mean over members: (K, n, O) -> (n, classes) or (n,)."""
-    raw, members = g("Cast", raw, to=DOUBLE), np.array([0])
-    if not _n_classes(model):
-        number = g("Squeeze", g("ReduceMean", raw, members, keepdims=0), ONE)
-        return g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
-    if _n_classes(model) == 2:
-        shares = g("Concat", g("Sigmoid", g("Neg", raw)), g("Sigmoid", raw), axis=2)
-    else:
-        shares = g("Softmax", raw, axis=-1)
-    return g("ReduceMean", shares, members, keepdims=0)
+def _mean_of_members(g: Graph, model: Any, raw: str) -> str:
+    """(K, n, O) -> probabilities (n, classes), or scaled numbers (n, 1), double."""
+    shares = shares_of(g, g("Cast", raw, to=DOUBLE), len(getattr(model, "classes_", ())))
+    return g("ReduceMean", shares, np.array([0]), keepdims=0)
 
 
-def _n_classes(model: Any) -> int:
-    """Number of classes; 0 for a regressor."""
-    return len(getattr(model, "classes_", ()))
+def shares_of(g: Graph, raw: str, n_classes: int) -> str:
+    """Probabilities (…, classes) from raw outputs (…, O); the numbers as they are for 0 classes."""
+    if n_classes == 2:
+        return g("Concat", g("Sigmoid", g("Neg", raw)), g("Sigmoid", raw), axis=-1)
+    return g("Softmax", raw, axis=-1) if n_classes else raw
 
 
-def _output(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
-    if classes := _n_classes(model):
+def finish(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
+    """Declare the output: probabilities (…, classes), or of scaled (…, 1) the numbers (…,)."""
+    if classes := len(getattr(model, "classes_", ())):
         g.output("probabilities", predicted, "double", [*shape, classes])
-    else:
-        g.output("prediction", predicted, "double", shape)
+        return
+    number = g("Squeeze", predicted, np.array([-1]))
+    number = g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
+    g.output("prediction", number, "double", shape)

@@ -303,7 +303,7 @@ class GILEstimator(Engine, Parameters):
                 "What a policy has learned must be kept as well",
                 "Define state() and restore(state), or leave the checkpoint out",
             )
-        tensors = (data.values, data.observed, data.target, data.weight, data.lengths)
+        tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
         identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
             "device": str(data.values.device),
@@ -315,7 +315,10 @@ class GILEstimator(Engine, Parameters):
         """Filled values and observed mask, (n, D) each; series add their lengths."""
         table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
         values = torch.from_numpy(table.filled(self.placeholder_))
-        return {"values": values, "observed": torch.from_numpy(table.observed)}
+        tensors = {"values": values, "observed": torch.from_numpy(table.observed)}
+        if table.summaries is not None:
+            tensors["summaries"] = torch.from_numpy(table.summaries)
+        return tensors
 
     def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
         unknown = torch.empty(0)  # the target

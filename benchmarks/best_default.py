@@ -9,6 +9,9 @@ learns.
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.best_default run \
         [--tasks twelve adult …] [--methods ours rivals blend …] [--results FILE]
     python -m benchmarks.best_default summary [--results FILE]
+
+Several at once: the tasks "twelve", "eight" (the first of them), "flights", "made"; the methods
+"ours", "rivals", "policies", "imputers".
 """
 
 from __future__ import annotations
@@ -26,10 +29,10 @@ import torch
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from benchmarks import table_summary
+from benchmarks import table_methods, table_summary, table_tasks
 from benchmarks.measuring import commit, provenance
-from benchmarks.table_methods import METHODS, OURS, RIVALS
-from benchmarks.table_tasks import GROUPS, TASKS, Part, is_regression, task
+from benchmarks.table_methods import METHODS
+from benchmarks.table_tasks import TASKS, Part, is_regression, task
 from imputefree.lab.runs import Record, ResultsFile, Run
 from imputefree.metrics import Figures, classification_scores, regression_scores
 
@@ -117,8 +120,8 @@ def main() -> int:
     parser.add_argument("--methods", nargs="+", default=["ours", "rivals"], metavar="M")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
-    tasks = _named(options.tasks, GROUPS)
-    methods = _named(options.methods, {"ours": OURS, "rivals": RIVALS})
+    tasks = _named(options.tasks, table_tasks.GROUPS)
+    methods = _named(options.methods, table_methods.GROUPS)
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         parser.error(f"no method is called {unknown[0]!r}; there are {', '.join(METHODS)}")

@@ -182,5 +182,16 @@ RIVALS = {
     "extra trees validated": Method(lab("extra_trees"), "scikit-learn", 50_000),
     "linear validated": Method(lab("linear"), "scikit-learn", 20_000),
 }
+# The same network under every policy, and behind imputers.
+POLICIES = {
+    f"policy {policy}": Method(either(GILClassifier, GILRegressor, policy=policy))
+    for policy in ("none", "observed", "random", "ddpg", "meta")
+}
+IMPUTERS = {
+    "mean, then network": Method(lab("mean+network")),
+    "EM, then network": Method(lab("em+network")),
+    "EM + indicator, then network": Method(lab("em+indicator+network")),
+}
+GROUPS = {"ours": OURS, "rivals": RIVALS, "policies": POLICIES, "imputers": IMPUTERS}
 LIGHTGBM_DEFAULTS = Method(lightgbm_defaults, "lightgbm")  # for its cost
-METHODS = OURS | RIVALS
+METHODS = OURS | RIVALS | POLICIES | IMPUTERS

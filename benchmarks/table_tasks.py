@@ -34,6 +34,7 @@ TWELVE = (
     "ames_housing",
     "arrhythmia",
 )
+EIGHT = TWELVE[:8]  # two classes each
 FLIGHTS = ("flights_late by time", "flights_late by days")
 MADE = tuple(
     f"made {rows}x{columns}" for rows in (10_000, 100_000, 1_000_000) for columns in (20, 200)
@@ -83,7 +84,12 @@ def task(name: str) -> Task:
 
 
 TASKS = (*TWELVE, "adult", *FLIGHTS, *MADE)
-GROUPS = {"twelve": TWELVE, "flights": FLIGHTS, "made": MADE}  # short names for several
+GROUPS = {
+    "twelve": TWELVE,
+    "eight": EIGHT,
+    "flights": FLIGHTS,
+    "made": MADE,
+}  # short names for several
 
 
 def is_regression(y: np.ndarray) -> bool:

@@ -193,18 +193,6 @@ def test_flights_are_split_by_time_or_by_whole_days():
     assert len(days[1]) / (len(days[0]) + len(days[1])) == pytest.approx(0.25, abs=0.005)
 
 
-def test_default_tables(run):
-    real("tabular")
-    methods = ["mask-only", "logistic regression", "GILClassifier()"]
-    code, printed, record = run(
-        *("default_tables", "--tables", "hepatitis", "--methods", *methods),
-        *("--folds", 0, "--jobs", 1),
-    )
-    assert code == 0, printed
-    assert [run["method"] for run in record["runs"]] == methods
-    assert all(0.4 < run["auc"] <= 1 for run in record["runs"])
-
-
 def test_physionet2012(run):
     real("physionet2012")
     methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]

@@ -31,6 +31,7 @@ from ._encoders import (
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_frames import Layout, first_steps
 from ._splits import Split, Splits
+from ._summaries import summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     Examples,
@@ -95,6 +96,8 @@ __all__ = [
     "series_labels",
     "split_static",
     "step_labels",
+    "summarise",
+    "summarise_mask",
     "tenths",
     "training_panel",
 ]

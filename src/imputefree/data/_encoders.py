@@ -22,6 +22,7 @@ from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, 
 from ._columns import Columns, feature_count_error, to_strings
 from ._panel import Panel
 from ._panel_frames import first_steps
+from ._summaries import summarise
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
@@ -297,10 +298,12 @@ class Table:
 
     Shapes: values (n, D) float32 with 0 where missing, observed (n, D) bool, True = observed.
     D counts network inputs: first those of the columns, then the indicators (always observed).
+    Series have one row per step, and may have summaries (series, S) float32.
     """
 
     values: np.ndarray
     observed: np.ndarray
+    summaries: np.ndarray | None = None
 
     def filled(self, placeholder: float) -> np.ndarray:
         """The values with `placeholder` (in scaled units) where missing; shape (n, D)."""
@@ -456,6 +459,18 @@ class TableEncoder(Encoder):
             declared=[isinstance(plan, Category) for plan in self.plans],
         )
 
+    def known(self, columns: Columns) -> Columns:
+        """As `arranged`, with levels that training never saw as gaps."""
+        columns = self.arranged(columns)
+        gap: Any = None
+        arrays = [
+            np.where(pd.Series(array, dtype=object).isin(plan.all_levels), array, gap)
+            if isinstance(plan, Category)
+            else array
+            for plan, array in zip(self.plans, columns.arrays, strict=True)
+        ]
+        return replace(columns, arrays=arrays)
+
     def _chosen_categories(self, columns: Columns) -> list[bool]:
         """Which columns are categories; strings always are."""
         chosen, names = self.categorical_features, columns.names
@@ -534,6 +549,7 @@ class PanelEncoder(Encoder):
 
     time_since : add, per column with gaps, the time since its last observation before this step
         and, if steps are not evenly spaced in training, the time since the last step
+    summary : numeric encoding of a summary of each series (see `summarise`), or None for none
     others : as for `TableEncoder`; `categorical_features` may name static columns too
 
     >>> from imputefree.data import read_panel
@@ -553,11 +569,12 @@ class PanelEncoder(Encoder):
         indicator: bool = True,
         numeric_encoding: str = "plain",
         time_since: bool = True,
+        summary: str | None = None,
         owner: str = "PanelEncoder",
     ) -> None:
         self.categorical_features = categorical_features
         self.indicator, self.numeric_encoding = indicator, numeric_encoding
-        self.time_since, self.owner = time_since, owner
+        self.time_since, self.summary, self.owner = time_since, summary, owner
 
     def fit(self, panel: Panel) -> PanelEncoder:
         """Learn scales, levels, gaps and the median distance of steps from training series."""
@@ -568,6 +585,10 @@ class PanelEncoder(Encoder):
         if panel.statics is not None:
             self.statics = TableEncoder(for_statics, *options).fit(panel.statics)
         self._join_plans()
+        self.summaries = None
+        if self.summary is not None:
+            self.summaries = TableEncoder("auto", self.indicator, self.summary, self.owner)
+            self.summaries.fit(self.summarised(panel))
         later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
         distances = np.minimum(_since(panel)[later], LONGEST)
         self.unit = float(np.median(distances)) if len(distances) else 1.0
@@ -588,6 +609,17 @@ class PanelEncoder(Encoder):
         since += ["time since the last step"] * self.uneven
         return super().input_names + since
 
+    def summarised(self, panel: Panel) -> Columns:
+        """Summaries of series (see `summarise`), from columns and levels that training knew."""
+        check_statics(self.statics, panel)
+        statics = None
+        if self.statics is not None and panel.statics is not None:
+            statics = self.statics.known(panel.statics)
+        panel = replace(panel, steps=self.steps.known(panel.steps), statics=statics)
+        if not self.time_since:  # times do not matter
+            panel = replace(panel, times=np.arange(len(panel.times), dtype=np.float64))
+        return summarise(panel)
+
     def transform(self, panel: Panel) -> Table:
         """Encode series with the same columns -> Table of (steps of all series, D)."""
         check_statics(self.statics, panel)
@@ -600,7 +632,16 @@ class PanelEncoder(Encoder):
         return Table(
             np.hstack([table.values, since]),
             np.hstack([table.observed, np.ones(since.shape, dtype=bool)]),
+            self._summaries(panel),
         )
+
+    def _summaries(self, panel: Panel) -> np.ndarray | None:
+        """Encoded summaries; (series, S) float32, or None."""
+        if self.summaries is None:
+            return None
+        with warnings.catch_warnings():  # a level may be known, but never as the first of a series
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            return self.summaries.transform(self.summarised(panel)).values
 
     def timed_columns(self) -> list[int]:
         """Columns of the steps whose time since the last observation is an input."""
@@ -637,6 +678,7 @@ class PanelEncoder(Encoder):
         return {
             "steps": self.steps.state(),
             "statics": None if self.statics is None else self.statics.state(),
+            "summaries": None if self.summaries is None else self.summaries.state(),
             "time_since": self.time_since,
             "unit": self.unit,
             "uneven": self.uneven,
@@ -649,6 +691,7 @@ class PanelEncoder(Encoder):
         encoder.steps = TableEncoder.from_state(state["steps"])
         encoder.indicator = encoder.steps.indicator
         encoder.statics = state["statics"] and TableEncoder.from_state(state["statics"])
+        encoder.summaries = state["summaries"] and TableEncoder.from_state(state["summaries"])
         encoder._join_plans()
         encoder.unit, encoder.uneven = float(state["unit"]), bool(state["uneven"])
         return encoder

@@ -311,7 +311,7 @@ class GILEstimator(Engine, Parameters):
             )
         parameters = {k: _plain(v) for k, v in self.get_params(deep=False).items()}
         del parameters["verbose"]  # changes nothing about the model
-        tensors = (data.values, data.observed, data.target, data.weight, data.lengths)
+        tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
         identity = {
             "data": digest([*tensors, *train_rows, *(held_out or ())]),
             "parameters": digest([type(self).__name__, json.dumps(parameters, sort_keys=True)]),
@@ -328,7 +328,10 @@ class GILEstimator(Engine, Parameters):
         """Filled values and observed mask, (n, D) each; series add their lengths."""
         table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
         values = torch.from_numpy(table.filled(self.placeholder_))
-        return {"values": values, "observed": torch.from_numpy(table.observed)}
+        tensors = {"values": values, "observed": torch.from_numpy(table.observed)}
+        if table.summaries is not None:
+            tensors["summaries"] = torch.from_numpy(table.summaries)
+        return tensors
 
     def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
         unknown = torch.empty(0)  # the target

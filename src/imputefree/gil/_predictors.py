@@ -208,13 +208,27 @@ class Predictor(nn.Module):
         tap: ImportanceTap | None = None,
         generator: torch.Generator | None = None,
         lengths: Tensor | None = None,
+        summaries: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Features and raw output. Dropout is active only with a generator; lengths are ignored."""
+        """Features and raw output. Dropout is active only with a generator.
+
+        Lengths and summaries are for series, and ignored here.
+        """
         encoded, straight = self.encoder(self._filled(values, observed), tap), None
         if self.linear_path:
             encoded, straight = encoded.split([self.n_features, self.outputs], -1)
         features = self.activation(encoded)  # ζ = f_enc(x)
         return features, self.infer(features, straight, generator)
+
+    def see(
+        self,
+        batch: Batch,
+        tap: ImportanceTap | None = None,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Features and raw output of a batch."""
+        parts = batch.values, batch.observed, tap, generator, batch.lengths, batch.summaries
+        return self(*parts)
 
     @property
     def wants_observed(self) -> bool:

@@ -205,7 +205,7 @@ class Trainer:
         state = State(task, batch.steps, entries, nothing, nothing, hidden, batch.valid)
         if self.policy.blind:
             tap.importance, tap.early = self._decide(state), True
-        features, raw = self._forward(batch, tap, self.generator)
+        features, raw = self.predictor.see(batch, tap, self.generator)
         errors = self.loss.errors(raw, target)
         weight = data.weights(batch)
         if weight is not None:
@@ -229,11 +229,6 @@ class Trainer:
         step = self._look(task, data, state["looked_at"]["rows"])
         set_rng_state(self, state["rng"])  # the policy had drawn more by the time of the write
         return step
-
-    def _forward(
-        self, batch: Batch, tap: ImportanceTap | None, generator: torch.Generator | None
-    ) -> tuple[Tensor, Tensor]:
-        return self.predictor(batch.values, batch.observed, tap, generator, batch.lengths)
 
     def _hide(self, data: TrainingData, batch: Batch) -> tuple[Batch, Tensor]:
         """Hide entries at random, all inputs of a column together: networks get used to gaps."""
@@ -283,7 +278,7 @@ class Trainer:
 
         All steps of a series with one label share its reward; (K, B·T).
         """
-        features, raw = self._forward(step.batch, None, None)
+        features, raw = self.predictor.see(step.batch)
         features = self.predictor.labelled(features, step.batch.lengths)
         reward = self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
         return reward.repeat_interleave(step.state.rows.shape[1] // reward.shape[1], 1)

@@ -24,15 +24,17 @@ def chunks(
     Series should be sorted by length, or padding costs time.
     """
     width = max(predictor.inputs, predictor.n_features, width)
-    budget = max(CHUNK_ENTRIES // (len(rows) * width), 1)  # rows, or steps
+    budget = CHUNK_ENTRIES // len(rows)  # numbers per member
+    beside = 0 if data.summaries is None else data.summaries.shape[1]
     start = 0
     while start < rows.shape[1]:
         steps = 1
         if data.lengths is not None:  # of the longest of the next series, as many as may fit
             first = int(data.lengths[rows[:, start]].max())
-            candidates = rows[:, start : start + max(budget // first, 1)]
+            candidates = rows[:, start : start + max(budget // (first * width + beside), 1)]
             steps = int(data.lengths[candidates].max())
-        chunk = slice(start, min(start + max(budget // steps, 1), rows.shape[1]))
+        count = max(budget // (steps * width + beside), 1)
+        chunk = slice(start, min(start + count, rows.shape[1]))
         yield chunk, data.batch(rows[:, chunk], predictor.wants_observed)
         start = chunk.stop
 
@@ -52,7 +54,7 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
     width = predictor.n_features if features else predictor.outputs
     out = data.values.new_empty(predictor.members, n_labels, width)
     for _, batch in chunks(predictor, data, every_row(predictor, data)):
-        zeta, values = predictor(batch.values, batch.observed, lengths=batch.lengths)
+        zeta, values = predictor.see(batch)
         if features:
             values = predictor.labelled(zeta, batch.lengths)
         places = batch.labelled[0]  # the same for all members
@@ -106,7 +108,7 @@ def importance(predictor: Predictor, policy: Policy, loss: Loss, data: TrainingD
         values = batch.values[..., : data.entries]
         zeta = prediction = values[..., :0]
         if not policy.blind:
-            zeta, raw = predictor(batch.values, batch.observed, lengths=batch.lengths)
+            zeta, raw = predictor.see(batch)
             prediction = loss.predict(predictor.everywhere(zeta, raw, batch))
         state = State(task, batch.steps, values, zeta, prediction, valid=batch.valid)
         weights = policy.expected(state)
@@ -148,7 +150,7 @@ class HeldOut:
         """Weighted mean error of each member on its held-out rows; (K,)."""
         total = count = self.real.new_zeros(len(self.rows))
         for chunk, batch in chunks(predictor, self.data, self.rows):
-            raw = predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+            raw = predictor.see(batch)[1]
             errors = self.loss.errors(raw, self.data.target[batch.labelled])
             weight = self.real[:, chunk]
             if errors.shape != weight.shape:  # one label per step
@@ -164,7 +166,7 @@ class HeldOut:
         """ŷ of each row by the members that do not train on it; (n, O) float64, NaN if all do."""
         total, count = None, torch.zeros(self.data.n_rows, dtype=torch.float64)
         for chunk, batch in chunks(predictor, self.data, self.rows):
-            raw = predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+            raw = predictor.see(batch)[1]
             predicted = self.loss.predict(raw.double()).cpu()
             if total is None:
                 total = predicted.new_zeros(self.data.n_rows, predicted.shape[-1])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Category, Columns, Panel, TableEncoder, first_steps
+from ..data import Category, Columns, Panel, first_steps
 from ..errors import ParameterError, shorten
 from ..estimators import predict_inputs, predicts_steps, read_inputs
 from ..gil import NoPolicy
@@ -138,14 +138,14 @@ class Copies:
         self.inputs, self.step_seen = raw, np.empty((raw.n_rows, 0), dtype=bool)
         if isinstance(raw, Panel):
             self.limit, self.lengths = CHUNK_STEPS, raw.lengths
-            steps = _known_levels(encoder.steps, raw.steps)
-            fixed = raw.statics and _known_levels(encoder.statics, raw.statics)
+            steps = encoder.steps.known(raw.steps)
+            fixed = raw.statics and encoder.statics.known(raw.statics)
             self.inputs = replace(raw, steps=steps, statics=fixed, apart={})
             self.step_seen = steps.observed
         else:
             self.limit = max(CHUNK_NUMBERS // max(len(encoder.input_columns), 1), 1)
             self.lengths = np.ones(raw.n_rows, dtype=np.int64)
-            self.inputs = fixed = _known_levels(encoder, raw)
+            self.inputs = fixed = encoder.known(raw)
         self.fixed_seen = fixed.observed if fixed else np.empty((raw.n_rows, 0), dtype=bool)
         plausible = [plan.plausible() for plan in encoder.plans]
         self.choices = np.array([len(values) for values, _ in plausible], dtype=np.int64)
@@ -203,17 +203,6 @@ def _predict(model: Any, inputs: Any) -> np.ndarray:
     """Predictions for each row, or for each series at its last step; (n, classes) or (n,)."""
     predicted = predict_inputs(model, inputs)
     return predicted[np.cumsum(inputs.lengths) - 1] if predicts_steps(model) else predicted
-
-
-def _known_levels(encoder: TableEncoder, columns: Columns) -> Columns:
-    """Columns in the order and of the kind of training; unknown levels become gaps."""
-    columns, arrays = encoder.arranged(columns), []
-    for plan, array in zip(encoder.plans, columns.arrays, strict=True):
-        if isinstance(plan, Category):
-            levels = set(plan.all_levels)
-            array = np.array([x if x in levels else None for x in array], dtype=object)
-        arrays.append(array)
-    return replace(columns, arrays=arrays)
 
 
 def _explained_class(model: Any, predicted: np.ndarray, of: Any) -> np.ndarray | None:

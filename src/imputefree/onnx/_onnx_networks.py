@@ -22,9 +22,9 @@ from ._onnx_encoders import (
     refused_rows,
     times_since,
 )
+from ._onnx_summaries import summarise_series
 
 ONE, TWO = np.array([1]), np.array([2])  # axes
-STEP_AXIS = np.array([-2])
 ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}
 # PyTorch's positions of the gates in ONNX's order: input, output, forget, cell; update, reset, new.
 GATES = {"lstm": [0, 3, 1, 2], "gru": [1, 0, 2]}
@@ -61,38 +61,50 @@ def series_graph(model: Any) -> Graph:
     # Padding must not matter, whether NaN or infinity.
     x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
     refused.append(not_increasing(g, times, valid))
-    rows = g("Flatten", x, axis=2)  # (n·T, C)
+    rows, static = g("Flatten", x, axis=2), None  # (n·T, C)
     if encoder.statics is not None:  # repeated at every step
         n_static = encoder.statics.n_columns
-        static = g("Unsqueeze", g.input("static", "double", ["series", n_static]), ONE)
-        static = g("Expand", static, g("Concat", shape, np.array([n_static]), axis=0))
-        rows = g("Concat", rows, g("Flatten", static, axis=2), axis=1)
+        static = g.input("static", "double", ["series", n_static])
+        wide = g("Concat", shape, np.array([n_static]), axis=0)
+        repeated = g("Expand", g("Unsqueeze", static, ONE), wide)
+        rows = g("Concat", rows, g("Flatten", repeated, axis=2), axis=1)
     table = encode_columns(g, encoder, rows, model.placeholder_)
     refused.append(any_of(g, g("Reshape", refused_rows(g, encoder.plans, rows), shape)))
     by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
     since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
     values, observed = _joined(g, table, since)
+    padded = x
     # The networks: inputs (n·T, D) -> raw output (K, n, O), or per step (K, n·T, O).
     shared = net.placeholder is None and net.gate is None  # all members see the same inputs
     by_member = by_step if shared else g("Concat", np.array([net.members]), by_step, axis=0)
     x = g("Reshape", _filled(g, net, values, observed), by_member)
     x = g("Where", within, x, np.float32(0))  # (n, T, D) or (K, n, T, D)
-    summaries = None
+    extra = straight = None
     if net.summarised:
         rows, seen = (g("Reshape", tensor, by_step) for tensor in (values, observed))
         seen = g("And", seen, within)
         if net.gate is not None:  # gaps are not summarised, so only a gate makes members differ
             rows, seen = x, g("Expand", seen, g("Shape", x))
         rows, seen = (g("Gather", t, np.arange(net.summarised), axis=-1) for t in (rows, seen))
-        summaries = _summary(g, rows, seen, steps, net.per_step)
-        if net.per_step:
-            members = [] if net.gate is None else [net.members]
-            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_extra]))
+        members = [] if net.gate is None else [net.members]
+        extra = _running_summary(g, rows, seen, steps)
+        extra = g("Reshape", extra, np.array([*members, -1, net.n_extra]))
+    if net.summary is not None:
+        when = times if encoder.time_since else g("Expand", g("Cast", clock, to=DOUBLE), shape)
+        described = (padded, when, clipped, static)
+        rows = summarise_series(g, encoder, encoder.summaries, *described)
+        summaries, _ = _joined(g, encode_columns(g, encoder.summaries, rows, 0.0))
+        widths = np.array([net.n_extra, net.outputs])
+        out = _dense(g, net.summary, summaries)
+        extra, straight = g.several("Split", 2, out, widths, axis=2)
+        extra = _activated(g, net, extra)
     time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
     features = _hidden_states(g, net, time_first, g("Cast", clipped, to=INT32), shared)
     if net.per_step:
         features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
-    predicted = _mean_of_members(g, model, _infer(g, net, features, summaries))
+    raw = _infer(g, net, features, extra)
+    raw = raw if straight is None else g("Add", raw, straight)
+    predicted = _mean_of_members(g, model, raw)
     # What the estimator would refuse, and padding, is NaN.
     flags = [g("Cast", flag, to=FLOAT) for flag in refused]
     bad = g("Greater", g("Sum", *flags), np.float32(0))  # (n, 1)
@@ -162,13 +174,13 @@ def _filled(g: Graph, net: Predictor, values: str, observed: str) -> str:
     return values
 
 
-def _infer(g: Graph, net: Predictor, features: str, summaries: str | None = None) -> str:
-    """Raw output (K, n, O) from features (K, n, E) and summaries (n, S) or (K, n, S)."""
+def _infer(g: Graph, net: Predictor, features: str, extra: str | None = None) -> str:
+    """Raw output (K, n, O) from features (K, n, E) and others (n, S) or (K, n, S)."""
     hidden = features
     for i, layer in enumerate(net.layers):
         if i > 0:
             hidden = _activated(g, net, hidden)
-        hidden = _dense(g, layer, hidden, summaries if i == 0 else None, net.n_features)
+        hidden = _dense(g, layer, hidden, extra if i == 0 else None, net.n_features)
     return hidden
 
 
@@ -214,10 +226,10 @@ def _in_onnx_order(rows: np.ndarray, cell: str) -> np.ndarray:
     return np.concatenate([blocks[i] for i in GATES[cell]])
 
 
-def _summary(g: Graph, values: str, observed: str, steps: str, running: bool) -> str:
-    """Seven statistics per column, see `gil.summary`.
+def _running_summary(g: Graph, values: str, observed: str, steps: str) -> str:
+    """Seven statistics per column up to each step, see `gil.running_summary`.
 
-    Shapes: values (…, T, S) float, observed (…, T, S) -> (…, 7 S), running (…, T, 7 S) float.
+    Shapes: values (…, T, S) float, observed (…, T, S) -> (…, T, 7 S) float.
     Sums are double: the spread is a difference of squares, of which float32 leaves little.
     """
     x = g("Cast", values, to=DOUBLE)
@@ -225,26 +237,13 @@ def _summary(g: Graph, values: str, observed: str, steps: str, running: bool) ->
     above, below = g("Where", observed, x, -np.inf), g("Where", observed, g("Neg", x), -np.inf)
     summed = g("Cast", observed, to=DOUBLE), known, g("Mul", known, known)
     step = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), ONE)  # (T, 1)
-    place = g("Where", observed, step, 0)
-    if running:
-        count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
-        highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))
-        place = g("Cast", g.running_max(g("Cast", place, to=DOUBLE), steps), to=INT64)
-        last = g("GatherElements", known, place, axis=-2)
-        opening = g("And", observed, g("Equal", count, 1.0))
-        first = g("CumSum", g("Where", opening, known, 0.0), np.int64(-2))
-    else:
-        count, total, squares = (g("ReduceSum", part, STEP_AXIS, keepdims=0) for part in summed)
-        highest, lowest = (g("ReduceMax", part, STEP_AXIS, keepdims=0) for part in (above, below))
-        lowest = g("Neg", lowest)
-        place_of_first = g("Where", observed, step, g("Sub", steps, 1))
-        last, first = (
-            g("Squeeze", g("GatherElements", known, where, axis=-2), STEP_AXIS)
-            for where in (
-                g("ReduceMax", place, STEP_AXIS, keepdims=1),
-                g("ReduceMin", place_of_first, STEP_AXIS, keepdims=1),
-            )
-        )
+    place = g("Cast", g("Where", observed, step, 0), to=DOUBLE)
+    count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
+    highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))
+    place = g("Cast", g.running_max(place, steps), to=INT64)
+    last = g("GatherElements", known, place, axis=-2)
+    opening = g("And", observed, g("Equal", count, 1.0))
+    first = g("CumSum", g("Where", opening, known, 0.0), np.int64(-2))
     some = g("Greater", count, 0.0)
     number = g("Max", count, 1.0)
     mean = g("Div", total, number)

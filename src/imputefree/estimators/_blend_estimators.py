@@ -42,6 +42,14 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
         Weight of each family in the blend.
     families_ : dict
         The fitted families with a weight above 0.
+    losses_ : dict
+        Log-loss of each family (of a regressor: root mean squared error) on rows that it did not
+        learn from.
+    out_of_fold_ : dict
+        Scores of the blend on such rows: AUC, log-loss, calibration error and others. Slightly too
+        good: weights and the length of training were chosen on the same rows.
+    seconds_ : dict
+        How long each family took to fit. Files do not keep it: same model, same file.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of the training data.
 

@@ -94,11 +94,11 @@ def test_members_that_are_done_leave_and_a_resumed_fit_knows(eager, tmp_path, mo
 
     def make():
         return GILClassifier(
-            n_members=4, hidden_layer_sizes=(8, 8), max_iter=15, random_state=3, batch_size=2,
-            n_iter_no_change=2, learning_rate_init=0.02,
+            n_members=4, hidden_layer_sizes=(8, 8), max_iter=40, random_state=3, batch_size=4,
+            n_iter_no_change=3, learning_rate_init=0.005,
         )  # fmt: skip
 
-    resumed, _ = check_resumed(make, *table(), eager, tmp_path / "fit", kills=(4, 3, 2))
+    resumed, _ = check_resumed(make, *table(), eager, tmp_path / "fit", kills=(8, 4, 2))
     assert min(left) < 4
     assert resumed.predictor_.members == len(resumed.predictor_.encoder.weight) == 4
 

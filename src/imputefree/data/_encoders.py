@@ -107,7 +107,7 @@ def bin_edges(values: np.ndarray) -> np.ndarray:
     """Observed values that cut a column into at most twelve bins of equal shares, if it can be.
 
     >>> bin_edges(np.array([0.0] * 50 + [*range(50)]))
-    array([ 0.,  8., 16., 24., 33., 41., 49.])
+    array([ 0.,  8., 16., 24., 32., 41., 49.])
     """
     seen = np.sort(values[~np.isnan(values)])
     seen[np.abs(seen) < TINY] = 0.0

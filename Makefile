@@ -56,7 +56,8 @@ bench: $(VENV)/.dev
 	$(RUN) benchmarks/mimic3_memory.py
 	$(RUN) benchmarks/predict_memory.py
 	$(RUN) benchmarks/serve_load.py
-	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/default_tables.py
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) -m benchmarks.best_default run --tasks twelve adult flights
+	test -z "$$IMPUTEFREE_DATA" || $(RUN) -m benchmarks.fit_cost
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/physionet2012.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/table_imputers.py
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/mnist_mixture.py

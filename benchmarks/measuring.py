@@ -10,6 +10,7 @@ import json
 import platform
 import shlex
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -53,17 +54,40 @@ def judge(ratios: Mapping[str, float], limits: Mapping[str, float], default: str
     return failed
 
 
-def write(path: Path | None, packages: str, **figures: Any) -> None:
-    """Figures as JSON, with the command and the versions that made them; nothing if path is None.
+def provenance(packages: str) -> dict[str, Any]:
+    """The command and the versions that make a figure.
 
     packages : whose versions matter besides imputefree's, separated by spaces
     """
-    if path is None:
-        return
     versions = {name: version(name) for name in ("imputefree", *packages.split())}
-    content = {
-        "command": "python " + shlex.join(sys.argv),
+    program = sys.argv[0]
+    if sys.modules["__main__"].__spec__ is not None:  # python -m benchmarks.NAME
+        program = f"-m {sys.modules['__main__'].__spec__.name}"
+    return {
+        "command": " ".join(["python", program, *map(shlex.quote, sys.argv[1:])]),
         "versions": {"python": platform.python_version(), **versions},
-        **figures,
     }
-    path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def commit() -> str:
+    """The commit that is checked out, with a plus sign if files differ from it; "" outside git."""
+    try:
+        git = ["git", "-C", str(Path(__file__).parent)]
+        head = [*git, "rev-parse", "--short=10", "HEAD"]
+        changed = [*git, "status", "--porcelain", "--untracked-files=no", "--", "../src"]
+        name, changes = (
+            subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+            for words in (head, changed)
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return name + "+" * bool(changes)
+
+
+def write(path: Path | None, packages: str, **figures: Any) -> None:
+    """Figures as JSON, with the command and the versions that made them; nothing if path is None.
+
+    packages : see `provenance`
+    """
+    if path is not None:
+        path.write_text(json.dumps({**provenance(packages), **figures}, indent=1) + "\n")

@@ -33,8 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from imputefree import GILClassifier, GILSequenceClassifier
-from imputefree.baselines._summaries import summarise, summarise_mask
-from imputefree.data import Panel, read_panel
+from imputefree.data import Columns, Panel, read_panel, summarise, summarise_mask
 from imputefree.lab.rivals import BRITSClassifier, GRUDClassifier, SAITSClassifier
 from imputefree.lab.studies import Study, load
 
@@ -74,7 +73,7 @@ def gil(
 
 
 def summaries(stays: Study) -> np.ndarray:
-    """Nine numbers per variable, and the statics; NaN where nothing was measured."""
+    """Ten numbers per variable, and the statics; NaN where nothing was measured."""
     return features(stays, summarise)
 
 
@@ -84,10 +83,10 @@ def mask_summaries(stays: Study) -> np.ndarray:
     return features(stays, summarise_mask)
 
 
-def features(stays: Study, summary: Callable[[Panel], pd.DataFrame]) -> np.ndarray:
+def features(stays: Study, summary: Callable[[Panel], Columns]) -> np.ndarray:
     statics = stays.static.astype(float).reset_index(drop=True)
     panel = read_panel(stays.X, static=statics)
-    return summary(panel).drop(columns=["steps", "duration"]).to_numpy()  # the same for all stays
+    return np.column_stack(summary(panel).arrays)
 
 
 def boosted(

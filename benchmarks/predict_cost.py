@@ -30,7 +30,7 @@ from measuring import medians, write
 from imputefree import GILClassifier
 from imputefree.baselines import Filler, ImputingEncoder
 from imputefree.data import read_columns
-from imputefree.estimators import average_members, predict_members
+from imputefree.estimators import predict_inputs
 from imputefree.lab.imputers import make_imputer
 
 COLUMNS, MISSING, MICE_ROWS = 30, 0.3, 2000
@@ -60,7 +60,7 @@ def with_imputer(model: GILClassifier, name: str, X: np.ndarray) -> Any:
 def bare_networks(model: GILClassifier, X: np.ndarray) -> Callable[[], Any]:
     """From encoded rows to probabilities."""
     table = model.encoder_.transform(read_columns(X))
-    return lambda: average_members(model, predict_members(model, table))
+    return lambda: predict_inputs(model, table)
 
 
 def measure(

@@ -9,7 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from benchmarks.best_default import main
+from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
+from imputefree.lab.runs import ResultsFile, Run
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
@@ -101,16 +106,91 @@ def test_misleading_columns(run):
     assert runs["random"]["misleading"] == pytest.approx(0.5, abs=0.05)
 
 
-def test_default_tables(run):
-    real("tabular")
-    methods = ["mask-only", "logistic regression", "GILClassifier()"]
-    code, printed, record = run(
-        *("default_tables", "--tables", "hepatitis", "--methods", *methods),
-        *("--folds", 0, "--jobs", 1),
+@pytest.fixture
+def best_default(tmp_path, monkeypatch, capsys):
+    """Runs best_default.py; the lines of its results file, and what it prints."""
+
+    def run(*words):
+        path = tmp_path / "results.jsonl"
+        monkeypatch.setattr(sys, "argv", ["best_default.py", *words, "--results", str(path)])
+        assert main() == 0
+        return [json.loads(line) for line in path.read_text().splitlines()], capsys.readouterr().out
+
+    return run
+
+
+def test_best_default_does_not_repeat_a_run_of_the_same_version(best_default, tmp_path):
+    rivals = ["HistGradientBoosting defaults", "linear validated"]
+    run = ("run", "--tasks", "made 400x20", "--methods", *rivals)
+    lines, printed = best_default(*run)
+    assert [line["method"] for line in lines] == rivals
+    assert all(0.55 < line["scores"]["auc"] < 0.9 for line in lines)
+    assert all(line["rows"] == [400, 50_000] for line in lines)
+    assert all(set(line["versions"]) >= {"python", "imputefree", "lightgbm"} for line in lines)
+    assert printed.count("made 400x20 0 ") == 2
+    assert best_default(*run)[0] == lines
+    old = (tmp_path / "results.jsonl").read_text().replace('"scikit-learn 1', '"scikit-learn 0', 1)
+    (tmp_path / "results.jsonl").write_text(old)
+    again, _ = best_default(*run)
+    assert [line["method"] for line in again] == [*rivals, rivals[0]]
+    assert again[-1]["scores"] == lines[0]["scores"]  # the seed is the part's
+
+
+def test_best_default_summary(best_default, tmp_path):
+    """Made-up scores: the blend is 0.01 above LightGBM on eleven tables, 0.05 below on one."""
+    methods = {"blend": 0.9, "network": 0.87, "LightGBM validated": 0.89, "linear validated": 0.8}
+    with ResultsFile(tmp_path / "results.jsonl") as results:
+        for method, base in methods.items():
+            for table in TWELVE:
+                for fold in range(5):
+                    lost = 0.06 * (method == "blend" and table == "soybean")
+                    scores = {"log_loss": 1 - base, "calibration_error": 0.05}
+                    scores["auc"] = base - lost + 0.01 * fold - 0.02
+                    cost = {"fit_cpu_seconds": 1.0}
+                    record = {"version": "1", "rows": [80, 20], "scores": scores, "cost": cost}
+                    results.append({**vars(Run(table, method, split_seed=fold)), **record})
+    _, printed = best_default("summary")
+    assert "| **blend** | 0.8950 | 11 | 1.08 | 0.1000 | 0.0500 | 1.0 |  |" in printed
+    assert "| LightGBM validated | 0.8900 | 1 | 1.92 |" in printed
+    assert (
+        "| soybean | 0.8400 | 0.8700 | 0.8900 (LightGBM validated) | -0.0500 | -0.0200 |" in printed
     )
-    assert code == 0, printed
-    assert [run["method"] for run in record["runs"]] == methods
-    assert all(0.4 < run["auc"] <= 1 for run in record["runs"])
+    assert "-0.0500 (at least -0.0080) SHORT blend - best rival, worst table (soybean)" in printed
+    assert "+0.8950 (at least +0.8800) blend, mean score of the twelve" in printed
+    assert "+0.8700 (at least +0.8760) SHORT network, mean score of the twelve" in printed
+
+
+def test_fit_cost(run):
+    pytest.importorskip("catboost", reason="its time is the measure")
+    code, printed, record = run("fit_cost", "--tables", "made 300x5")
+    assert set(record["cpu_seconds"]["made 300x5"]) == {"blend", "CatBoost", "fast", "LightGBM"}
+    assert "of 1 tables (at least 1)" in printed
+    assert code == int("OVER" in printed)
+
+
+def test_the_made_task_is_what_it_says():
+    world = MadeWorld(20)
+    X, y = world.draw(60_000, stream=0)
+    beginning, _ = world.draw(1000, stream=0)
+    other, _ = world.draw(1000, stream=1)
+    np.testing.assert_array_equal(X[:1000], beginning)
+    assert not np.array_equal(np.nan_to_num(other), np.nan_to_num(beginning))
+    assert np.isnan(X).mean() == pytest.approx(0.2, abs=0.002)
+    assert y.mean() == pytest.approx(0.5, abs=0.1)
+    z = world._latent(np.random.default_rng(1), 50_000)
+    np.testing.assert_allclose(z.std(0), 1, atol=0.02)
+    parts = (world._effects(z) - world.mean) / world.sd
+    np.testing.assert_allclose(parts.std(1), 1, atol=0.02)
+
+
+def test_flights_are_split_by_time_or_by_whole_days():
+    real("tabular")
+    by_time, by_days = (task(name).part(0) for name in FLIGHTS)
+    assert by_time.X["month"].max() == 9
+    assert by_time.X_test["month"].min() == 10
+    days = [set(zip(X["month"], X["day"], strict=True)) for X in (by_days.X, by_days.X_test)]
+    assert not days[0] & days[1]
+    assert len(days[1]) / (len(days[0]) + len(days[1])) == pytest.approx(0.25, abs=0.005)
 
 
 def test_physionet2012(run):

@@ -25,10 +25,12 @@ LIBRARIES = ("hist_gradient_boosting", "lightgbm", "xgboost")
 FEW = {"max_iter": 15, "random_state": 0}
 CLASSIFIERS = [BoostingClassifier(name, **FEW) for name in LIBRARIES] + [
     ForestClassifier(n_estimators=12, random_state=0),
+    ForestClassifier(kind="extra_trees", n_estimators=12, random_state=0),
     LinearClassifier(random_state=0),
 ]
 REGRESSORS = [BoostingRegressor(name, **FEW) for name in LIBRARIES] + [
     ForestRegressor(n_estimators=12, random_state=0),
+    ForestRegressor(kind="extra_trees", n_estimators=12, random_state=0),
     LinearRegressor(random_state=0),
 ]
 classifiers = pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: str(m)[:40])
@@ -110,6 +112,16 @@ def test_what_held_out_rows_hold_is_not_learned(model):
     assert first.encoder_.state() == second.encoder_.state()
     alone = type(first.encoder_)(type(model).__name__).fit(read_columns(X[:240]))
     assert first.encoder_.state() == alone.state()
+
+
+def test_groups_are_never_in_two_folds():
+    """Noise, each row five times: only folds that split copies find something to learn."""
+    rng = np.random.default_rng(0)
+    noise, coin = rng.normal(size=(40, 3)).repeat(5, 0), rng.integers(2, size=40).repeat(5)
+    model = ForestClassifier(kind="extra_trees", n_estimators=12, random_state=0)
+    assert min(clone(model).fit(noise, coin).validation_losses_) < 0.2
+    model.fit(noise, coin, groups=np.arange(40).repeat(5))
+    assert min(model.validation_losses_) > 0.6
 
 
 @regressors

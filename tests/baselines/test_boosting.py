@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
 from imputefree import errors
+from imputefree.baselines import _boosting
 from imputefree.baselines._baseline import TrainingSet
 from imputefree.baselines._boosting import (
     LIBRARIES,
@@ -102,3 +105,13 @@ def test_an_unknown_library():
         " Pass such a value.",
         kind=ParameterError,
     )
+
+
+def test_with_many_rows_one_fold_chooses_and_five_are_averaged(monkeypatch):
+    monkeypatch.setattr(_boosting, "MANY", 150)
+    model = BoostingClassifier("lightgbm", max_iter=5, random_state=0).fit(X[:200], Y[:200])
+    assert len(model.model_.models) == 5
+    assert len(model.validation_losses_) == len(_boosting.SETTINGS_FOR_MANY)
+    best = _boosting.SETTINGS_FOR_MANY[int(np.argmin(model.validation_losses_))]
+    assert model.settings_ == {**asdict(best), "trees": 5}
+    assert model.model_.models[0].loss == min(model.validation_losses_)

@@ -33,7 +33,7 @@ def test_says_how_near_how_large_and_how_fast(make, run, tmp_path):
     assert len(lines) == 6
     assert lines[0].startswith("model.onnx: GIL")
     assert "(limit 1e-5)" in lines[1]
-    assert [line.split()[0] for line in lines[4:]] == ["onnxruntime", "PyTorch"]
+    assert [line.split()[0] for line in lines[4:]] == ["onnxruntime", "Python"]
     assert all(line.count(" ms") == 2 and " MB" in line for line in lines[4:])
     assert (tmp_path / "model.onnx").exists()
 

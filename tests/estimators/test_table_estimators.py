@@ -21,7 +21,6 @@ from sklearn.preprocessing import FunctionTransformer
 from imputefree import GILClassifier, GILRegressor, InputError, ParameterError
 from imputefree.data import read_columns
 from imputefree.errors import InterruptedWarning, UnseenCategoryWarning
-from imputefree.estimators import predict_members
 
 rng = np.random.default_rng(0)
 N = 240
@@ -223,7 +222,7 @@ def test_ctrl_c_keeps_the_best_model_so_far():
 
 def test_members_are_averaged():
     clf = small(n_members=3).fit(FRAME, Y)
-    each = predict_members(clf, read_columns(FRAME))
+    each = clf._predict_members(read_columns(FRAME))
     assert np.allclose(clf.predict_proba(FRAME), each.mean(0))
     assert not torch.allclose(each[0], each[1])
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from imputefree.gil._predictors import CrossEntropy
-from imputefree.gil._sequence_predictor import STATISTICS, SequencePredictor, summary
+from imputefree.gil._sequence_predictor import STATISTICS, SequencePredictor, running_summary
 from imputefree.gil._training_data import Batch
 
 K, B, D, H = 2, 5, 4, 6
@@ -20,6 +20,17 @@ OBSERVED_OF = {
     steps: torch.cat([OBSERVED, torch.rand(K, B, steps - 7, D) > 0.5], 2).flatten(1, 2)
     for steps in (7, 8, 30)
 }
+S = 9
+SUMMARIES = torch.randn(K, B, S, generator=torch.Generator().manual_seed(4), dtype=torch.double)
+SUMMARISED = pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"summary_inputs": S},
+        {"per_step": True},
+        {"per_step": True, "summarised": 3},
+    ],
+)
 
 
 def predictor(**options):
@@ -46,7 +57,7 @@ def loss_and_gradients(net, steps, filler, importance, early):
     given = torch.cat([weight, more], 2).flatten(1, 2) if importance else None
     if early:
         tap.importance = given
-    _, raw = net(values, OBSERVED_OF[steps], tap, lengths=LENGTHS)
+    _, raw = net(values, OBSERVED_OF[steps], tap, lengths=LENGTHS, summaries=SUMMARIES)
     tap.importance = given
     target = (torch.arange(B) % 2).expand(K, B)
     if net.per_step:
@@ -61,11 +72,10 @@ def loss_and_gradients(net, steps, filler, importance, early):
 
 
 @BOTH
-@pytest.mark.parametrize("per_step", [False, True])
-@pytest.mark.parametrize("summarised", [0, 3])
+@SUMMARISED
 @pytest.mark.parametrize(("importance", "early"), [(False, True), (True, True), (True, False)])
-def test_padding_contributes_exactly_nothing(cell, per_step, summarised, importance, early):
-    net = predictor(cell=cell, per_step=per_step, summarised=summarised)
+def test_padding_contributes_exactly_nothing(cell, options, importance, early):
+    net = predictor(cell=cell, **options)
     short = loss_and_gradients(net, 7, 1.0, importance, early)
     for steps, filler in ((8, 1.0), (30, 100.0), (7, 1e3)):
         longer = loss_and_gradients(net, steps, filler, importance, early)
@@ -76,32 +86,56 @@ def test_padding_contributes_exactly_nothing(cell, per_step, summarised, importa
 
 
 @BOTH
-@pytest.mark.parametrize("summarised", [0, 3])
-def test_a_series_alone_gets_the_same_prediction(cell, summarised):
-    net = predictor(cell=cell, summarised=summarised)
+@pytest.mark.parametrize("summary_inputs", [0, S])
+def test_a_series_alone_gets_the_same_prediction(cell, summary_inputs):
+    net = predictor(cell=cell, summary_inputs=summary_inputs)
     values, _ = padded(7, 0.0)
-    whole = net(values, OBSERVED_OF[7], lengths=LENGTHS)[1]
+    whole = net(values, lengths=LENGTHS, summaries=SUMMARIES)[1]
     rows = values.view(K, B, 7, D)
     for b in range(B):
         for k in range(K):
             steps = LENGTHS[k, b]
             alone = rows[:, b, :steps]  # cuts the other member's series too, which is ignored
-            raw = net(alone, OBSERVED[:, b, :steps], lengths=torch.full((K, 1), int(steps)))[1]
+            summaries = SUMMARIES[:, b : b + 1]
+            raw = net(alone, lengths=torch.full((K, 1), int(steps)), summaries=summaries)[1]
             assert (raw[k, 0] - whole[k, b]).abs().max() < 1e-12
 
 
-@pytest.mark.parametrize("summarised", [0, 3])
-def test_one_step_output_is_the_last_of_the_per_step_outputs(summarised):
-    once = predictor(summarised=summarised)
-    every = predictor(summarised=summarised, per_step=True)
+def test_one_step_output_is_the_last_of_the_per_step_outputs():
+    once, every = predictor(), predictor(per_step=True)
     values, _ = padded(7, 0.0)
-    inputs = values, OBSERVED_OF[7]
-    outputs = every(*inputs, lengths=LENGTHS)[1]
+    outputs = every(values, lengths=LENGTHS)[1]
     last = outputs.view(K, B, 7, 1).gather(2, (LENGTHS - 1)[..., None, None])[:, :, 0]
-    features, raw = once(*inputs, lengths=LENGTHS)
-    assert (raw - last).abs().max() < 1e-7  # a variance from sums of squares
-    everywhere = once.everywhere(features, raw, Batch(*inputs, None, None, LENGTHS))
-    assert (everywhere - outputs).abs().max() < 1e-7
+    features, raw = once(values, lengths=LENGTHS)
+    assert (raw - last).abs().max() < 1e-12
+    everywhere = once.everywhere(features, raw, Batch(values, None, None, None, LENGTHS))
+    assert (everywhere - outputs).abs().max() < 1e-12
+
+
+def test_summaries_enter_through_a_layer_and_a_line_of_their_own():
+    net = predictor(summary_inputs=S)
+    values, _ = padded(7, 0.0)
+    batch = Batch(values, None, None, None, LENGTHS, summaries=SUMMARIES)
+    features, raw = net.see(batch)
+    weight, bias = net.summary.weight, net.summary.bias
+    for k in range(K):
+        for b in range(B):
+            through = weight[k] @ SUMMARIES[k, b] + bias[k, 0]
+            state = features[k].view(B, 7, H)[b, LENGTHS[k, b] - 1]
+            hidden = torch.cat([state, through[:3].relu()])
+            hidden = (net.layers[0].weight[k] @ hidden + net.layers[0].bias[k, 0]).relu()
+            expected = net.layers[1].weight[k] @ hidden + net.layers[1].bias[k, 0] + through[3:]
+            assert (raw[k, b] - expected).abs().max() < 1e-12
+    unknown = Batch(values, None, None, None, LENGTHS, summaries=torch.zeros_like(SUMMARIES))
+    last = net.everywhere(features, raw, batch).view(K, B, 7, 1)
+    last = last.gather(2, (LENGTHS - 1)[..., None, None])[:, :, 0]
+    assert (last - net.see(unknown)[1]).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("options", [{"summarised": 3}, {"summary_inputs": 2, "per_step": True}])
+def test_summaries_of_the_other_kind_are_refused(options):
+    with pytest.raises(ValueError, match="running summaries"):
+        predictor(**options)
 
 
 def test_members_are_independent():
@@ -145,9 +179,9 @@ def seven_numbers(column):
     return [column.mean(), spread, *ends, np.log1p(len(column)) / 2]
 
 
-def test_summary_equals_the_definition_for_the_series_and_up_to_each_step():
+def test_running_summary_equals_the_definition_up_to_each_step():
     values, observed = made_columns()
-    whole, running = summary(values, observed), summary(values, observed, running=True)
+    running = running_summary(values, observed)
     for n in range(3):
         for d in range(4):
             for t in range(9):
@@ -155,20 +189,18 @@ def test_summary_equals_the_definition_for_the_series_and_up_to_each_step():
                 expected = torch.tensor(seven_numbers(seen))
                 found = running[n, t].view(STATISTICS, 4)[:, d]
                 assert (found - expected).abs().max() < 1e-7  # a variance from sums of squares
-            assert (whole[n].view(STATISTICS, 4)[:, d] - expected).abs().max() < 1e-7
 
 
 def test_summary_ignores_the_values_of_gaps():
     values, observed = made_columns()
     other = torch.where(observed, values, 1e6)
-    assert torch.equal(summary(values, observed), summary(other, observed))
+    assert torch.equal(running_summary(values, observed), running_summary(other, observed))
 
 
-@pytest.mark.parametrize("running", [False, True])
-def test_gradients_of_a_summary_are_finite_even_without_observations(running):
+def test_gradients_of_a_summary_are_finite_even_without_observations():
     """They flow into a learned placeholder and an input gate."""
     values, observed = made_columns()
     values.requires_grad_()
-    summary(values, observed, running).square().sum().backward()
+    running_summary(values, observed).square().sum().backward()
     assert torch.isfinite(values.grad).all()
     assert not values.grad[~observed].any()

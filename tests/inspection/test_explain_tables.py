@@ -10,7 +10,13 @@ import pytest
 import torch
 from sklearn.exceptions import NotFittedError
 
-from imputefree import GILClassifier, GILRegressor, ParameterError
+from imputefree import (
+    GILClassifier,
+    GILRegressor,
+    ImputeFreeClassifier,
+    ImputeFreeRegressor,
+    ParameterError,
+)
 from imputefree.errors import UnseenCategoryWarning
 from imputefree.inspection import _explain_rows as tables
 from imputefree.inspection import explain_rows
@@ -40,6 +46,8 @@ MODELS = {
     "learned placeholder": GILClassifier(**SMALL, placeholder="learned").fit(FRAME, TWO),
     "placeholder": GILClassifier(**SMALL, placeholder=-2.0, indicator=False).fit(FRAME, TWO),
     "plain": GILRegressor(**SMALL, numeric_encoding="plain", policy="gate").fit(FRAME, NUMBERS),
+    "blend": ImputeFreeClassifier(time_limit=0.5, random_state=0).fit(FRAME, THREE),
+    "trees": ImputeFreeRegressor(quality="fast", random_state=0).fit(FRAME, NUMBERS),
 }
 ROWS = FRAME.head(6).copy()
 ROWS.loc[0, "age"] = np.nan
@@ -47,7 +55,7 @@ ROWS.loc[0, "age"] = np.nan
 
 def codes(model, X):
     """The class explained by default, per row; None for numbers."""
-    if isinstance(model, GILRegressor):
+    if not hasattr(model, "classes_"):
         return [None] * len(X)
     probability = model.predict_proba(X)
     return [1] * len(X) if probability.shape[1] == 2 else probability.argmax(1).tolist()
@@ -58,7 +66,7 @@ def codes(model, X):
 def test_each_number_equals_its_definition(case):
     model = MODELS[case]
     why = explain_rows(model, ROWS)
-    scale = 1.0 if case != "a number" and case != "plain" else model.target_scale_
+    scale = getattr(model, "target_scale_", 1.0)
     assert why.columns == list(FRAME.columns)
     for i, code in enumerate(codes(model, ROWS)):
         now = predicted(model, ROWS, code)[i]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
+from imputefree import (
+    GILClassifier,
+    GILRegressor,
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    ImputeFreeClassifier,
+    ImputeFreeRegressor,
+)
 
 SMALL = {"max_iter": 2, "n_members": 2, "hidden_layer_sizes": (6, 5), "random_state": 0}
 
@@ -81,3 +88,16 @@ def series_model(task="binary", uneven=True, static=True, **options):
         y = {who: who % 2 for who in X["who"].unique()}
     cls = GILSequenceClassifier if task == "binary" else GILSequenceRegressor
     return cls(**how, **SMALL | options).fit(X, y)
+
+
+def blend_model(task="binary", families=None, rows=240):
+    """A blend on columns that decide the target, so that trees split on all kinds of them."""
+    X = frame(rows, seed=3)
+    X.loc[5, "site"], X.loc[7, "site"] = "moon", "mars"
+    y = X["dose"].fillna(0) + X["stage"].fillna(2) / 2 + (X["site"] == "south") + X["money"].isna()
+    y += 3.0 * (X["ward"] == 2)
+    if task == "numbers":
+        return ImputeFreeRegressor(families=families, random_state=0).fit(X, 1e3 * y)
+    edges = [y.median()] if task == "binary" else [y.quantile(0.3), y.quantile(0.6)]
+    model = ImputeFreeClassifier(families=families, random_state=0)
+    return model.fit(X, np.array(["a", "b", "c"])[np.digitize(y, edges)])

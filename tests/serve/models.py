@@ -11,7 +11,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
+from imputefree import (
+    GILClassifier,
+    GILRegressor,
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    ImputeFreeClassifier,
+)
 
 SMALL = {"random_state": 0, "n_members": 2, "max_iter": 8, "batch_size": 16}
 CARD = "# Model card\n\nInvented for a test.\n"
@@ -19,7 +25,17 @@ CARD = "# Model card\n\nInvented for a test.\n"
 
 @cache
 def patients() -> GILClassifier:
-    """A table of numbers and categories, as `imputefree fit` leaves it."""
+    """A table of numbers and categories, as `imputefree fit --model network` leaves it."""
+    return _with_card(GILClassifier(**SMALL))
+
+
+@cache
+def blend() -> ImputeFreeClassifier:
+    """The same table, as `imputefree fit` leaves it."""
+    return _with_card(ImputeFreeClassifier(time_limit=0.5, random_state=0))
+
+
+def _with_card(model):
     rng = np.random.default_rng(0)
     n = 120
     frame = pd.DataFrame(
@@ -34,7 +50,7 @@ def patients() -> GILClassifier:
     outcome = np.where(frame["lactate"] + (frame["sex"] == "m") > 2, "ill", "well")
     for name in frame:
         frame.loc[rng.random(n) < 0.2, name] = None
-    model = GILClassifier(**SMALL).fit(frame, outcome)
+    model.fit(frame, outcome)
     model.about_ = {
         "task": "classification",
         "target": "outcome",
@@ -85,7 +101,13 @@ def every_step() -> GILSequenceRegressor:
     return GILSequenceRegressor(per_step=True, **SMALL).fit(series, targets)
 
 
-ALL = {"table": patients, "array": numbers, "series": stays, "every step": every_step}
+ALL = {
+    "table": patients,
+    "blend": blend,
+    "array": numbers,
+    "series": stays,
+    "every step": every_step,
+}
 
 
 @cache

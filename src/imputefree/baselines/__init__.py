@@ -1,6 +1,7 @@
 """Reference models that `fit` compares with: boosting, linear, mask only, impute then predict."""
 
 from ._baseline import Baseline, BaselineClassifier, BaselineRegressor, FitResult, TrainingSet
+from ._baseline_encoders import LinearEncoder, PlainEncoder, TreeEncoder
 from ._boosting import BoostingClassifier, BoostingRegressor
 from ._derived_tables import (
     MaskOnlyClassifier,
@@ -22,10 +23,13 @@ __all__ = [
     "ImputeThenPredict",
     "ImputingEncoder",
     "LinearClassifier",
+    "LinearEncoder",
     "LinearRegressor",
     "MaskOnlyClassifier",
     "MaskOnlyRegressor",
+    "PlainEncoder",
     "SummaryClassifier",
     "SummaryRegressor",
     "TrainingSet",
+    "TreeEncoder",
 ]

@@ -126,7 +126,7 @@ class Baseline(BaseEstimator):
     def _train(self, data: TrainingSet) -> FitResult:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, held_out: Any = None, groups: Any = None) -> Self:
         """Learn from a table with gaps.
 
         Parameters
@@ -136,11 +136,12 @@ class Baseline(BaseEstimator):
         y : (n,) targets without gaps
         held_out : (n,) True for validation rows, which are never trained on. Default: five folds
             drawn from all rows
+        groups : (n,) rows of one group are never in two folds
         """
         self._check()
         columns = read_columns(X)
         target = read_target(y, columns.n_rows, type(self).__name__)
-        examples = Examples.read(columns, target, None, None, held_out)
+        examples = Examples.read(columns, target, None, groups, held_out)
         _refuse_empty(columns)
         encoder = self._new_encoder().fit(examples.training_inputs())
         rng = private_generator(self.random_state)
@@ -151,7 +152,7 @@ class Baseline(BaseEstimator):
             target=codes,
             n_classes=n_classes,
             categories=encoder.categories,
-            splits=_splits(codes, n_classes, examples.held_out, rng),
+            splits=_splits(codes, n_classes, examples, rng),
             held_out_given=examples.held_out is not None,
             seed=int(rng.integers(2**31 - 1)),
         )
@@ -220,9 +221,10 @@ class BaselineRegressor(RegressorMixin, Baseline):
 
 
 def _splits(
-    codes: np.ndarray, n_classes: int, held_out: np.ndarray | None, rng: np.random.Generator
+    codes: np.ndarray, n_classes: int, examples: Examples, rng: np.random.Generator
 ) -> list[Fold]:
     """Training and validation rows, the given ones or fold by fold; [] if there are too few."""
+    held_out = examples.held_out
     if held_out is not None:
         validation = np.flatnonzero(held_out & (codes >= 0) if n_classes else held_out)
         if not len(validation):
@@ -233,7 +235,7 @@ def _splits(
             )
         return [(np.flatnonzero(~held_out), validation)]
     strata = codes if n_classes else np.zeros(len(codes), dtype=int)
-    return draw_folds(FOLDS, rng, strata)
+    return draw_folds(FOLDS, rng, strata, examples.groups)
 
 
 def _constant(data: TrainingSet) -> FitResult:

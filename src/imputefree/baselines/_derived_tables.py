@@ -24,13 +24,14 @@ from ..data import (
     read_target,
     remember_columns,
     series_labels,
+    summarise,
+    summarise_mask,
     training_panel,
 )
 from ..errors import InputError
 from ._baseline_encoders import PlainEncoder
 from ._boosting import BoostingClassifier, BoostingRegressor
 from ._linear import LinearClassifier, LinearRegressor
-from ._summaries import summarise, summarise_mask
 
 
 class DerivedTable(BaseEstimator):
@@ -39,12 +40,12 @@ class DerivedTable(BaseEstimator):
     estimator: Any
     _default: type
 
-    def _fit_estimator(self, rows: pd.DataFrame, y: Any, held_out: Any) -> None:
+    def _fit_estimator(self, rows: pd.DataFrame | Columns, y: Any, held_out: Any) -> None:
         estimator = self._default() if self.estimator is None else clone(self.estimator)
         estimator.fit(rows, y, held_out=held_out)
         self.estimator_ = estimator
 
-    def _derived(self, X: Any) -> pd.DataFrame:
+    def _derived(self, X: Any) -> pd.DataFrame | Columns:
         """What the estimator sees of new data."""
         raise NotImplementedError
 
@@ -88,7 +89,7 @@ class MaskOnly(DerivedTable):
         remember_columns(self, columns)
         return self
 
-    def _derived(self, X: Any) -> pd.DataFrame:
+    def _derived(self, X: Any) -> pd.DataFrame | Columns:
         return _mask(self.table_.arranged(read_columns(X)))
 
     def __sklearn_tags__(self) -> Any:
@@ -159,10 +160,10 @@ class Summary(DerivedTable):
         self.n_features_in_ = len(panel.steps.names)
         return self
 
-    def _rows(self, panel: Panel) -> pd.DataFrame:
+    def _rows(self, panel: Panel) -> Columns:
         return summarise_mask(panel) if self.mask else summarise(panel)
 
-    def _derived(self, X: Any) -> pd.DataFrame:
+    def _derived(self, X: Any) -> pd.DataFrame | Columns:
         names = self.steps_.names if self.steps_.named else None
         statics = self.statics_.names if self.statics_ else ()
         panel = prediction_panel(X, self.layout_, None, names, statics)

@@ -138,8 +138,8 @@ def fills_series(imputer: Any) -> bool:
 class ImputingEncoder:
     """A network's encoder with an imputer before it.
 
-    Values of gaps come from the imputer. With `indicator`, all other inputs (indicators,
-    times since the last observation) still show the gaps; without it, nothing does.
+    Values of gaps come from the imputer. With `indicator`, all other inputs (indicators, times
+    since the last observation, summaries) still show the gaps; without it, nothing does.
 
     Parameters
     ----------
@@ -179,6 +179,7 @@ class ImputingEncoder:
         if self.indicator:
             others = slice(self.encoder.n_entries, None)
             full.values[:, others] = gappy.values[:, others]
+            return replace(full, summaries=gappy.summaries)
         return full
 
     def filled(self, data: Columns | Panel) -> Columns | Panel:

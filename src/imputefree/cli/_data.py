@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STUDIES = {
     "mnist": "handwritten digits, pixels hidden on purpose",
     "physionet2012": "12,000 stays in intensive care, who died?",
+    "physionet2019": "20,000 stays of unequal length, who gets sepsis?",
     "mimic3": "septic shock in intensive care; the public demo, or all of it with an agreement",
     "ophthalmic": "diabetic retinopathy; not public, four matrices of its authors",
     "ophthalmic-simulated": "SIMULATED, in the shape of the above",

@@ -17,7 +17,7 @@ from ._options import Command, model_argument, output_option, refuse_overwriting
 def export_command(model: Path, output: Path | None) -> None:
     """Write a model as ONNX: NaN goes straight in, and onnxruntime is all it needs.
 
-    Scaling, categories, gaps and all networks are in the file; its metadata describe the inputs.
+    Scaling, categories, gaps, trees and networks are in the file; its metadata describe the inputs.
     The file is written only if it predicts what the model predicts, to 1e-5, on random rows with
     random gaps.
     """
@@ -47,7 +47,7 @@ def report_lines(done: Any, model_bytes: int) -> list[str]:
         "",
         f"{'':<12} {'size':>9} {'one ' + unit:>11} {'1,000 ' + units:>13}",
     ]
-    sizes = {"onnxruntime": done.bytes, "PyTorch": model_bytes}
+    sizes = {"onnxruntime": done.bytes, "Python": model_bytes}
     for name, (one, many) in done.latencies.items():
         lines.append(
             f"{name:<12} {sizes[name] / 1e6:>6.2f} MB {one * 1e3:>8.2f} ms {many * 1e3:>10.1f} ms"

@@ -11,6 +11,7 @@ from ._columns import (
     remember_columns,
 )
 from ._encoders import (
+    BIN_SIZE,
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
@@ -31,6 +32,7 @@ from ._encoders import (
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_frames import Layout, first_steps
 from ._splits import Split, Splits
+from ._summaries import summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     Examples,
@@ -48,6 +50,7 @@ from ._target import (
 )
 
 __all__ = [
+    "BIN_SIZE",
     "FEW_VALUES_SIZE",
     "GAP_WORDS",
     "HARD_LIMIT",
@@ -95,6 +98,8 @@ __all__ = [
     "series_labels",
     "split_static",
     "step_labels",
+    "summarise",
+    "summarise_mask",
     "tenths",
     "training_panel",
 ]

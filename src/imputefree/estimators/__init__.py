@@ -1,8 +1,9 @@
 """scikit-learn compatible estimators for tables and for series with gaps."""
 
-from ._base import GILEstimator, average_members, predict_members, predicts_steps, read_inputs
+from ._base import GILEstimator
 from ._blend import BlendEstimator
 from ._blend_estimators import ImputeFreeClassifier, ImputeFreeRegressor
+from ._inputs import Engine, predict_inputs, predicts_steps, read_inputs
 from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
@@ -10,6 +11,7 @@ from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
 __all__ = [
     "RULES",
     "BlendEstimator",
+    "Engine",
     "GILClassifier",
     "GILEstimator",
     "GILRegressor",
@@ -19,9 +21,8 @@ __all__ = [
     "ImputeFreeRegressor",
     "SequenceEstimator",
     "TableEstimator",
-    "average_members",
     "check_parameters",
-    "predict_members",
+    "predict_inputs",
     "predicts_steps",
     "read_inputs",
 ]

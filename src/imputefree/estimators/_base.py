@@ -296,12 +296,6 @@ class GILEstimator(Engine, Parameters):
         held_out: Sequence[Tensor] | None,
     ) -> Checkpoint:
         """The checkpoint of this very fit: same data, parameters, versions and threads."""
-        if not isinstance(self.random_state, int):
-            raise ParameterError(
-                f"random_state is {self.random_state!r} and a checkpoint is given",
-                "A resumed fit must draw the same random numbers again",
-                "Pass a whole number, such as random_state=0",
-            )
         if type(trainer.policy).state is Policy.state:
             name = type(trainer.policy).__name__
             raise ParameterError(
@@ -309,17 +303,10 @@ class GILEstimator(Engine, Parameters):
                 "What a policy has learned must be kept as well",
                 "Define state() and restore(state), or leave the checkpoint out",
             )
-        parameters = {k: _plain(v) for k, v in self.get_params(deep=False).items()}
-        del parameters["verbose"]  # changes nothing about the model
-        tensors = (data.values, data.observed, data.target, data.weight, data.lengths)
-        identity = {
-            "data": digest([*tensors, *train_rows, *(held_out or ())]),
-            "parameters": digest([type(self).__name__, json.dumps(parameters, sort_keys=True)]),
+        tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
+        identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
-            "imputefree": __version__,
-            "PyTorch": str(torch.__version__),
             "device": str(data.values.device),
-            "threads": str(torch.get_num_threads()),
         }
         return Checkpoint(Path(path), identity)
 
@@ -328,7 +315,10 @@ class GILEstimator(Engine, Parameters):
         """Filled values and observed mask, (n, D) each; series add their lengths."""
         table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
         values = torch.from_numpy(table.filled(self.placeholder_))
-        return {"values": values, "observed": torch.from_numpy(table.observed)}
+        tensors = {"values": values, "observed": torch.from_numpy(table.observed)}
+        if table.summaries is not None:
+            tensors["summaries"] = torch.from_numpy(table.summaries)
+        return tensors
 
     def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
         unknown = torch.empty(0)  # the target
@@ -407,30 +397,6 @@ class GILEstimator(Engine, Parameters):
     _parts, _restore = pack_network, unpack_network  # of a model file
 
 
-# ---- what other packages ask of a fitted estimator
-def read_inputs(model: GILEstimator, X: Any) -> Any:
-    """X as `Columns` or a `Panel`, read as in training."""
-    return model._read(X)
-
-
-def predict_members(model: GILEstimator, inputs: Any) -> Tensor:
-    """ŷ of every member; `Columns`, a `Panel` or an encoded `Table` -> (K, n, O) float64.
-
-    n counts rows, series or, if `predicts_steps`, steps. O are classes, or 1 scaled number.
-    """
-    return model._predict_members(inputs)
-
-
-def average_members(model: GILEstimator, members: Tensor) -> np.ndarray:
-    """Probabilities (n, classes), or numbers in units of the target (n,); members (K, n, O)."""
-    return model._in_units(members.mean(0).numpy())
-
-
-def predicts_steps(model: GILEstimator) -> bool:
-    """Whether a model predicts every step of a series."""
-    return model._predicts_steps
-
-
 def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
     different = [name for name in fitted if fitted[name] != wanted[name]]
     if different:
@@ -439,6 +405,25 @@ def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
             "Training continues with the same networks, so their shape cannot change",
             "Set the parameters back, or fit from scratch with warm_start=False",
         )
+
+
+def fit_identity(model: Any, data: str) -> dict[str, str]:
+    """What distinguishes a fit from others, for its checkpoint; data : the digest of the data."""
+    if not isinstance(model.random_state, int):
+        raise ParameterError(
+            f"random_state is {model.random_state!r} and a checkpoint is given",
+            "A resumed fit must draw the same random numbers again",
+            "Pass a whole number, such as random_state=0",
+        )
+    parameters = {k: _plain(v) for k, v in model.get_params(deep=False).items()}
+    del parameters["verbose"]  # changes nothing about the model
+    return {
+        "data": data,
+        "parameters": digest([type(model).__name__, json.dumps(parameters, sort_keys=True)]),
+        "imputefree": __version__,
+        "PyTorch": str(torch.__version__),
+        "threads": str(torch.get_num_threads()),
+    }
 
 
 def _device(name: str) -> torch.device:

@@ -16,17 +16,17 @@ from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, p
 from ..data import Examples, draw_folds, remember_columns
 from ..families import DensityFamily, FamilyTask, Growth, Pool, TreeFamily
 from ..io import model_content, rebuild_model
-from ._base import GILEstimator
+from ..metrics import scores
+from ._base import GILEstimator, fit_identity
+from ._finished import fit_once, remove_finished, task_digest
 from ._inputs import Engine
 from ._parameters import RULES
 
 N_FOLDS = 8
-SHARES = {
-    "density": 0.2,
-    "trees": 0.3,
-    "network": 1.0,
-}  # of the time that is left when a family's turn comes
-QUALITIES = {"fast": ("trees",), "balanced": tuple(SHARES), "best": tuple(SHARES)}
+# Of the time that is left when a family's turn comes.
+SHARES = {"density": 0.2, "trees": 0.3, "network": 1.0}
+ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
+QUALITIES = {"fast": ["trees"], "balanced": ORDER, "best": ORDER}
 
 
 class NetworkFamily:
@@ -73,13 +73,17 @@ class BlendEstimator(Engine, BlendParameters):
     """The engine of the four `ImputeFree…` estimators; `ImputeFreeClassifier` explains it.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
-    `NumberTarget`). Fitted: families_, weights_, sharpness_.
+    `NumberTarget`). Fitted: encoder_, families_, weights_, sharpness_, losses_, out_of_fold_,
+    seconds_.
     """
 
     network_class: type[GILEstimator]
     families_: dict[str, Any]
     weights_: dict[str, float]
     sharpness_: float
+    losses_: dict[str, float | None]
+    out_of_fold_: dict[str, float | None]
+    seconds_: dict[str, float]
     _fitted_by = "families_"
 
     def fit(
@@ -103,6 +107,7 @@ class BlendEstimator(Engine, BlendParameters):
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
         examples = examples.reweighted(self._class_weights(examples.target))
+        self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         codes, strata = self._encode_target(examples.target)
         rng = private_generator(self.random_state)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
@@ -110,18 +115,37 @@ class BlendEstimator(Engine, BlendParameters):
         seed = int(rng.integers(2**31 - 1))
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
-        out_of_fold = [
-            family.fit(task.with_seconds(SHARES[name] * task.seconds_left()))
+        identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
+        finished = {
+            name: fit_once(name, family, task.with_share(SHARES[name]), identity)
             for name, family in families.items()
-        ]
+        }
+        predictions = [part.out_of_fold for part in finished.values()]
         pool = Pool(np.ones(1))
         if len(families) > 1:
-            pool = Pool.learn(out_of_fold, codes, task.weight)
+            pool = Pool.learn(predictions, codes, task.weight)
         self.weights_ = dict(zip(families, pool.weights.tolist(), strict=True))
         self.sharpness_ = pool.sharpness
         self.families_ = {name: families[name] for name, w in self.weights_.items() if w}
+        self.seconds_ = {name: part.seconds for name, part in finished.items()}
+        self._score(task, predictions, pool)
         remember_columns(self, examples.inputs.columns)
+        remove_finished(checkpoint, list(families))
         return self
+
+    def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
+        """What families and pool would have said of rows that they did not learn from."""
+        known = ~np.isnan(np.stack(predictions)).any((0, 2))
+        kind, loss, truth = "regression", "rmse", np.asarray(task.examples.target)
+        if task.n_classes:
+            kind, loss, truth = "classification", "log_loss", task.target
+        scored = [
+            scores(kind, truth[known], self._in_units(part[known])) if known.any() else {}
+            for part in [*predictions, pool.apply(predictions)]
+        ]
+        each = (figures.get(loss) for figures in scored)
+        self.losses_ = dict(zip(self.weights_, each, strict=False))
+        self.out_of_fold_ = scored[-1]
 
     def _names(self, task: FamilyTask) -> list[str]:
         """The families to fit, in their order; without folds only networks can learn."""
@@ -142,13 +166,16 @@ class BlendEstimator(Engine, BlendParameters):
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":
             return TreeFamily(self.categorical_features)
-        model = self.network_class(
+        return NetworkFamily(self._network(seed))
+
+    def _network(self, seed: int | None = None) -> GILEstimator:
+        """The networks, unfitted."""
+        return self.network_class(
             categorical_features=self.categorical_features,
             n_members=N_FOLDS if self.quality != "best" else 2 * N_FOLDS,
             random_state=seed,
             verbose=self.verbose,
         )
-        return NetworkFamily(model)
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """Pooled probabilities (n, classes), or numbers in the target's units (n,)."""
@@ -166,12 +193,20 @@ class BlendEstimator(Engine, BlendParameters):
             arrays: dict[str, np.ndarray] = {}
             families[name] = family.parts(arrays)
             weights |= {f"{name}.{key}": torch.from_numpy(a) for key, a in arrays.items()}
-        return {"families": families, "sharpness": self.sharpness_}
+        return {
+            "encoder": self.encoder_.state(),
+            "families": families,
+            "sharpness": self.sharpness_,
+        }
 
     def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
+        self.weights_ = {
+            name: self.weights_[name] for name in sorted(self.weights_, key=ORDER.index)
+        }
         shares = np.array([*self.weights_.values()], dtype=np.float64)
         if not np.isclose(shares.sum(), 1) or (shares < 0).any():
             raise ValueError("the weights of the families are not shares")
+        self.encoder_ = self.network_class.encoder_class.from_state(content["encoder"])
         self.sharpness_ = float(content["sharpness"])
         self.families_ = {name: self._new_family(name) for name, w in self.weights_.items() if w}
         for name, family in self.families_.items():

@@ -14,8 +14,9 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
     """Classify rows of a table with gaps by a blend of models that need no imputation.
 
     Trees split on what is there, networks see a placeholder and an indicator, and densities
-    integrate gaps out: p(observed entries | class). All learn from the same folds. Their out-of-fold predictions decide the weights of the blend: those of least
-    log-loss, pulled towards equal ones on small tables. A family that gets no weight is dropped.
+    integrate gaps out: p(observed entries | class). All learn from the same folds. Their
+    out-of-fold predictions decide the weights of the blend: those of least log-loss, pulled towards
+    equal ones on small tables. A family that gets no weight is dropped.
 
     Parameters
     ----------
@@ -42,6 +43,14 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
         Weight of each family in the blend.
     families_ : dict
         The fitted families with a weight above 0.
+    losses_ : dict
+        Log-loss of each family (of a regressor: root mean squared error) on rows that it did not
+        learn from.
+    out_of_fold_ : dict
+        Scores of the blend on such rows: AUC, log-loss, calibration error and others. Slightly too
+        good: weights and the length of training were chosen on the same rows.
+    seconds_ : dict
+        How long each family took to fit. Files do not keep it: same model, same file.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of the training data.
 

@@ -46,10 +46,12 @@ FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
 class Engine:
     """What every engine has: predictions in the form of X, and files.
 
-    It is fitted once it has the attribute that `_fitted_by` names.
+    It is fitted once it has the attribute that `_fitted_by` names. `encoder_` knows the columns of
+    training: their kinds, levels, ranges and plausible values.
     """
 
     _fitted_by: str
+    encoder_: Any
     classes_: np.ndarray  # of a classifier
     _predicts_steps: Any = False
     # of the inputs (`TableInputs`, `SeriesInputs`) and the target (`ClassTarget`, `NumberTarget`)
@@ -81,6 +83,26 @@ class Engine:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model written by `save`; nothing in the file is ever executed."""
         return load_model_file(path, cls)
+
+
+# ---- what other packages ask of a fitted estimator, whatever its engine
+def read_inputs(model: Engine, X: Any) -> Any:
+    """X as `Columns` or a `Panel`, read as in training."""
+    check_is_fitted(model, model._fitted_by)
+    return model._read(X)
+
+
+def predict_inputs(model: Engine, inputs: Any) -> np.ndarray:
+    """Probabilities (n, classes), or numbers (n,), for `Columns` or a `Panel`.
+
+    n counts rows, series or, if `predicts_steps`, steps.
+    """
+    return model._predict_inputs(inputs)
+
+
+def predicts_steps(model: Engine) -> bool:
+    """Whether a model predicts every step of a series."""
+    return bool(model._predicts_steps)
 
 
 class TableInputs:

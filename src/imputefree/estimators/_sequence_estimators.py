@@ -14,6 +14,8 @@ from ._base import GILEstimator
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs
 from ._parameters import SequenceParameters, check_parameters
 
+SUMMARY_ENCODING = "rich"
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
@@ -70,14 +72,20 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             self.indicator,
             self.numeric_encoding,
             self.time_since,
+            SUMMARY_ENCODING if self.summary and not self.per_step else None,
             owner=type(self).__name__,
         )
 
     def _network_shape(self) -> dict[str, Any]:
+        wanted, summaries = bool(self.summary and not self.per_step), self.encoder_.summaries
+        summary_inputs = int(wanted)  # of a network that training cannot continue with
+        if wanted and summaries:
+            summary_inputs = len(summaries.input_names)
         return super()._network_shape() | {
             "cell": self.cell,
-            "summarised": self.encoder_.steps.n_entries if self.summary else 0,
             "per_step": bool(self.per_step),
+            "summarised": self.encoder_.steps.n_entries if self.summary and self.per_step else 0,
+            "summary_inputs": summary_inputs,
         }
 
     def _tensors(self, panel: Panel) -> dict[str, Any]:

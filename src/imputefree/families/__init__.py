@@ -9,10 +9,11 @@ from ._factor_mixture import FactorMixture
 from ._family import FamilyTask
 from ._pooling import Pool
 from ._product_mixture import Background, Mixture
-from ._tree_ensemble import TreeEnsemble
+from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
 from ._tree_family import Growth, TreeFamily
 
 __all__ = [
+    "NEARLY_ZERO",
     "Background",
     "DensityFamily",
     "FactorMixture",

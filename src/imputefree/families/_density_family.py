@@ -160,7 +160,6 @@ class DensityFamily:
     # ---- files
     def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         """What a model file holds: arrays by name, and the rest as plain JSON types."""
-        arrays |= {"weights": self.weights, "log_prior": self.log_prior}
         for shape, models in self.models.items():
             sizes = np.array([len(model.weights_) for model in models], dtype=np.int32)
             arrays[f"{shape}.sizes"] = sizes
@@ -168,13 +167,15 @@ class DensityFamily:
             for name in models[0].parameters():
                 joined = [model.parameters()[name] for model in models]
                 arrays[f"{shape}.{name}"] = np.concatenate(joined)
-        return self.inputs.parts(arrays)
+        shares = {"weights": self.weights.tolist(), "log_prior": self.log_prior.tolist()}
+        return shares | self.inputs.parts(arrays)
 
     def restore(self, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `parts`; a ValueError if they do not fit together."""
         self.inputs = DensityInputs()
         self.inputs.restore(parts, arrays)
-        self.weights, self.log_prior = arrays["weights"], arrays["log_prior"]
+        shares = (np.array(parts[name], dtype=np.float64) for name in ("weights", "log_prior"))
+        self.weights, self.log_prior = shares
         if self.weights.shape != (len(SHAPES),) or self.log_prior.ndim != 1:
             raise ValueError("the weights do not belong to the densities")
         if not (np.isfinite(self.weights).all() and np.isfinite(self.log_prior).all()):

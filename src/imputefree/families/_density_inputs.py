@@ -63,13 +63,16 @@ class DensityInputs:
         """Values float32, 0 where missing, and which are observed; (n, d) each."""
         numbers = self.encoder.numbers(columns)
         values = np.zeros(numbers.shape, dtype=np.float32)
-        ends = np.cumsum(self.sizes)
-        for entry, end in enumerate(ends):
-            at = slice(end - self.sizes[entry], end)
-            values[:, entry] = np.interp(numbers[:, entry], self.knots[at], self.scores[at])
+        for entry, (knots, scores) in enumerate(self.maps()):
+            values[:, entry] = np.interp(numbers[:, entry], knots, scores)
         observed = ~np.isnan(numbers)
         values[~observed] = 0.0
         return values, observed
+
+    def maps(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Knots and scores of each entry."""
+        ends = np.cumsum(self.sizes)[:-1]
+        return list(zip(np.split(self.knots, ends), np.split(self.scores, ends), strict=True))
 
     # ---- files
     def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:

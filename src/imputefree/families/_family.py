@@ -48,9 +48,9 @@ class FamilyTask:
         """Time until the deadline; infinite if there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()
 
-    def with_seconds(self, seconds: float) -> FamilyTask:
-        """The same task with a deadline this far from now, or sooner."""
-        seconds = min(seconds, self.seconds_left())
+    def with_share(self, share: float) -> FamilyTask:
+        """The same task with this share of the time that is left."""
+        seconds = share * self.seconds_left()
         return self if seconds == np.inf else replace(self, deadline=time.monotonic() + seconds)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 MISSING_LEFT, NAN_IS_MISSING = 2, 8  # bits of LightGBM's decision_type
 LARGEST = np.finfo(np.float64).max  # stands for infinity: all values go left, gaps may go right
+NEARLY_ZERO = float(np.float32(1e-35))  # LightGBM reads values of at most this size as 0
 SMALL = 64  # rows up to which one thread is faster than waking up others
 
 
@@ -20,7 +21,7 @@ class TreeEnsemble:
     """T trees with N splits and L leaves in all, one tree after the other.
 
     feature : (N,) int32, the input that a split looks at
-    threshold : (N,) float64; a row goes left if its value is not above it
+    threshold : (N,) float64; a row goes left if its value is not above it (tiny values are 0)
     missing_left : (N,) bool, where a missing value goes
     left, right : (N,) int32, the next split, counted within the tree, or ~leaf
     value : (L,) float64, what a leaf adds

@@ -1,7 +1,10 @@
 """The networks for series: a recurrent encoder and summaries, then the same layers as for tables.
 
-A recurrent layer would have to learn to carry a minimum or a mean through time. `summary` gives
-such statistics of the observed entries to the output layers, besides the last hidden state.
+A recurrent layer would have to learn to carry a minimum or a mean through time, and how long ago
+it was. So the output layers also get such statistics, in one of two forms. If there is one label
+per series, these are summaries of the whole series, encoded as a table is, which enter through a
+first layer and a linear path of their own. If there is one per step, `running_summary` follows the
+series.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from ._importance import ImportanceTap
-from ._predictors import Predictor
+from ._predictors import MemberLinear, Predictor
 from ._recurrent import MemberRecurrent, RecurrentTap
 from ._training_data import Batch
 
@@ -29,14 +32,18 @@ class SequencePredictor(Predictor):
     Parameters
     ----------
     cell : "lstm" or "gru"
-    summarised : number of leading inputs whose summaries (see `summary`) also go to the output
-        layers; these weights learn by the ordinary gradient
     hidden : the first is the width H of the cell, the others are dense layers after it
     per_step : predict at every step, not once per series (from its last valid step)
+    summarised : per step: number of leading inputs whose running summaries also go to the output
+        layers
+    summary_inputs : once per series: the number S of inputs that summarise it; their first layer is
+        as wide as the last hidden one
     others : as for `Predictor`
 
-    Shapes: values (K, B·T, D), lengths (K, B) -> features (K, B·T, H), raw output (K, B, O) or,
-    per step, (K, B·T, O).
+    All weights for summaries learn by the ordinary gradient.
+
+    Shapes: values (K, B·T, D), lengths (K, B), summaries (K, B, S) -> features (K, B·T, H), raw
+    output (K, B, O) or, per step, (K, B·T, O).
 
     >>> g = torch.Generator().manual_seed(0)
     >>> net = SequencePredictor(2, 4, 3, hidden=(8,), generator=g)
@@ -45,6 +52,8 @@ class SequencePredictor(Predictor):
     (torch.Size([2, 30, 8]), torch.Size([2, 5, 3]))
     """
 
+    summary: MemberLinear | None
+
     def __init__(
         self,
         members: int,
@@ -52,16 +61,31 @@ class SequencePredictor(Predictor):
         outputs: int,
         hidden: Sequence[int],
         *,
+        generator: torch.Generator,
         cell: str = "lstm",
-        summarised: int = 0,
         per_step: bool = False,
+        summarised: int = 0,
+        summary_inputs: int = 0,
         **options: Any,
     ) -> None:
+        if summary_inputs if per_step else summarised:
+            raise ValueError(
+                "running summaries are for a label per step, others for one per series"
+            )
         self._cell_name = cell  # needed by _make_encoder, called in super().__init__
-        self.n_extra = STATISTICS * summarised
-        super().__init__(members, inputs, outputs, hidden, **options)
-        self.shape |= {"cell": cell, "summarised": summarised, "per_step": per_step}
+        self.n_extra = hidden[-1] if summary_inputs else STATISTICS * summarised
+        super().__init__(members, inputs, outputs, hidden, generator=generator, **options)
+        self.shape |= {
+            "cell": cell,
+            "per_step": per_step,
+            "summarised": summarised,
+            "summary_inputs": summary_inputs,
+        }
         self.summarised, self.per_step = summarised, per_step
+        self.summary = None
+        if summary_inputs:  # its last rows are the linear path
+            width = self.n_extra + outputs
+            self.summary = MemberLinear(members, summary_inputs, width, generator)
 
     def _make_encoder(self, generator: torch.Generator) -> nn.Module:
         return MemberRecurrent(
@@ -82,32 +106,37 @@ class SequencePredictor(Predictor):
         tap: ImportanceTap | None = None,
         generator: torch.Generator | None = None,
         lengths: Tensor | None = None,
+        summaries: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Hidden states of every step, and the raw output."""
         if lengths is None:
             raise ValueError("series need lengths")
         values = self._filled(values, observed)
         features = self.encoder(values.unflatten(1, (lengths.shape[1], -1)), tap).flatten(1, 2)
-        extra = self._extra(values, observed, lengths, self.per_step)
         at = self.labelled(features, lengths)
-        at = at if extra is None else torch.cat([at, extra], -1)
-        return features, self.infer(at, None, generator)
+        if self.summarised:
+            at = torch.cat([at, self._running(values, observed, lengths)], -1)
+        straight = None
+        if self.summary is not None:
+            extra, straight = self._summary_features(summaries)
+            at = torch.cat([at, extra], -1)
+        return features, self.infer(at, straight, generator)
 
-    def _extra(
-        self, values: Tensor, observed: Tensor | None, lengths: Tensor, running: bool
-    ) -> Tensor | None:
-        """Summaries of the first inputs, per series or up to each step."""
-        if not self.summarised:
-            return None
+    def _summary_features(self, summaries: Tensor | None) -> tuple[Tensor, Tensor]:
+        """What the summaries add to the features, and straight to the output; (K, B, ·)."""
+        if summaries is None or self.summary is None:
+            raise ValueError("this network needs summaries of the series")
+        hidden, straight = self.summary(summaries).split([self.n_extra, self.outputs], -1)
+        return self.activation(hidden), straight
+
+    def _running(self, values: Tensor, observed: Tensor | None, lengths: Tensor) -> Tensor:
+        """Summaries of the first inputs, up to each step; (K, B·T, ·)."""
         if observed is None:
             raise ValueError("a summary needs to know which entries are observed")
         rows = (lengths.shape[1], -1)
         x = values[..., : self.summarised].unflatten(1, rows)
         seen = observed[..., : self.summarised].unflatten(1, rows)
-        if running:
-            return summary(x, seen, running=True).flatten(1, 2)
-        valid = torch.arange(x.shape[2], device=x.device) < lengths[..., None]
-        return summary(x, seen & valid[..., None])
+        return running_summary(x, seen).flatten(1, 2)
 
     def labelled(self, features: Tensor, lengths: Tensor | None) -> Tensor:
         """Features at the last valid step of each series (or at all steps); -> (K, B, ·)."""
@@ -121,27 +150,32 @@ class SequencePredictor(Predictor):
 
     @torch.no_grad()
     def everywhere(self, features: Tensor, raw: Tensor, batch: Batch) -> Tensor:
-        """Raw output for every step, as if the series ended there."""
+        """Raw output for every step, from its hidden state alone.
+
+        A summary of the whole series knows what comes after the step; 0 stands for it.
+        """
         if self.per_step:
             return raw
-        assert batch.lengths is not None
-        values = self._filled(batch.values, batch.observed)
-        extra = self._extra(values, batch.observed, batch.lengths, running=True)
-        return self.infer(features if extra is None else torch.cat([features, extra], -1))
+        straight = None
+        if self.summary is not None:
+            nothing = features.new_zeros(self.members, 1, self.summary.weight.shape[2])
+            extra, straight = self._summary_features(nothing)
+            features = torch.cat([features, extra.expand(-1, features.shape[1], -1)], -1)
+        return self.infer(features, straight)
 
 
-def summary(values: Tensor, observed: Tensor, running: bool = False) -> Tensor:
-    """Seven statistics of the observed entries over time, 0 for columns without any.
+def running_summary(values: Tensor, observed: Tensor) -> Tensor:
+    """Seven statistics of the observed entries up to each step, 0 for columns without any.
 
-    The number n of observations is given as log(1 + n) / 2, on the scale of the others. With
-    `running`, statistics are over the steps up to and including each step.
-    Shapes: values and observed (..., T, D) -> (..., 7 D), running (..., T, 7 D).
+    Mean, standard deviation, maximum, minimum, last, last minus first, and the number n of
+    observations as log(1 + n) / 2, which is on the scale of the others.
+    Shapes: values and observed (..., T, D) -> (..., T, 7 D).
 
     >>> x = torch.tensor([[1.0], [9.0], [3.0]])
     >>> seen = torch.tensor([[True], [False], [True]])
-    >>> summary(x, seen).round(decimals=2)
+    >>> running_summary(x, seen)[-1].round(decimals=2)
     tensor([2.0000, 1.0000, 3.0000, 1.0000, 3.0000, 2.0000, 0.5500])
-    >>> summary(x, seen, running=True)[:, 0]
+    >>> running_summary(x, seen)[:, 0]
     tensor([1., 1., 2.])
     """
     dim, dtype = values.ndim - 2, values.dtype
@@ -150,21 +184,12 @@ def summary(values: Tensor, observed: Tensor, running: bool = False) -> Tensor:
     above = torch.where(observed, values, -torch.inf)
     below = torch.where(observed, values, torch.inf)
     zeroed = values * observed  # 0 where missing, whatever the placeholder
-    if running:
-        count = observed.to(values.dtype).cumsum(dim)
-        sums, squares = zeroed.cumsum(dim), zeroed.square().cumsum(dim)
-        highest, lowest = above.cummax(dim).values, below.cummin(dim).values
-        last = zeroed.gather(dim, torch.where(observed, step, 0).cummax(dim).values.long())
-        # The first observed value: a running sum over the step where it was observed.
-        first = (zeroed * (observed & (count == 1))).cumsum(dim)
-    else:
-        count = observed.to(values.dtype).sum(dim)
-        sums, squares = zeroed.sum(dim), zeroed.square().sum(dim)
-        highest, lowest = above.amax(dim), below.amin(dim)
-        place = torch.where(observed, step, 0).amax(dim, keepdim=True).long()
-        last = zeroed.gather(dim, place).squeeze(dim)
-        place = torch.where(observed, step, values.shape[dim] - 1).amin(dim, keepdim=True).long()
-        first = zeroed.gather(dim, place).squeeze(dim)
+    count = observed.to(values.dtype).cumsum(dim)
+    sums, squares = zeroed.cumsum(dim), zeroed.square().cumsum(dim)
+    highest, lowest = above.cummax(dim).values, below.cummin(dim).values
+    last = zeroed.gather(dim, torch.where(observed, step, 0).cummax(dim).values.long())
+    # The first observed value: a running sum over the step where it was observed.
+    first = (zeroed * (observed & (count == 1))).cumsum(dim)
     some = count > 0
     mean = sums / count.clamp_min(1)
     spread = (squares / count.clamp_min(1) - mean.square()).clamp_min(1e-12).sqrt()

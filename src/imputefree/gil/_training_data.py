@@ -25,7 +25,7 @@ class Batch:
     Shapes, with R = B for a table and R = B·T for series: values (K, R, D); observed (K, R, D), or
     None if not needed; steps (K, R), the index of each row in the training data; labelled (K, B)
     or (K, R), the index of each label. For series also lengths (K, B) and valid (K, R): a padded
-    step repeats the last valid one and is False in `valid`.
+    step repeats the last valid one and is False in `valid`; summaries (K, B, S), if there are any.
     """
 
     values: Tensor
@@ -34,6 +34,7 @@ class Batch:
     labelled: Tensor
     lengths: Tensor | None = None
     valid: Tensor | None = None
+    summaries: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class TrainingData:
     only to hide entries.
 
     Series have `lengths` (N,): n then counts the steps of all series together, and there is one
-    target and weight per series or, with `per_step`, per step.
+    target and weight per series or, with `per_step`, per step. `summaries` (N, S) are what a
+    network reads of whole series, besides their steps.
 
     >>> values = torch.arange(5.0)[:, None]                    # a series of 2 and one of 3 steps
     >>> data = TrainingData(values, values > -1, torch.tensor([0, 1]), lengths=torch.tensor([2, 3]))
@@ -64,6 +66,7 @@ class TrainingData:
     blank: Tensor | None = None
     lengths: Tensor | None = None
     per_step: bool = False
+    summaries: Tensor | None = None
 
     def to(self, device: torch.device) -> TrainingData:
         """The same on another device."""
@@ -102,6 +105,7 @@ class TrainingData:
             steps if self.per_step else rows,
             lengths,
             (t < lengths[..., None]).flatten(1),
+            None if self.summaries is None else self.summaries[rows],
         )
 
     def weights(self, batch: Batch) -> Tensor | None:
@@ -170,6 +174,11 @@ class Batches:
                 self._plan = self._plan[torch.randperm(self.steps, generator=self._generator)]
         self._at += 1
         return self._plan[self._at - 1]
+
+    def keep_members(self, kept: Tensor) -> None:
+        """Draw for the members with these numbers only."""
+        self._decks = [self._decks[member] for member in kept.tolist()]
+        self._plan = self._plan[:, kept] if len(self._plan) else self._plan
 
     def state_dict(self) -> dict[str, Any]:
         """The position within the epoch."""

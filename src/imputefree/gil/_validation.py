@@ -24,15 +24,17 @@ def chunks(
     Series should be sorted by length, or padding costs time.
     """
     width = max(predictor.inputs, predictor.n_features, width)
-    budget = max(CHUNK_ENTRIES // (len(rows) * width), 1)  # rows, or steps
+    budget = CHUNK_ENTRIES // len(rows)  # numbers per member
+    beside = 0 if data.summaries is None else data.summaries.shape[1]
     start = 0
     while start < rows.shape[1]:
         steps = 1
         if data.lengths is not None:  # of the longest of the next series, as many as may fit
             first = int(data.lengths[rows[:, start]].max())
-            candidates = rows[:, start : start + max(budget // first, 1)]
+            candidates = rows[:, start : start + max(budget // (first * width + beside), 1)]
             steps = int(data.lengths[candidates].max())
-        chunk = slice(start, min(start + max(budget // steps, 1), rows.shape[1]))
+        count = max(budget // (steps * width + beside), 1)
+        chunk = slice(start, min(start + count, rows.shape[1]))
         yield chunk, data.batch(rows[:, chunk], predictor.wants_observed)
         start = chunk.stop
 
@@ -52,7 +54,7 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
     width = predictor.n_features if features else predictor.outputs
     out = data.values.new_empty(predictor.members, n_labels, width)
     for _, batch in chunks(predictor, data, every_row(predictor, data)):
-        zeta, values = predictor(batch.values, batch.observed, lengths=batch.lengths)
+        zeta, values = predictor.see(batch)
         if features:
             values = predictor.labelled(zeta, batch.lengths)
         places = batch.labelled[0]  # the same for all members
@@ -106,7 +108,7 @@ def importance(predictor: Predictor, policy: Policy, loss: Loss, data: TrainingD
         values = batch.values[..., : data.entries]
         zeta = prediction = values[..., :0]
         if not policy.blind:
-            zeta, raw = predictor(batch.values, batch.observed, lengths=batch.lengths)
+            zeta, raw = predictor.see(batch)
             prediction = loss.predict(predictor.everywhere(zeta, raw, batch))
         state = State(task, batch.steps, values, zeta, prediction, valid=batch.valid)
         weights = policy.expected(state)
@@ -139,12 +141,16 @@ class HeldOut:
         self.rows = torch.stack(padded).to(device)
         self.real = (torch.arange(width) >= padding[:, None]).to(device, data.values.dtype)
 
+    def keep_members(self, kept: Tensor) -> None:
+        """Validate the members with these numbers only."""
+        self.rows, self.real = self.rows[kept], self.real[kept]
+
     @torch.no_grad()
     def losses(self, predictor: Predictor) -> Tensor:
         """Weighted mean error of each member on its held-out rows; (K,)."""
         total = count = self.real.new_zeros(len(self.rows))
         for chunk, batch in chunks(predictor, self.data, self.rows):
-            raw = predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+            raw = predictor.see(batch)[1]
             errors = self.loss.errors(raw, self.data.target[batch.labelled])
             weight = self.real[:, chunk]
             if errors.shape != weight.shape:  # one label per step
@@ -160,7 +166,7 @@ class HeldOut:
         """ŷ of each row by the members that do not train on it; (n, O) float64, NaN if all do."""
         total, count = None, torch.zeros(self.data.n_rows, dtype=torch.float64)
         for chunk, batch in chunks(predictor, self.data, self.rows):
-            raw = predictor(batch.values, batch.observed, lengths=batch.lengths)[1]
+            raw = predictor.see(batch)[1]
             predicted = self.loss.predict(raw.double()).cpu()
             if total is None:
                 total = predicted.new_zeros(self.data.n_rows, predicted.shape[-1])
@@ -172,12 +178,14 @@ class HeldOut:
 
 
 class EarlyStopping:
-    """Keeps the best weights of each member, and stops when no member improves any more.
+    """Keeps the best weights of each member, and says which members still search.
 
     Parameters
     ----------
     network : whose weights are kept; with several members every weight is (K, ...)
     patience : epochs without an improvement by more than `tol` after which a member is done
+
+    A member that is done may leave the network (`keep_members`); its best weights stay here.
 
     >>> network = nn.Linear(1, 1)
     >>> stopping = EarlyStopping(network, patience=2)
@@ -187,7 +195,7 @@ class EarlyStopping:
     (tensor([3.]), tensor([0]))
     """
 
-    _RECORDS = ("best_loss", "best_epoch", "searching")
+    _RECORDS = ("best_loss", "best_epoch", "searching", "present")
 
     def __init__(
         self, network: nn.Module, members: int = 1, *, patience: int, tol: float = 0.0
@@ -198,24 +206,39 @@ class EarlyStopping:
         self.best_loss = torch.full((members,), torch.inf, device=device)
         self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
         self.searching = torch.ones(members, dtype=torch.bool, device=device)
+        self.present = torch.arange(members, device=device)  # which members the network still has
 
     @torch.no_grad()
     def update(self, losses: Tensor, epoch: int) -> bool:
-        """Record the losses (K,) after an epoch; returns whether to continue."""
-        better = (losses < self.best_loss - self.tol) & self.searching
-        self.best_loss = torch.where(better, losses, self.best_loss)
-        self.best_epoch[better] = epoch
+        """Record the losses of the present members after an epoch; returns whether to continue."""
+        better = (losses < self.best_loss[self.present] - self.tol) & self.searching[self.present]
+        winners = self.present[better]
+        self.best_loss[winners] = losses[better]
+        self.best_epoch[winners] = epoch
         for best, now in zip(self.best, self.network.parameters(), strict=True):
-            best.copy_(torch.where(better.view(-1, *[1] * (now.ndim - 1)), now, best))
+            if len(self.best_loss) > 1:
+                best[winners] = now[better]
+            elif len(winners):  # its weights need not have a dimension of members
+                best.copy_(now)
         # A member that ran out of patience is done: later epochs would only win by luck.
         self.searching &= epoch - self.best_epoch < self.patience
         return bool(self.searching.any())
 
+    def still_searching(self) -> Tensor:
+        """The numbers, among the members present, of those that are not done."""
+        return self.searching[self.present].nonzero().flatten()
+
+    def keep_members(self, kept: Tensor) -> None:
+        """Of the members present, only those with these numbers stay."""
+        self.present = self.present[kept]
+
     @torch.no_grad()
     def restore(self, network: nn.Module) -> None:
-        """Give each member of `network` its best weights."""
+        """Give `network` the best weights of every member, also of those that left."""
         for best, now in zip(self.best, network.parameters(), strict=True):
-            now.copy_(best)
+            now.data = best.clone()
+        if isinstance(network, Predictor):
+            network.members = len(self.best_loss)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything recorded so far."""

@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ..data import Category, Columns, Panel, TableEncoder, first_steps
+from ..data import Category, Columns, Panel, first_steps
 from ..errors import ParameterError, shorten
-from ..estimators import average_members, predict_members, predicts_steps, read_inputs
+from ..estimators import predict_inputs, predicts_steps, read_inputs
 from ..gil import NoPolicy
 from ._explanation import Explanation, SeriesExplanation
 
@@ -37,7 +36,7 @@ def explain_rows(
 
     Parameters
     ----------
-    model : any of the four estimators, fitted or loaded
+    model : any estimator of this package, fitted or loaded
     X : as for `predict`
     of : the class whose probability is explained, as it is or as a string; default: the second of
         two classes, or of more classes the one predicted for each row
@@ -61,7 +60,6 @@ def explain_rows(
     >>> [best and best["column"] for best in why.best_next()]
     [None, 'dose', 'sex']
     """
-    check_is_fitted(model, "predictor_")
     raw = read_inputs(model, X)
     predicted = _predict(model, raw)  # refuses bad input, and warns of unseen categories
     copies = Copies(model, raw, _explained_class(model, predicted, of))
@@ -140,14 +138,14 @@ class Copies:
         self.inputs, self.step_seen = raw, np.empty((raw.n_rows, 0), dtype=bool)
         if isinstance(raw, Panel):
             self.limit, self.lengths = CHUNK_STEPS, raw.lengths
-            steps = _known_levels(encoder.steps, raw.steps)
-            fixed = raw.statics and _known_levels(encoder.statics, raw.statics)
+            steps = encoder.steps.known(raw.steps)
+            fixed = raw.statics and encoder.statics.known(raw.statics)
             self.inputs = replace(raw, steps=steps, statics=fixed, apart={})
             self.step_seen = steps.observed
         else:
             self.limit = max(CHUNK_NUMBERS // max(len(encoder.input_columns), 1), 1)
             self.lengths = np.ones(raw.n_rows, dtype=np.int64)
-            self.inputs = fixed = _known_levels(encoder, raw)
+            self.inputs = fixed = encoder.known(raw)
         self.fixed_seen = fixed.observed if fixed else np.empty((raw.n_rows, 0), dtype=bool)
         plausible = [plan.plausible() for plan in encoder.plans]
         self.choices = np.array([len(values) for values, _ in plausible], dtype=np.int64)
@@ -203,21 +201,8 @@ class Copies:
 
 def _predict(model: Any, inputs: Any) -> np.ndarray:
     """Predictions for each row, or for each series at its last step; (n, classes) or (n,)."""
-    members = predict_members(model, inputs)
-    if predicts_steps(model):
-        members = members[:, np.cumsum(inputs.lengths) - 1]
-    return average_members(model, members)
-
-
-def _known_levels(encoder: TableEncoder, columns: Columns) -> Columns:
-    """Columns in the order and of the kind of training; unknown levels become gaps."""
-    columns, arrays = encoder.arranged(columns), []
-    for plan, array in zip(encoder.plans, columns.arrays, strict=True):
-        if isinstance(plan, Category):
-            levels = set(plan.all_levels)
-            array = np.array([x if x in levels else None for x in array], dtype=object)
-        arrays.append(array)
-    return replace(columns, arrays=arrays)
+    predicted = predict_inputs(model, inputs)
+    return predicted[np.cumsum(inputs.lengths) - 1] if predicts_steps(model) else predicted
 
 
 def _explained_class(model: Any, predicted: np.ndarray, of: Any) -> np.ndarray | None:
@@ -256,7 +241,7 @@ def class_number(classes: np.ndarray, of: Any) -> int:
 
 def _importance(model: Any, X: Any) -> Any:
     """What the policy gave; None if there is no policy, or the file has none."""
-    if isinstance(getattr(model, "policy_", None), NoPolicy):
+    if not hasattr(model, "importance") or isinstance(getattr(model, "policy_", None), NoPolicy):
         return None
     try:
         return model.importance(X)

@@ -7,7 +7,7 @@ import os
 import statistics
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,9 @@ import numpy as np
 import torch
 
 from .._files import saving
-from ..data import Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
+from ..data import LONGEST, Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
 from ..errors import ModelFileError, require_extra
-from ..estimators import average_members, predict_members
+from ..estimators import predict_inputs, predicts_steps
 from ._onnx_inputs import KEY, as_tensor, metadata_of, panel_inputs
 
 TOLERANCE = 1e-5
@@ -71,7 +71,7 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
     import onnx
     import onnxruntime
 
-    from ._onnx_networks import build
+    from ._onnx_models import build
 
     path, metadata = Path(path), metadata_of(model)
     proto = build(model).model(metadata["inputs"], {KEY: json.dumps(metadata)})
@@ -101,9 +101,9 @@ def difference(model: Any, session: Any, sample: Columns | Panel) -> float:
     Of probabilities, or of numbers in standard deviations of the target (relative to their own size
     where they are larger).
     """
-    expected, inputs = _estimated(model, sample), _inputs_of(model, sample)
+    expected, inputs = predict_inputs(model, sample), _inputs_of(model, sample)
     predicted = session.run(None, inputs)[0]
-    if isinstance(sample, Panel) and model.predictor_.per_step:
+    if predicts_steps(model):
         valid = np.arange(predicted.shape[1]) < inputs["lengths"][:, None]
         if not np.isnan(predicted[~valid]).all():
             return np.inf
@@ -118,31 +118,26 @@ def difference(model: Any, session: Any, sample: Columns | Panel) -> float:
 
 
 def latencies(model: Any, session: Any) -> dict[str, tuple[float, float]]:
-    """Median seconds for one row (or series) and for 1,000, with onnxruntime and with PyTorch.
+    """Median seconds for one row (or series) and for 1,000, with onnxruntime and in Python.
 
     Both get data that has been read already: tensors here, columns there. They take turns, so that
     a busy machine affects both.
     """
-    seconds: dict[str, list[float]] = {"onnxruntime": [], "PyTorch": []}
+    seconds: dict[str, list[float]] = {"onnxruntime": [], "Python": []}
     for rows in (1, BATCH):
         sample = sample_rows(model, np.random.default_rng(1), rows)
         calls: dict[str, Callable[[], Any]] = {
             "onnxruntime": partial(session.run, None, _inputs_of(model, sample)),
-            "PyTorch": partial(_estimated, model, sample),
+            "Python": partial(predict_inputs, model, sample),
         }
         times: dict[str, list[float]] = {name: [] for name in calls}
         started = time.perf_counter()
-        while len(times["PyTorch"]) < 5 or time.perf_counter() - started < SECONDS:
+        while len(times["Python"]) < 5 or time.perf_counter() - started < SECONDS:
             for name, call in calls.items():
                 times[name].append(timeit.timeit(call, number=1))
         for name, measured in times.items():
             seconds[name].append(statistics.median(measured[1:]))
     return {name: (one, many) for name, (one, many) in seconds.items()}
-
-
-def _estimated(model: Any, sample: Columns | Panel) -> np.ndarray:
-    """What the estimator predicts: (n, classes) or (n,), per step one row per step."""
-    return average_members(model, predict_members(model, sample))
 
 
 def _inputs_of(model: Any, sample: Columns | Panel) -> dict[str, np.ndarray]:
@@ -162,7 +157,7 @@ def sample_rows(model: Any, rng: np.random.Generator, rows: int) -> Columns | Pa
     """
     encoder = model.encoder_
     if not isinstance(encoder, PanelEncoder):
-        return _random_columns(encoder, rng, rows)
+        return _random_columns(encoder, rng, rows, special=_near_thresholds(model))
     lengths = rng.integers(1, LONGEST_SAMPLE + 1, rows)
     lengths[: min(rows, 2)] = LONGEST_SAMPLE
     distance = rng.uniform(0.2, 1.8, lengths.sum()) if encoder.uneven else 1.0
@@ -195,30 +190,53 @@ def _held(array: np.ndarray, rng: np.random.Generator, lengths: np.ndarray) -> n
     return np.where(held, values, array)
 
 
+def _near_thresholds(model: Any) -> dict[str, np.ndarray]:
+    """By column, the thresholds of the trees and the next larger numbers, on their other side."""
+    family = getattr(model, "families_", {}).get("trees")
+    if family is None:
+        return {}
+    encoder, trees = family.encoder, family.trees
+    finite = np.abs(trees.threshold) < LONGEST  # others only ask whether there is a value
+    column = np.where(finite, encoder.input_columns[trees.feature], -1)
+    by_column = {
+        name: np.unique(trees.threshold[column == j]) for j, name in enumerate(encoder.names)
+    }
+    return {name: np.append(at, np.nextafter(at, np.inf)) for name, at in by_column.items()}
+
+
 def _random_columns(
-    encoder: TableEncoder, rng: np.random.Generator, rows: int, lengths: Any = 1
+    encoder: TableEncoder,
+    rng: np.random.Generator,
+    rows: int,
+    lengths: Any = 1,
+    special: Mapping[str, np.ndarray] | None = None,
 ) -> Columns:
-    """Columns of rows, or of the steps of series; all rows of a series have the same gap rate."""
+    """Columns of rows, or of the steps of series; all rows of a series have the same gap rate.
+
+    special : numbers by column that should occur
+    """
     rates = rng.uniform(0, 1, rows)
     rates[:2] = [1.0, 0.0][:rows]
     rates = np.repeat(rates, lengths)
     arrays = []
     for plan in encoder.plans:
-        array = _random_values(plan, rng, len(rates))
+        array = _random_values(plan, rng, len(rates), (special or {}).get(plan.name, ()))
         array[rng.random(len(rates)) < rates] = None if array.dtype == object else np.nan
         arrays.append(array)
     declared = [isinstance(plan, Category) for plan in encoder.plans]
     return Columns(encoder.names, encoder.named, arrays, declared, len(rates))
 
 
-def _random_values(plan: Plan, rng: np.random.Generator, rows: int) -> np.ndarray:
+def _random_values(
+    plan: Plan, rng: np.random.Generator, rows: int, special: Sequence[float] | np.ndarray
+) -> np.ndarray:
     """Values without gaps: levels, values of training and, where inputs are scaled, outliers."""
     if isinstance(plan, Category):
         levels = np.array([*plan.all_levels, None], dtype=object)
         return levels[rng.integers(0, max(len(levels) - 1, 1), rows)]
     far = (rng.random(rows) < 0.1) & plan.scaled
     array = plan.center + plan.spread * np.where(far, 100.0, 1.5) * rng.standard_normal(rows)
-    special = np.array([*plan.levels, *plan.knots])
+    special = np.array([*plan.levels, *plan.knots, *special])
     if len(special):
         array = np.where(rng.random(rows) < 0.5, rng.choice(special, rows), array)
     return array

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-OPSET = 18
-IR_VERSION = 8  # the oldest with this opset: runtimes refuse versions newer than themselves
+ML_DOMAIN = "ai.onnx.ml"  # of tree ensembles
+OPSETS = {"": 18, ML_DOMAIN: 3}  # 3: the oldest with thresholds in double
+IR_VERSION = 8  # the oldest with these opsets: runtimes refuse versions newer than themselves
 TYPES = {"double": TensorProto.DOUBLE, "int64": TensorProto.INT64, "bool": TensorProto.BOOL}
 FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
 INT32, INT64 = TensorProto.INT32, TensorProto.INT64
@@ -98,7 +99,10 @@ class Graph:
         )
         model = helper.make_model(
             graph,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=[
+                helper.make_opsetid(domain, OPSETS[domain])
+                for domain in sorted({"", *(node.domain for node in self._nodes)})
+            ],
             ir_version=IR_VERSION,
             producer_name="imputefree",
             doc_string=description,

@@ -26,6 +26,7 @@ from ..data import (
     read_columns,
 )
 from ..errors import ModelFileError, UnseenCategoryWarning, shorten
+from ..estimators import predicts_steps
 from ..io import pack_model
 
 KEY = "imputefree"
@@ -51,7 +52,7 @@ def metadata_of(model: Any) -> dict[str, Any]:
     steps = encoder.steps if series else encoder
     statics = encoder.statics if series else None
     classes = getattr(model, "classes_", None)
-    per_step = bool(series and model.predictor_.per_step)
+    per_step = predicts_steps(model)
     rows = ("series, steps" if per_step else "series") if series else "rows"
     output = (NUMBERS if classes is None else CLASSES).format(rows)
     words = f"{SERIES if series else TABLE} {VALUES} {output}"

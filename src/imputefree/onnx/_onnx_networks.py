@@ -1,4 +1,4 @@
-"""From network inputs to the prediction, and the whole graph of a model, as ONNX operations.
+"""Networks as ONNX operations: of a table from raw columns, of series the whole graph.
 
 All K members run side by side, as in PyTorch: a tensor has the members dimension from the first
 layer on, or earlier where members see different inputs (learned placeholder, gate).
@@ -12,28 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from ..data import PanelEncoder
 from ..gil import Predictor, SequencePredictor
 from ._graph import DOUBLE, FLOAT, INT32, INT64, Graph
-from ._onnx_encoders import Encoded, any_of, encode_columns, not_increasing, times_since
+from ._onnx_encoders import (
+    Encoded,
+    any_of,
+    encode_columns,
+    not_increasing,
+    refused_rows,
+    times_since,
+)
+from ._onnx_summaries import summarise_series
 
 ONE, TWO = np.array([1]), np.array([2])  # axes
-STEP_AXIS = np.array([-2])
 ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}
 # PyTorch's positions of the gates in ONNX's order: input, output, forget, cell; update, reset, new.
 GATES = {"lstm": [0, 3, 1, 2], "gru": [1, 0, 2]}
 
 
-def build(model: Any) -> Graph:
-    """Build the graph of a fitted estimator; rows (or series) that it would refuse become NaN."""
-    g = Graph()
-    return _series(g, model) if isinstance(model.encoder_, PanelEncoder) else _table(g, model)
-
-
-def _table(g: Graph, model: Any) -> Graph:
-    encoder, net = model.encoder_, model.predictor_
-    x = g.input("X", "double", ["rows", encoder.n_columns])
-    table = encode_columns(g, encoder, x, model.placeholder_)
+def predict_rows(g: Graph, model: Any, x: str) -> str:
+    """Raw columns (n, C) double -> probabilities (n, classes), or scaled numbers (n, 1), double."""
+    net = model.predictor_
+    table = encode_columns(g, model.encoder_, x, model.placeholder_)
     values, observed = _joined(g, table)
     out = _dense(g, net.encoder, _filled(g, net, values, observed))
     if net.linear_path:
@@ -42,13 +42,12 @@ def _table(g: Graph, model: Any) -> Graph:
         raw = g("Add", _infer(g, net, _activated(g, net, hidden)), straight)
     else:
         raw = _infer(g, net, _activated(g, net, out))
-    refused = table.refused if _n_classes(model) else g("Squeeze", table.refused, ONE)
-    _output(g, model, g("Where", refused, np.nan, _predicted(g, model, raw)), ["rows"])
-    return g
+    return _mean_of_members(g, model, raw)
 
 
-def _series(g: Graph, model: Any) -> Graph:
-    encoder, net = model.encoder_, model.predictor_
+def series_graph(model: Any) -> Graph:
+    """The whole graph of networks for series; what they would refuse becomes NaN."""
+    g, encoder, net = Graph(), model.encoder_, model.predictor_
     x = g.input("X", "double", ["series", "steps", encoder.steps.n_columns])
     lengths = g.input("lengths", "int64", ["series"])
     times = g.input("times", "double", ["series", "steps"])
@@ -62,51 +61,60 @@ def _series(g: Graph, model: Any) -> Graph:
     # Padding must not matter, whether NaN or infinity.
     x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
     refused.append(not_increasing(g, times, valid))
-    rows = g("Flatten", x, axis=2)  # (n·T, C)
+    rows, static = g("Flatten", x, axis=2), None  # (n·T, C)
     if encoder.statics is not None:  # repeated at every step
         n_static = encoder.statics.n_columns
-        static = g("Unsqueeze", g.input("static", "double", ["series", n_static]), ONE)
-        static = g("Expand", static, g("Concat", shape, np.array([n_static]), axis=0))
-        rows = g("Concat", rows, g("Flatten", static, axis=2), axis=1)
+        static = g.input("static", "double", ["series", n_static])
+        wide = g("Concat", shape, np.array([n_static]), axis=0)
+        repeated = g("Expand", g("Unsqueeze", static, ONE), wide)
+        rows = g("Concat", rows, g("Flatten", repeated, axis=2), axis=1)
     table = encode_columns(g, encoder, rows, model.placeholder_)
-    refused.append(any_of(g, g("Reshape", table.refused, shape)))
+    refused.append(any_of(g, g("Reshape", refused_rows(g, encoder.plans, rows), shape)))
     by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
     since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
     values, observed = _joined(g, table, since)
+    padded = x
     # The networks: inputs (n·T, D) -> raw output (K, n, O), or per step (K, n·T, O).
     shared = net.placeholder is None and net.gate is None  # all members see the same inputs
     by_member = by_step if shared else g("Concat", np.array([net.members]), by_step, axis=0)
     x = g("Reshape", _filled(g, net, values, observed), by_member)
     x = g("Where", within, x, np.float32(0))  # (n, T, D) or (K, n, T, D)
-    summaries = None
+    extra = straight = None
     if net.summarised:
         rows, seen = (g("Reshape", tensor, by_step) for tensor in (values, observed))
         seen = g("And", seen, within)
         if net.gate is not None:  # gaps are not summarised, so only a gate makes members differ
             rows, seen = x, g("Expand", seen, g("Shape", x))
         rows, seen = (g("Gather", t, np.arange(net.summarised), axis=-1) for t in (rows, seen))
-        summaries = _summary(g, rows, seen, steps, net.per_step)
-        if net.per_step:
-            members = [] if net.gate is None else [net.members]
-            summaries = g("Reshape", summaries, np.array([*members, -1, net.n_extra]))
+        members = [] if net.gate is None else [net.members]
+        extra = _running_summary(g, rows, seen, steps)
+        extra = g("Reshape", extra, np.array([*members, -1, net.n_extra]))
+    if net.summary is not None:
+        when = times if encoder.time_since else g("Expand", g("Cast", clock, to=DOUBLE), shape)
+        described = (padded, when, clipped, static)
+        rows = summarise_series(g, encoder, encoder.summaries, *described)
+        summaries, _ = _joined(g, encode_columns(g, encoder.summaries, rows, 0.0))
+        widths = np.array([net.n_extra, net.outputs])
+        out = _dense(g, net.summary, summaries)
+        extra, straight = g.several("Split", 2, out, widths, axis=2)
+        extra = _activated(g, net, extra)
     time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
     features = _hidden_states(g, net, time_first, g("Cast", clipped, to=INT32), shared)
     if net.per_step:
         features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
-    predicted = _predicted(g, model, _infer(g, net, features, summaries))
+    raw = _infer(g, net, features, extra)
+    raw = raw if straight is None else g("Add", raw, straight)
+    predicted = _mean_of_members(g, model, raw)
     # What the estimator would refuse, and padding, is NaN.
     flags = [g("Cast", flag, to=FLOAT) for flag in refused]
     bad = g("Greater", g("Sum", *flags), np.float32(0))  # (n, 1)
-    classes = _n_classes(model)
     if not net.per_step:
-        bad = bad if classes else g("Squeeze", bad, ONE)
-        _output(g, model, g("Where", bad, np.nan, predicted), ["series"])
+        finish(g, model, g("Where", bad, np.nan, predicted), ["series"])
         return g
-    good = g("And", valid, g("Not", bad))
-    if classes:
-        good, shape = g("Unsqueeze", good, TWO), g("Concat", shape, np.array([classes]), axis=0)
-    predicted = g("Where", good, g("Reshape", predicted, shape), np.nan)
-    _output(g, model, predicted, ["series", "steps"])
+    good = g("Unsqueeze", g("And", valid, g("Not", bad)), TWO)
+    finish(
+        g, model, g("Where", good, g("Reshape", predicted, by_step), np.nan), ["series", "steps"]
+    )
     return g
 
 
@@ -166,13 +174,13 @@ def _filled(g: Graph, net: Predictor, values: str, observed: str) -> str:
     return values
 
 
-def _infer(g: Graph, net: Predictor, features: str, summaries: str | None = None) -> str:
-    """Raw output (K, n, O) from features (K, n, E) and summaries (n, S) or (K, n, S)."""
+def _infer(g: Graph, net: Predictor, features: str, extra: str | None = None) -> str:
+    """Raw output (K, n, O) from features (K, n, E) and others (n, S) or (K, n, S)."""
     hidden = features
     for i, layer in enumerate(net.layers):
         if i > 0:
             hidden = _activated(g, net, hidden)
-        hidden = _dense(g, layer, hidden, summaries if i == 0 else None, net.n_features)
+        hidden = _dense(g, layer, hidden, extra if i == 0 else None, net.n_features)
     return hidden
 
 
@@ -218,10 +226,10 @@ def _in_onnx_order(rows: np.ndarray, cell: str) -> np.ndarray:
     return np.concatenate([blocks[i] for i in GATES[cell]])
 
 
-def _summary(g: Graph, values: str, observed: str, steps: str, running: bool) -> str:
-    """Seven statistics per column, see `gil.summary`.
+def _running_summary(g: Graph, values: str, observed: str, steps: str) -> str:
+    """Seven statistics per column up to each step, see `gil.running_summary`.
 
-    Shapes: values (…, T, S) float, observed (…, T, S) -> (…, 7 S), running (…, T, 7 S) float.
+    Shapes: values (…, T, S) float, observed (…, T, S) -> (…, T, 7 S) float.
     Sums are double: the spread is a difference of squares, of which float32 leaves little.
     """
     x = g("Cast", values, to=DOUBLE)
@@ -229,26 +237,13 @@ def _summary(g: Graph, values: str, observed: str, steps: str, running: bool) ->
     above, below = g("Where", observed, x, -np.inf), g("Where", observed, g("Neg", x), -np.inf)
     summed = g("Cast", observed, to=DOUBLE), known, g("Mul", known, known)
     step = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), ONE)  # (T, 1)
-    place = g("Where", observed, step, 0)
-    if running:
-        count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
-        highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))
-        place = g("Cast", g.running_max(g("Cast", place, to=DOUBLE), steps), to=INT64)
-        last = g("GatherElements", known, place, axis=-2)
-        opening = g("And", observed, g("Equal", count, 1.0))
-        first = g("CumSum", g("Where", opening, known, 0.0), np.int64(-2))
-    else:
-        count, total, squares = (g("ReduceSum", part, STEP_AXIS, keepdims=0) for part in summed)
-        highest, lowest = (g("ReduceMax", part, STEP_AXIS, keepdims=0) for part in (above, below))
-        lowest = g("Neg", lowest)
-        place_of_first = g("Where", observed, step, g("Sub", steps, 1))
-        last, first = (
-            g("Squeeze", g("GatherElements", known, where, axis=-2), STEP_AXIS)
-            for where in (
-                g("ReduceMax", place, STEP_AXIS, keepdims=1),
-                g("ReduceMin", place_of_first, STEP_AXIS, keepdims=1),
-            )
-        )
+    place = g("Cast", g("Where", observed, step, 0), to=DOUBLE)
+    count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
+    highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))
+    place = g("Cast", g.running_max(place, steps), to=INT64)
+    last = g("GatherElements", known, place, axis=-2)
+    opening = g("And", observed, g("Equal", count, 1.0))
+    first = g("CumSum", g("Where", opening, known, 0.0), np.int64(-2))
     some = g("Greater", count, 0.0)
     number = g("Max", count, 1.0)
     mean = g("Div", total, number)
@@ -259,26 +254,24 @@ def _summary(g: Graph, values: str, observed: str, steps: str, running: bool) ->
     return g("Cast", g("Concat", *parts, axis=-1), to=FLOAT)
 
 
-def _predicted(g: Graph, model: Any, raw: str) -> str:
-    """What the estimator predicts, the mean over members: (K, n, O) -> (n, classes) or (n,)."""
-    raw, members = g("Cast", raw, to=DOUBLE), np.array([0])
-    if not _n_classes(model):
-        number = g("Squeeze", g("ReduceMean", raw, members, keepdims=0), ONE)
-        return g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
-    if _n_classes(model) == 2:
-        shares = g("Concat", g("Sigmoid", g("Neg", raw)), g("Sigmoid", raw), axis=2)
-    else:
-        shares = g("Softmax", raw, axis=-1)
-    return g("ReduceMean", shares, members, keepdims=0)
+def _mean_of_members(g: Graph, model: Any, raw: str) -> str:
+    """(K, n, O) -> probabilities (n, classes), or scaled numbers (n, 1), double."""
+    shares = shares_of(g, g("Cast", raw, to=DOUBLE), len(getattr(model, "classes_", ())))
+    return g("ReduceMean", shares, np.array([0]), keepdims=0)
 
 
-def _n_classes(model: Any) -> int:
-    """Number of classes; 0 for a regressor."""
-    return len(getattr(model, "classes_", ()))
+def shares_of(g: Graph, raw: str, n_classes: int) -> str:
+    """Probabilities (…, classes) from raw outputs (…, O); the numbers as they are for 0 classes."""
+    if n_classes == 2:
+        return g("Concat", g("Sigmoid", g("Neg", raw)), g("Sigmoid", raw), axis=-1)
+    return g("Softmax", raw, axis=-1) if n_classes else raw
 
 
-def _output(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
-    if classes := _n_classes(model):
+def finish(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
+    """Declare the output: probabilities (…, classes), or of scaled (…, 1) the numbers (…,)."""
+    if classes := len(getattr(model, "classes_", ())):
         g.output("probabilities", predicted, "double", [*shape, classes])
-    else:
-        g.output("prediction", predicted, "double", shape)
+        return
+    number = g("Squeeze", predicted, np.array([-1]))
+    number = g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
+    g.output("prediction", number, "double", shape)

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 
 from .. import __version__
 from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan
+from ..estimators import predicts_steps
 from ..workflow import class_labels
 from ._limits import Limits
 
@@ -112,7 +113,7 @@ class Schema(BaseModel):
                 id=layout.get("id"),
                 time=_time(layout, encoder),
                 static=columns(encoder.statics.plans if encoder.statics else []),
-                per_step=bool(model.predictor_.shape["per_step"]),
+                per_step=predicts_steps(model),
             )
             encoder = encoder.steps
         schema = cls(

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..data import Category, Columns, Levels, Plan, parse_numbers
 from ..errors import InputError, ModelFileError, counted, shorten
-from ..estimators import GILEstimator
+from ..estimators import Engine
 from ..io import BadRows, RawRows, Reader, need_columns, twin_error
 from ._file_times import Clock, naming
 
@@ -23,10 +23,10 @@ RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
 Progress = Callable[[int, int | None], None]
 
 
-def load_model(path: str | os.PathLike[str]) -> GILEstimator:
+def load_model(path: str | os.PathLike[str]) -> Any:
     """Any fitted estimator from its file; a ModelFileError says in one sentence what is wrong."""
     try:
-        return GILEstimator.load(path)
+        return Engine.load(path)
     except (ValueError, TypeError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise

@@ -17,7 +17,7 @@ ABOUT = {"citation": "made up here", "licence": "none needed", "simulated": True
 def test_unknown_study(name):
     check_error(
         lambda: load(name),
-        f"there is no study {name!r}. Studies are 'mnist', 'physionet2012', 'mimic3'",
+        f"there is no study {name!r}. Studies are 'mnist', 'physionet2012', 'physionet2019'",
         "'icu' and 'table:NAME', 'table:FILE.csv' or 'series:FILE.csv'",
         kind=ParameterError,
     )

@@ -104,6 +104,7 @@ def _ours(networks: dict[str, Any]) -> dict[str, Method]:
 
 LINEAR = _method(LinearClassifier, LinearRegressor)
 FOREST = _method(ForestClassifier, ForestRegressor)
+EXTRA_TREES = _method(ForestClassifier, ForestRegressor, kind="extra_trees")
 TABLES: dict[str, Method] = {
     "mask_only": _mask_only(LINEAR),
     "mask_only_lightgbm": _mask_only(_boosting("lightgbm")),
@@ -111,6 +112,7 @@ TABLES: dict[str, Method] = {
     "ridge": _method(None, LinearRegressor),
     "linear": LINEAR,
     "random_forest": FOREST,
+    "extra_trees": EXTRA_TREES,
     "hist_gradient_boosting": _boosting("hist_gradient_boosting"),
     "lightgbm": _boosting("lightgbm"),
     "xgboost": _boosting("xgboost"),

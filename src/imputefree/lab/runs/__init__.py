@@ -2,7 +2,7 @@
 
 from ._plans import AS_IT_COMES, PLANS, STUDIES, plan
 from ._protocol import Run, peak_memory_mb
-from ._results import Record, read_results
+from ._results import Record, ResultsFile, read_results
 from ._run import run_grid
 from ._workers import connect
 
@@ -11,6 +11,7 @@ __all__ = [
     "PLANS",
     "STUDIES",
     "Record",
+    "ResultsFile",
     "Run",
     "connect",
     "peak_memory_mb",

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..._rules import check_options
 from ...errors import ParameterError, shorten
-from . import _csv_studies, _icu, _mnist, _ophthalmic, _physionet2012, mimic3
+from . import _csv_studies, _icu, _mnist, _ophthalmic, _physionet2012, _physionet2019, mimic3
 from ._csv_studies import KNOWN
 from ._data_files import SOURCES, Root, get, home_of
 from ._describe import describe, show
@@ -29,6 +29,7 @@ from ._study import Study, long_form
 LOADERS: dict[str, Callable[..., Study]] = {
     "mnist": _mnist.study,
     "physionet2012": _physionet2012.study,
+    "physionet2019": _physionet2019.study,
     "mimic3": mimic3.load,
     "ophthalmic": _ophthalmic.study,
     "ophthalmic-simulated": _ophthalmic.simulated_study,

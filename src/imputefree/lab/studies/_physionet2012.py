@@ -13,8 +13,6 @@ variable (2,403 in set-c) are left out. Twelve stays hold no measurement.
 from __future__ import annotations
 
 import io
-import tarfile
-import zlib
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +24,7 @@ import pandas as pd
 from ..._rules import check_value, choice
 from ...errors import InputError, ParameterError, counted
 from ...io import need_columns, read_csv
-from ._data_files import ABOUT, Root, find
+from ._data_files import ABOUT, Root, find, read_archive, read_together
 from ._study import Study
 
 HOURS = 48
@@ -168,35 +166,7 @@ def read_events(home: Path, name: str) -> pd.DataFrame:
     """All measurements of a set, from its folder or its archive: stay, minute, variable, value."""
     archive = home / f"{name}.tar.gz"
     path = archive if archive.exists() else home / name
-    try:
-        files = _stays(path)
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        fact = f"{path} is truncated or corrupted ({error})"
-        raise InputError(fact, "It must be a complete archive", REPAIR) from None
-    if not files:
-        raise InputError(f"{path} holds no stay", "A set is 4,000 files, one per stay", REPAIR)
-    try:
-        return _parse(files)
-    except ValueError:
-        pass
-    for file, content in files:  # which one is bad?
-        try:
-            _parse([(file, content)])
-        except ValueError:
-            raise InputError(f"{file} in {path} cannot be read", RULE, REPAIR) from None
-    raise InputError(f"{path} cannot be read", RULE, REPAIR)
-
-
-def _stays(path: Path) -> list[tuple[str, bytes]]:
-    """Name and content of the files in a folder or an archive."""
-    if path.is_dir():
-        return [(file.name, file.read_bytes()) for file in sorted(path.glob("*.txt"))]
-    with tarfile.open(path) as tar:
-        return [
-            (member.name, file.read())
-            for member in tar
-            if member.name.endswith(".txt") and (file := tar.extractfile(member))
-        ]
+    return read_together(read_archive(path, ".txt", REPAIR), _parse, path, RULE, REPAIR)
 
 
 def _parse(files: list[tuple[str, bytes]]) -> pd.DataFrame:

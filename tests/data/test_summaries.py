@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.baselines._summaries import summarise, summarise_mask
-from imputefree.data import Layout, read_panel
+from imputefree.data import Layout, read_panel, summarise, summarise_mask
 from tests.lab.simulated import series
 
 MEMBERS, _ = series(n=40)
@@ -15,10 +14,15 @@ RNG = np.random.default_rng(3)
 TIMES = [np.cumsum(RNG.random(len(one)) + 0.1) for one in MEMBERS]
 
 
+def framed(table):
+    return pd.DataFrame(dict(zip(table.names, table.arrays, strict=True)))
+
+
 def by_hand(members, times):
     rows = []
     for one, when in zip(members, times, strict=True):
         row = {"steps": len(one), "duration": when[-1] - when[0]}
+        row["observations"] = np.isfinite(one).sum()
         for j, column in enumerate(one.T):
             seen = ~np.isnan(column)
             row[f"count of {j}"] = seen.sum()
@@ -30,6 +34,7 @@ def by_hand(members, times):
             row[f"first of {j}"], row[f"last of {j}"] = values[0], values[-1]
             row[f"change of {j}"] = values[-1] - values[0]
             row[f"time since {j}"] = when[-1] - at[-1]
+            row[f"first time of {j}"] = at[0] - when[0]
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -75,13 +80,13 @@ def test_against_a_loop(times, function, loop):
     expected = loop(MEMBERS, when)
     assert expected.isna().any().any() == (function is summarise)
     for panel in forms(times):
-        found = function(panel)
+        found = framed(function(panel))
         assert set(found.columns) == set(expected.columns)
         np.testing.assert_allclose(found[expected.columns], expected, rtol=1e-12, atol=1e-12)
 
 
 def test_order_is_statistic_by_statistic():
-    names = summarise(read_panel(np.zeros((2, 3, 2)))).columns.tolist()
+    names = summarise(read_panel(np.zeros((2, 3, 2)))).names
     assert names[:4] == ["mean of 0", "mean of 1", "min of 0", "min of 1"]
     assert names[-2:] == ["steps", "duration"]
 
@@ -100,23 +105,23 @@ def test_statics_and_texts():
         }
     )
     panel = read_panel(frame, Layout(id="who", static=("sex",)))
-    found = summarise(panel)
+    found = framed(summarise(panel))
     assert _texts(found["first of mood"]) == ["good", "bad", None]
     assert _texts(found["last of mood"]) == ["good", "good", None]
     assert found["count of mood"].tolist() == [1, 2, 0]
     assert _texts(found["sex (static)"]) == ["f", None, "m"]
     assert "mean of mood" not in found
-    mask = summarise_mask(panel)
+    mask = framed(summarise_mask(panel))
     assert mask["sex (static)"].tolist() == [1, 0, 1]
     assert mask["share of mood"].tolist() == [0.5, 1, 0]
 
 
 def test_huge_values_stay_finite():
-    found = summarise(read_panel(np.array([[[1.7e308], [-1.7e308], [1.7e308]]])))
+    found = framed(summarise(read_panel(np.array([[[1.7e308], [-1.7e308], [1.7e308]]]))))
     assert np.isfinite(found.to_numpy()).all()
 
 
 def test_nobody_measured_anything():
-    found = summarise(read_panel(np.full((2, 3, 1), np.nan)))
+    found = framed(summarise(read_panel(np.full((2, 3, 1), np.nan))))
     assert found["count of 0"].tolist() == [0, 0]
     assert found[["mean of 0", "min of 0", "last of 0", "time since 0"]].isna().all().all()

@@ -2,70 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import Panel, first_steps
+from ._columns import Columns
+from ._panel import Panel
+from ._panel_frames import first_steps
 
 LARGEST = np.finfo(np.float64).max
-KINDS = ["mean of", "min of", "max of", "std of", "count of", "first of", "last of", "change of"]
-KINDS += ["time since"]
+NUMBERS_ONLY = ("mean of", "min of", "max of", "std of", "change of")
+KINDS = (*NUMBERS_ONLY, "count of", "first of", "last of", "first time of", "time since")
 
 
-def summarise(panel: Panel) -> pd.DataFrame:
-    """Series as rows; -> (series, features).
+def summarise(panel: Panel) -> Columns:
+    """Series as rows of a table.
 
-    First all means, then all minima and so on: mean, min, max, std, count, first, last, last minus
-    first, and the time from the last observation to the end of the series; NaN where nothing was
-    measured. Strings have only count, first, last and time. Then the number of steps, the duration
-    and the static columns. Times are those of the panel (steps, if it has none).
+    First all means, then all minima and so on: mean, min, max, std, last minus first, count, first,
+    last, the time from the start of the series to the first observation, and from the last
+    observation to the end; NaN where nothing was measured. Strings have no mean, min, max, std and
+    change. Then the number of observations in all, of steps, the duration and the static columns.
+    Times are those of the panel (steps, if it has none).
 
     >>> from imputefree.data import read_panel
-    >>> frame = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
-    >>> frame.loc[:, ["mean of 0", "count of 0", "time since 0", "steps"]]
-       mean of 0  count of 0  time since 0  steps
-    0        2.0         2.0           1.0    3.0
-    1        NaN         0.0           NaN    1.0
+    >>> table = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
+    >>> dict(zip(table.names, table.arrays))["mean of 0"]
+    array([ 2., nan])
+    >>> table.names[-3:]
+    ['observations', 'steps', 'duration']
     """
     series, n = panel.series, panel.n_rows
-    ends = np.cumsum(panel.lengths) - 1
+    starts, ends = first_steps(panel.lengths), np.cumsum(panel.lengths) - 1
     parts: dict[str, dict[str, np.ndarray]] = {kind: {} for kind in KINDS}
     for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
         seen = ~pd.isna(array)
         count = np.bincount(series[seen], minlength=n)
         first, last = _ends(panel, seen)
-        since = panel.times[ends] - panel.times[last]
-        summary = {"first of": array[first], "last of": array[last], "time since": since}
-        if array.dtype != object:
-            summary |= _moments(array[seen], series[seen], count)
-            with np.errstate(over="ignore"):
+        summary = {"first of": array[first], "last of": array[last]}
+        with np.errstate(over="ignore"):
+            summary["first time of"] = panel.times[first] - panel.times[starts]
+            summary["time since"] = panel.times[ends] - panel.times[last]
+            if array.dtype != object:
                 summary["change of"] = array[last] - array[first]
+                summary |= _moments(array[seen], series[seen], count)
         parts["count of"][f"count of {name}"] = count.astype(np.float64)
         for kind, values in summary.items():
             gap: Any = None if values.dtype == object else np.nan
             parts[kind][f"{kind} {name}"] = np.where(count > 0, _finite(values), gap)
     columns = {name: values for part in parts.values() for name, values in part.items()}
-    start = first_steps(panel.lengths)
+    columns["observations"] = np.sum(list(parts["count of"].values()), axis=0)
     columns["steps"] = panel.lengths.astype(np.float64)
-    columns["duration"] = _finite(panel.times[ends] - panel.times[start])
-    return pd.DataFrame(columns | _statics(panel, lambda values: values))
+    with np.errstate(over="ignore"):
+        columns["duration"] = _finite(panel.times[ends] - panel.times[starts])
+    statics = _statics(panel, lambda values: values)
+    return _table(columns | statics, panel.statics.declared if panel.statics else [])
 
 
-def summarise_mask(panel: Panel) -> pd.DataFrame:
-    """When each column was measured, without any value; -> (series, features).
+def summarise_mask(panel: Panel) -> Columns:
+    """When each column was measured, without any value; series as rows of a table.
 
     First all shares of steps with an observation, then all times of the first and of the last
     observation, counted from the start of the series (if there is none: 1 after the end, and 1
     before the start); then steps and duration, and which static columns are known.
 
     >>> from imputefree.data import read_panel
-    >>> summarise_mask(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]])).iloc[:, :3]
-       share of 0  first of 0  last of 0
-    0    0.666667         0.0        1.0
-    1    0.000000         1.0       -1.0
+    >>> table = summarise_mask(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
+    >>> table.names[:3], table.arrays[1:3]
+    (['share of 0', 'first of 0', 'last of 0'], [array([0., 1.]), array([ 1., -1.])])
     """
     start = first_steps(panel.lengths)
     duration = panel.times[np.cumsum(panel.lengths) - 1] - panel.times[start]
@@ -79,7 +84,14 @@ def summarise_mask(panel: Panel) -> pd.DataFrame:
         lasts[f"last of {name}"] = _finite(np.where(count > 0, last, -1.0))
     extent = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
     known = _statics(panel, lambda values: (~pd.isna(values)).astype(np.float64))
-    return pd.DataFrame(shares | firsts | lasts | extent | known)
+    return _table(shares | firsts | lasts | extent | known)
+
+
+def _table(columns: dict[str, np.ndarray], declared: Sequence[bool] = ()) -> Columns:
+    """Columns by name; `declared` says of the last ones whether they are categories."""
+    arrays = list(columns.values())
+    categories = [False] * (len(columns) - len(declared)) + list(declared)
+    return Columns(list(columns), True, arrays, categories, len(arrays[0]))
 
 
 def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,6 +113,7 @@ def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[
         high[held] = np.maximum.reduceat(values, start)
     with np.errstate(over="ignore"):  # finite values of 1e308 have no finite sum
         mean = _finite(np.bincount(series, values, n) / np.maximum(count, 1))
+        mean = np.where(low == high, low, mean)  # without rounding: the spread is then exactly 0
         variance = np.bincount(series, (values - mean[series]) ** 2, n) / np.maximum(count, 1)
     return {"mean of": mean, "min of": low, "max of": high, "std of": np.sqrt(variance)}
 

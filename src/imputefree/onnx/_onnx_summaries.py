@@ -1,0 +1,128 @@
+"""What `data.summarise` does, as ONNX operations: padded series to one row of summaries each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..data import Category, PanelEncoder, Plan, TableEncoder
+from ._graph import DOUBLE, INT64, Graph
+from ._onnx_encoders import LARGEST, pick
+
+STEPS = np.array([1])  # the axis of steps, after which (n, C) is left
+
+
+def summarise_series(
+    g: Graph,
+    encoder: PanelEncoder,
+    table: TableEncoder,
+    x: str,
+    times: str,
+    lengths: str,
+    static: str | None,
+) -> str:
+    """The columns of `table`, which was fitted to summaries; (n, columns) double.
+
+    x (n, T, C) double, NaN in padding; times (n, T) double; lengths (n,) int64; static (n, s).
+    A category is the number of its level: among those of `encoder` in x and static, among those of
+    `table` in the result.
+    """
+    seen = g("Not", g("IsNaN", x))
+    count = g("ReduceSum", g("Cast", seen, to=DOUBLE), STEPS, keepdims=0)  # (n, C)
+    some, number = g("Greater", count, 0.0), g("Max", count, 1.0)
+    known = g("Where", seen, x, 0.0)
+    high = g("ReduceMax", g("Where", seen, x, -np.inf), STEPS, keepdims=0)
+    low = g("Neg", g("ReduceMax", g("Where", seen, g("Neg", x), -np.inf), STEPS, keepdims=0))
+    mean = _finite(g, g("Div", g("ReduceSum", known, STEPS, keepdims=0), number))
+    mean = g("Where", g("Equal", low, high), low, mean)
+    apart = g("Where", seen, g("Sub", x, g("Unsqueeze", mean, STEPS)), 0.0)
+    variance = g("Div", g("ReduceSum", g("Mul", apart, apart), STEPS, keepdims=0), number)
+    n_steps = g("Shape", x, start=1, end=2)
+    step = g("Unsqueeze", g("Range", 0, g("Squeeze", n_steps), 1), STEPS)  # (T, 1)
+    places = (
+        g("ReduceMin", g("Where", seen, step, g("Sub", n_steps, 1)), STEPS, keepdims=1),
+        g("ReduceMax", g("Where", seen, step, 0), STEPS, keepdims=1),
+    )
+    stamps = g("Expand", g("Unsqueeze", times, np.array([2])), g("Shape", x))
+    first, last = (_at(g, known, place) for place in places)
+    first_time, last_time = (_at(g, stamps, place) for place in places)
+    final = g("Unsqueeze", g("Sub", lengths, 1), STEPS)  # (n, 1)
+    start = g("Slice", times, np.array([0]), np.array([1]), np.array([1]))
+    end = g("GatherElements", times, final, axis=1)
+    by_kind = {
+        "mean of": mean,
+        "min of": low,
+        "max of": high,
+        "std of": g("Sqrt", variance),
+        "change of": g("Sub", last, first),
+        "first of": first,
+        "last of": last,
+        "first time of": g("Sub", first_time, start),
+        "time since": g("Sub", end, last_time),
+    }
+    parts = {kind: g("Where", some, _finite(g, part), np.nan) for kind, part in by_kind.items()}
+    parts["count of"] = count
+    observations = g("ReduceSum", count, STEPS, keepdims=1)
+    extent = [observations, g("Unsqueeze", g("Cast", lengths, to=DOUBLE), STEPS)]
+    extent.append(_finite(g, g("Sub", end, start)))
+    return _in_order(g, encoder, table, parts, extent, static)
+
+
+def _in_order(
+    g: Graph,
+    encoder: PanelEncoder,
+    table: TableEncoder,
+    parts: dict[str, str],
+    extent: list[str],
+    static: str | None,
+) -> str:
+    """Put the summaries side by side as `table` has its columns, categories renumbered."""
+    names, width = encoder.steps.names, encoder.steps.n_columns
+    place = {
+        f"{kind} {name}": at * width + j
+        for at, kind in enumerate(parts)
+        for j, name in enumerate(names)
+    }
+    others = len(parts) * width
+    place |= {name: others + i for i, name in enumerate(("observations", "steps", "duration"))}
+    levels: dict[str, Plan] = dict(zip(place, [*encoder.steps.plans] * len(parts), strict=False))
+    everything = [*parts.values(), *extent]
+    if encoder.statics is not None and static is not None:
+        statics = [f"{name} (static)" for name in encoder.statics.names]
+        place |= {name: others + len(extent) + i for i, name in enumerate(statics)}
+        levels |= dict(zip(statics, encoder.statics.plans, strict=True))
+        everything.append(static)
+    joined = g("Concat", *everything, axis=1)
+    rows = pick(g, joined, [place[plan.name] for plan in table.plans], len(place))
+    return _renumbered(g, table, levels, rows)
+
+
+def _renumbered(g: Graph, table: TableEncoder, old: dict[str, Plan], rows: str) -> str:
+    """Categories by the numbers that `table` gives to their levels; (n, columns)."""
+    plans = {j: plan for j, plan in enumerate(table.plans) if isinstance(plan, Category)}
+    if not plans:
+        return rows
+    numbers, starts = list[float](), list[int]()
+    for plan in plans.values():
+        before = old[plan.name]
+        assert isinstance(before, Category)
+        own = {level: float(i) for i, level in enumerate(plan.all_levels)}
+        starts.append(len(numbers))
+        numbers += [own.get(level, np.nan) for level in before.all_levels] + [np.nan]  # a gap
+    ends = np.array([*starts[1:], len(numbers)]) - 1
+    codes = pick(g, rows, list(plans), len(table.plans))
+    codes = g("Add", g("Where", g("IsNaN", codes), 2.0**31, codes), np.array(starts, dtype=float))
+    codes = g("Max", g("Min", codes, ends.astype(float)), 0.0)
+    codes = g("Gather", np.array(numbers), g("Cast", codes, to=INT64), axis=0)
+    order = [j for j in range(len(table.plans)) if j not in plans] + list(plans)
+    others = g("Gather", rows, np.array(order[: -len(plans)]), axis=1)
+    joined = g("Concat", others, codes, axis=1)
+    return g("Gather", joined, np.argsort(order), axis=1)
+
+
+def _at(g: Graph, values: str, place: str) -> str:
+    """Values at one step of each series and column; (n, T, C) and (n, 1, C) -> (n, C)."""
+    return g("Squeeze", g("GatherElements", values, place, axis=1), STEPS)
+
+
+def _finite(g: Graph, values: str) -> str:
+    return g("Clip", values, -LARGEST, LARGEST)

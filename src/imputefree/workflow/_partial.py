@@ -25,7 +25,7 @@ import torch
 from .. import __version__
 from .._files import saving, write_errors
 from ..errors import InputError, ModelFileError
-from ._card import methods
+from ._card import METHODS
 from ._problem import Problem
 
 try:
@@ -34,6 +34,7 @@ except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
 STATE, LOCK = "asked.json", "lock"
+MANY_ROWS = 10_000
 # What scores depend on; a library that is not installed counts too, by its absence.
 LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
 
@@ -108,7 +109,7 @@ def open_partial(
         "the data": problem.digest,
         "the data file's name": request.data.name,
         "the test file": None if other is None else other.digest,
-        "the methods to compare with": methods(),
+        "the methods to compare with": list(METHODS),
         **request.options(),
         "imputefree": __version__,
     }
@@ -120,18 +121,23 @@ def open_partial(
     try:
         if fresh:
             _empty(folder)
-        partial = _open(folder, asked, resume)
+        partial = _open(folder, asked, resume, _n_threads(problem))
         torch.set_num_threads(partial.state["threads"])
         yield partial
     finally:
         os.close(lock)
 
 
-def _open(folder: Path, asked: dict[str, Any], resume: bool) -> Partial:
+def _n_threads(problem: Problem) -> int:
+    """With few rows, several threads cost more than they save."""
+    return torch.get_num_threads() if len(problem.frame) >= MANY_ROWS else 1
+
+
+def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Partial:
     path = folder / STATE
     nothing_done = {file.name for file in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
-        begin = {"asked": asked, "date": _today(), "threads": torch.get_num_threads()}
+        begin = {"asked": asked, "date": _today(), "threads": threads}
         write_durably(path, json.dumps(begin).encode())
         return Partial(folder, begin)
     if not resume:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from .._files import saving, write_errors
@@ -122,8 +123,10 @@ def open_partial(
         if fresh:
             _empty(folder)
         partial = _open(folder, asked, resume, _n_threads(problem))
-        torch.set_num_threads(partial.state["threads"])
-        yield partial
+        threads = partial.state["threads"]
+        torch.set_num_threads(threads)
+        with threadpool_limits(threads):  # of NumPy, scikit-learn and LightGBM
+            yield partial
     finally:
         os.close(lock)
 

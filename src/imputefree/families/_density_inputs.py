@@ -25,7 +25,8 @@ class DensityInputs:
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
-    >>> frame = pd.DataFrame({"age": [20.0, 30.0, None, 40.0], "sex": ["f", "m", "m", "m"]})
+    >>> ages, sexes = [20.0, 30.0, None, 40.0, 29.0, 31.0], ["f", "m", "m", "m", "f", "m"]
+    >>> frame = pd.DataFrame({"age": ages, "sex": sexes})
     >>> inputs = DensityInputs().fit(read_columns(frame))
     >>> inputs.kinds.tolist()
     ['gaussian', 'level', 'level']

@@ -87,7 +87,7 @@ def test_scores_are_those_of_rows_that_were_held_out(classifier, regressor):
     assert set(regressor.losses_) == set(regressor.weights_) == set(regressor.seconds_)
 
 
-@pytest.mark.parametrize("name", ["density", "trees", "network"])
+@pytest.mark.parametrize("name", ["density", "trees", "factors", "network"])
 def test_one_family_alone(name):
     X, y = frame(80)
     model = ImputeFreeRegressor(families=[name], random_state=0).fit(X, y)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
-from ..families import DensityFamily, FamilyTask, Growth, Pool, TreeFamily
+from ..families import DensityFamily, FamilyTask, Growth, OnFactors, Pool, TreeFamily
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
@@ -24,9 +24,19 @@ from ._parameters import RULES
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
-SHARES = {"density": 0.2, "trees": 0.3, "network": 1.0}
+SHARES = {"density": 0.2, "trees": 0.3, "factors": 0.4, "network": 1.0}
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
-QUALITIES = {"fast": ["trees"], "balanced": ORDER, "best": ORDER}
+USUAL = ["density", "trees", "network"]
+QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
+# Of networks on factors, which are for wide tables of many rows.
+FACTOR_NETWORK = {
+    "numeric_encoding": "plain",
+    "hidden_layer_sizes": (256, 256),
+    "weight_decay": 0.3,
+    "batch_size": 256,
+    "n_iter_no_change": 5,
+    "max_iter": 40,
+}
 
 
 class NetworkFamily:
@@ -158,10 +168,13 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _new_family(
         self, name: str, seed: int | None = None
-    ) -> DensityFamily | TreeFamily | NetworkFamily:
+    ) -> DensityFamily | TreeFamily | OnFactors | NetworkFamily:
         """An unfitted family, as the parameters ask for."""
         if name == "density":
             return DensityFamily(self.categorical_features)
+        if name == "factors":
+            network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
+            return OnFactors(NetworkFamily(network), self.categorical_features)
         if name == "trees" and self.quality == "fast":
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":

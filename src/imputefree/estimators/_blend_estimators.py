@@ -13,13 +13,14 @@ from ._table_estimators import GILClassifier, GILRegressor
 class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
     """Classify rows of a table with gaps by a blend of models that need no imputation.
 
-    Trees split on what is there, and networks see a placeholder and an indicator. All learn from
-    the same folds. Their out-of-fold predictions decide the weights of the blend: those of least
-    log-loss, pulled towards equal ones on small tables. A family that gets no weight is dropped.
+    Trees split on what is there, networks see a placeholder and an indicator, and densities
+    integrate gaps out: p(observed entries | class). All learn from the same folds. Their
+    out-of-fold predictions decide the weights of the blend: those of least log-loss, pulled towards
+    equal ones on small tables. A family that gets no weight is dropped.
 
     Parameters
     ----------
-    families : list of {"trees", "network"} or None, default=None
+    families : list of {"density", "trees", "network"} or None, default=None
         Which families to blend; None leaves it to `quality`.
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
@@ -72,7 +73,8 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
 class ImputeFreeRegressor(NumberTarget, TableInputs, BlendEstimator):
     """Predict a number for rows of a table with gaps by a blend; see `ImputeFreeClassifier`.
 
-    The weights of the blend are those of least squared error.
+    The weights of the blend are those of least squared error. Densities are not in the default:
+    E[y | observed entries] under a joint density did not help trees and networks.
     """
 
     network_class = GILRegressor

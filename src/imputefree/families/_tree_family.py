@@ -150,9 +150,9 @@ def _grow(
         callbacks.append(_stop_at(task.deadline))
     booster = lightgbm.train(
         options,
-        binned.subset(np.sort(train)),
+        binned.subset(np.sort(train).tolist()),
         MAX_TREES,
-        valid_sets=[binned.subset(np.sort(validation))],
+        valid_sets=[binned.subset(np.sort(validation).tolist())],
         callbacks=callbacks,
     )
     return TreeEnsemble.of_booster(booster)

@@ -571,6 +571,11 @@ class PanelEncoder(Encoder):
         since += ["time since the last step"] * self.uneven
         return super().input_names + since
 
+    def known_columns(self) -> tuple[list[str] | None, list[str]]:
+        """Names of the columns of a step (None if training had none), and of static columns."""
+        names = self.steps.names if self.steps.named else None
+        return names, self.statics.names if self.statics else []
+
     def summarised(self, panel: Panel) -> Columns:
         """Summaries of series (see `summarise`), from columns and levels that training knew."""
         check_statics(self.statics, panel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -108,8 +109,9 @@ class BlendEstimator(Engine, BlendParameters):
         seed = int(rng.integers(2**31 - 1))
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
+        views = self._views(examples.inputs, list(families))
         out_of_fold = [
-            family.fit(task.with_seconds(SHARES[name] * task.seconds_left()))
+            family.fit(task.seeing(views[name]).with_seconds(SHARES[name] * task.seconds_left()))
             for name, family in families.items()
         ]
         pool = Pool(np.ones(1))
@@ -127,6 +129,10 @@ class BlendEstimator(Engine, BlendParameters):
             return ["network"]
         names = self.families or QUALITIES[self.quality]
         return [name for name in SHARES if name in names]
+
+    def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
+        """What each of these families reads of the inputs: all of a table."""
+        return dict.fromkeys(families, inputs)
 
     def _new_family(self, name: str, seed: int | None = None) -> TreeFamily | NetworkFamily:
         """An unfitted family, as the parameters ask for."""
@@ -147,8 +153,9 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """Pooled probabilities (n, classes), or numbers in the target's units (n,)."""
+        views = self._views(inputs, list(self.families_))
         predictions = [
-            self.families_[name].predict(inputs) if share else None
+            self.families_[name].predict(views[name]) if share else None
             for name, share in self.weights_.items()
         ]
         pool = Pool(np.array([*self.weights_.values()]), self.sharpness_)

@@ -63,8 +63,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             return self._fit_one_epoch(self._examples(X, y, sample_weight, first=first), classes)
 
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
-        steps, statics = self.encoder_.steps, self.encoder_.statics
-        return steps.names if steps.named else None, statics.names if statics else ()
+        return self.encoder_.known_columns()
 
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(

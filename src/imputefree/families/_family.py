@@ -48,6 +48,10 @@ class FamilyTask:
         """Time until the deadline; infinite if there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()
 
+    def seeing(self, inputs: Any) -> FamilyTask:
+        """The same task with other inputs, one row for each of these."""
+        return replace(self, examples=replace(self.examples, inputs=inputs))
+
     def with_seconds(self, seconds: float) -> FamilyTask:
         """The same task with a deadline this far from now, or sooner."""
         seconds = min(seconds, self.seconds_left())

@@ -39,9 +39,9 @@ def encode(plan, array):
 @pytest.mark.parametrize(
     "array", [MANY, FEW, [0.0, 1.0], [3.0] * 5, [NAN] * 4, EXTREMES, np.r_[MANY, EXTREMES]]
 )
-@pytest.mark.parametrize("rich", [True, False])
-def test_a_number_is_finite_and_zero_where_missing(array, rich):
-    plan = Number.learn("x", np.array(array), rich)
+@pytest.mark.parametrize("encoding", ["plain", "rich", "piecewise"])
+def test_a_number_is_finite_and_zero_where_missing(array, encoding):
+    plan = Number.learn("x", np.array(array), encoding)
     later = np.r_[array, NAN, EXTREMES]
     out, seen, new = encode(plan, later)
     assert np.isfinite(out).all()
@@ -51,14 +51,14 @@ def test_a_number_is_finite_and_zero_where_missing(array, rich):
 
 
 def test_an_unscaled_number_stays_itself():
-    plan = Number.learn("pixel", np.array([0.0, 250.0, NAN, -3.5]), rich=False, scaled=False)
+    plan = Number.learn("pixel", np.array([0.0, 250.0, NAN, -3.5]), "unscaled")
     out, seen, _ = encode(plan, np.array([0.0, 250.0, NAN, 1e4]))
     assert out[:, 0].tolist() == [0.0, 250.0, 0.0, 1e4]
     assert seen == [True, True, False, True]
 
 
 def test_a_rich_number_of_few_values_has_an_input_per_value():
-    plan = Number.learn("x", FEW, rich=True)
+    plan = Number.learn("x", FEW)
     out, _, _ = encode(plan, np.array([0.0, 9.0, 4.5, NAN]))
     own = out[:, 1:]
     assert own.shape[1] == FEW_VALUES
@@ -67,16 +67,27 @@ def test_a_rich_number_of_few_values_has_an_input_per_value():
 
 
 def test_a_rich_number_of_many_values_has_a_rank_that_rises():
-    plan = Number.learn("x", MANY, rich=True)
+    plan = Number.learn("x", MANY)
     assert plan.inputs == ["x", "rank of x"]
     out, _, _ = encode(plan, np.sort(np.r_[MANY, -100.0, 100.0]))
     assert (np.diff(out[:, 1]) >= 0).all()
     assert np.abs(out[:, 1]).max() < 5
 
 
+def test_a_piecewise_number_is_linear_within_a_bin_and_constant_outside():
+    plan = Number.learn("x", MANY, "piecewise")
+    low, high = plan.edges[3:5]
+    at = np.array([low - 1, low, (low + high) / 2, high, high + 1])
+    out, _, _ = encode(plan, at)
+    assert plan.inputs[5] == f"x from {low:g} to {high:g}"
+    assert out[:, 5] == pytest.approx([-0.25, -0.25, 0, 0.25, 0.25], abs=1e-7)
+    shares = np.histogram(MANY, plan.edges)[0] / len(MANY)
+    assert shares == pytest.approx(np.full(12, 1 / 12), abs=2 / len(MANY))
+
+
 @pytest.mark.parametrize("array", [np.full(9, 2.0), np.array([0.0, 1.0] * 5), np.full(3, NAN)])
 def test_two_values_or_fewer_need_no_more_than_one_input(array):
-    assert Number.learn("x", array, rich=True).inputs == ["x"]
+    assert Number.learn("x", array).inputs == ["x"]
 
 
 def test_a_category_is_one_at_its_level_and_nothing_where_missing():
@@ -125,7 +136,7 @@ def test_numbers_become_strings_by_their_shortest_form():
 
 def test_a_number_of_many_values_is_its_quantiles():
     array = rng.permutation(np.arange(900.0) ** 2)
-    values, shares = Number.learn("x", np.r_[array, NAN], rich=False).plausible()
+    values, shares = Number.learn("x", np.r_[array, NAN], "plain").plausible()
     assert np.isin(values, array).all()  # values of training, not between two
     assert [(array < value).sum() for value in values] == list(range(49, 900, 100))
     assert shares.sum() == pytest.approx(1)
@@ -142,7 +153,7 @@ def test_a_category_is_its_levels_and_one_of_the_rare():
 
 @pytest.mark.parametrize("array", [[NAN] * 3, [NAN]])
 def test_nothing_observed_leaves_nothing_plausible(array):
-    for plan in (Number.learn("x", np.array(array), rich=True), Category.learn("x", strings(None))):
+    for plan in (Number.learn("x", np.array(array)), Category.learn("x", strings(None))):
         values, shares = plan.plausible()
         assert len(values) == len(shares) == 0
 

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import TableEncoder, read_columns
+from imputefree.data import TableEncoder, _encoders, read_columns
 from imputefree.data._encoders import Category
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
@@ -90,9 +90,11 @@ def test_indicators_are_one_where_missing_and_always_observed():
     assert not of(encoder, later.observed, "dose").any()
 
 
-def test_auto_is_rich_for_few_columns_and_plain_for_many():
+def test_auto_is_rich_for_few_columns_piecewise_for_many_and_plain_for_too_many(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20, 101))
-    assert fit(X[:, :100]).n_entries > 100
+    assert fit(X[:, :100]).n_entries == 2 * 100
+    assert fit(X).n_entries == (2 + 12) * 101
+    monkeypatch.setattr(_encoders, "PIECEWISE_ENTRIES", 20 * 100)
     assert fit(X).n_entries == 101
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from imputefree import GILClassifier, ImputeFreeClassifier, ImputeFreeRegressor
 from imputefree.errors import ModelFileError, ParameterError
+from imputefree.metrics import classification_scores
 from tests.refusals import check_error
 
 MINI_BATCHES = {
@@ -70,6 +71,21 @@ def test_the_pool_is_the_weighted_mean_of_its_families(regressor):
     np.testing.assert_allclose(regressor.predict(X), expected)
 
 
+def test_scores_are_those_of_rows_that_were_held_out(classifier, regressor):
+    """Between the score on training rows, which is too good, and that of a guess."""
+    X, y = frame()
+    ill = (y > 0.5).astype(int)  # "well" is the second class
+    sure = classification_scores(1 - ill, classifier.predict_proba(X))
+    guess = np.full((len(y), 2), 0.5)
+    for loss in [*classifier.losses_.values(), classifier.out_of_fold_["log_loss"]]:
+        assert sure["log_loss"] < loss < classification_scores(ill, guess)["log_loss"]
+    assert classifier.out_of_fold_["log_loss"] <= min(classifier.losses_.values()) + 0.01
+    assert 0 <= classifier.out_of_fold_["calibration_error"] < 0.2
+    rmse = regressor.out_of_fold_["rmse"]
+    assert regressor.predict(X).std() * 0.1 < rmse < y.std()
+    assert set(regressor.losses_) == set(regressor.weights_) == set(regressor.seconds_)
+
+
 @pytest.mark.parametrize("name", ["trees", "network"])
 def test_one_family_alone(name):
     X, y = frame(80)
@@ -108,6 +124,8 @@ def test_files_keep_everything(classifier, regressor, tmp_path):
         loaded = type(model).load(tmp_path / "model")
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
         assert loaded.weights_ == model.weights_
+        assert loaded.losses_ == model.losses_
+        assert loaded.out_of_fold_ == model.out_of_fold_
         loaded.save(tmp_path / "again")
         assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
     np.testing.assert_array_equal(

@@ -13,7 +13,7 @@ import torch
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier
 from imputefree.errors import ModelFileError, ParameterError
-from imputefree.gil import DDPG, Checkpoint, Policy
+from imputefree.gil import DDPG, Checkpoint, Policy, Predictor
 from tests.estimators.series_formats import same
 
 POLICIES = ("none", "observed", "random", "ddpg", "gate", "meta")
@@ -83,6 +83,24 @@ def test_tables_resume_bit_for_bit(policy, eager, tmp_path):
     resumed, undisturbed = check_resumed(make, *table(), eager, tmp_path / "fit")
     X = table()[0]
     assert (resumed.importance(X) == undisturbed.importance(X)).all()
+
+
+@pytest.mark.slow
+def test_members_that_are_done_leave_and_a_resumed_fit_knows(eager, tmp_path, monkeypatch):
+    left, keep = [], Predictor.keep_members
+    monkeypatch.setattr(
+        Predictor, "keep_members", lambda self, kept: (left.append(len(kept)), keep(self, kept))
+    )
+
+    def make():
+        return GILClassifier(
+            n_members=4, hidden_layer_sizes=(8, 8), max_iter=40, random_state=3, batch_size=4,
+            n_iter_no_change=3, learning_rate_init=0.005,
+        )  # fmt: skip
+
+    resumed, _ = check_resumed(make, *table(), eager, tmp_path / "fit", kills=(8, 4, 2))
+    assert min(left) < 4
+    assert resumed.predictor_.members == len(resumed.predictor_.encoder.weight) == 4
 
 
 @pytest.mark.slow

@@ -48,6 +48,7 @@ SERIES = {
     "no times": {"time_since": False},
     "bare": {"time_since": False, "summary": False, "static": False, "indicator": False},
     "rich": {"numeric_encoding": "rich", "hidden_layer_sizes": 4},
+    "piecewise": {"numeric_encoding": "piecewise", "hidden_layer_sizes": 4},
     "learned placeholder": {"placeholder": "learned"},
     "gate, per step": {"policy": GatePolicy((4,)), "per_step": True, "placeholder": "learned"},
     "gate": {"policy": GatePolicy((4,)), "placeholder": 0.5},

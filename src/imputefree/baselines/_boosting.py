@@ -3,7 +3,8 @@
 A few settings, from cautious to bold, each with early stopping; the one with the lowest validation
 loss wins. With held-out rows the result is one model. Without, each setting is trained on five
 folds, and the five models of the best one are averaged, like the members of our ensemble. With
-many rows one of the folds is enough to choose, and bolder settings replace the most cautious.
+many rows one of the folds (at most a tenth of a million rows of it) is enough to choose, and bolder
+settings replace the most cautious.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ._baseline import (
 from ._baseline_encoders import TreeEncoder
 
 PATIENCE = 50  # trees without a lower validation loss
-MANY = 20_000  # rows
+MANY, MOST_TO_CHOOSE = 20_000, 100_000  # rows
 LEVELS = 1000  # more than any category has
 
 
@@ -271,12 +272,16 @@ class Boosting(Baseline):
             replace(setting, trees=int(self.max_iter))
             for setting in (SETTINGS_FOR_MANY if many else SETTINGS)
         ]
-        choosing = data.splits[:1] if many else data.splits
+        choosing = data.splits
+        if many:
+            rows, validation = data.splits[0]
+            choosing = [(rows[:: -(-len(rows) // MOST_TO_CHOOSE)], validation)]
         tried = [[train(data, *split, setting) for split in choosing] for setting in settings]
         losses = [float(np.mean([trees.loss for trees in folds])) for folds in tried]
         best = int(np.argmin(losses))
-        rest = data.splits[len(choosing) :]
-        chosen = tried[best] + [train(data, *split, settings[best]) for split in rest]
+        chosen = tried[best]
+        if many:
+            chosen = [train(data, *split, settings[best]) for split in data.splits]
         for trees, (rows, _) in zip(chosen, data.splits, strict=True):
             trees.finish(data, rows)
         return Mean(chosen), asdict(settings[best]), losses

@@ -11,6 +11,7 @@ from ._columns import (
     remember_columns,
 )
 from ._encoders import (
+    BIN_SIZE,
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
@@ -48,6 +49,7 @@ from ._target import (
 )
 
 __all__ = [
+    "BIN_SIZE",
     "FEW_VALUES_SIZE",
     "GAP_WORDS",
     "HARD_LIMIT",

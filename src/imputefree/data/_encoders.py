@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,11 +30,14 @@ OUTLIER = 5.0  # robust standard deviations from the median beyond which a value
 TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
 FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
+BINS = 12  # of a piecewise encoding
+BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
-RICH_COLUMNS = 100  # "auto": wider tables are not worth several inputs per number
+RICH_COLUMNS = 100  # "auto": wider tables are encoded piecewise …
+PIECEWISE_ENTRIES = 2**23  # … up to this size, plainly beyond: an entry becomes 14 inputs
 LONGEST = 1e300  # keeps differences of any two times finite
 
 
@@ -99,11 +103,37 @@ def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, ndtri(share)
 
 
+def bin_edges(values: np.ndarray) -> np.ndarray:
+    """Observed values that cut a column into at most twelve bins of equal shares, if it can be.
+
+    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]))
+    array([ 0.,  8., 16., 24., 32., 41., 49.])
+    """
+    seen = np.sort(values[~np.isnan(values)])
+    seen[np.abs(seen) < TINY] = 0.0
+    return np.unique(seen[np.linspace(0, len(seen) - 1, BINS + 1).round().astype(int)])
+
+
+def reach_into_bins(values: np.ndarray, edges: Sequence[float]) -> np.ndarray:
+    """How far values (n,) reach into the bins between edges (b + 1,): -1/4 to 1/4; (n, b).
+
+    >>> reach_into_bins(np.array([1.0, 2.5, 9.0]), [1.0, 2.0, 4.0])
+    array([[-0.25 , -0.25 ],
+           [ 0.25 , -0.125],
+           [ 0.25 ,  0.25 ]])
+    """
+    low, high = np.array(edges[:-1]) / 2, np.array(edges[1:]) / 2  # half, so that none overflows
+    share = np.clip((values[:, None] / 2 - low) / (high - low), 0.0, 1.0)
+    return BIN_SIZE * (share - 0.5)
+
+
 @dataclass
 class Number:
     """A numeric column: its scaled value and, in a rich encoding, inputs that help small tables.
 
-    Up to ten distinct values: one input each. More: the normal score, which sees only the order.
+    Up to ten distinct values: one input each. More: the normal score, which sees only the order,
+    and in a piecewise encoding how far the value reaches into each of up to twelve bins, between
+    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -119,15 +149,19 @@ class Number:
     scaled: bool = True  # False: inputs are the numbers themselves
     values: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
 
     @classmethod
-    def learn(cls, name: str, array: np.ndarray, rich: bool, scaled: bool = True) -> Number:
-        """Learn from the training rows of the column; shape (n,)."""
-        levels = knots = scores = np.empty(0)
+    def learn(cls, name: str, array: np.ndarray, encoding: str = "rich") -> Number:
+        """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
+        levels = knots = scores = edges = np.empty(0)
+        rich = encoding in ("rich", "piecewise")
         distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
         if len(distinct) > FEW_VALUES:
             if rich:
                 knots, scores = normal_score_knots(array)
+            if encoding == "piecewise":
+                edges = bin_edges(array)
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
             distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
             counts = np.ones(len(distinct), dtype=int)
@@ -135,16 +169,16 @@ class Number:
             levels = distinct
         shares = counts / max(counts.sum(), 1)
         inputs = levels.tolist(), knots.tolist(), scores.tolist()
-        gaps = bool(np.isnan(array).any())
-        return cls(
-            name, gaps, *location(array), *inputs, scaled, distinct.tolist(), shares.tolist()
-        )
+        gaps, scaled = bool(np.isnan(array).any()), encoding != "unscaled"
+        values = distinct.tolist(), shares.tolist()
+        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist())
 
     @property
     def inputs(self) -> list[str]:
         """Names of the inputs of this column."""
         score = [f"rank of {self.name}"] if self.knots else []
-        return [self.name, *score, *(f"{self.name}={level:g}" for level in self.levels)]
+        bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]
+        return [self.name, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
 
     def encode(
         self, array: np.ndarray, out: np.ndarray, label: str
@@ -155,6 +189,8 @@ class Number:
         out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
+        if self.edges:
+            out[seen, 2 : len(self.edges) + 1] = reach_into_bins(array[seen], self.edges)
         for i, level in enumerate(self.levels, start=1):
             out[array == level, i] = FEW_VALUES_SIZE
         return seen, []
@@ -177,7 +213,7 @@ class Number:
     def plausible(self) -> tuple[np.ndarray, np.ndarray]:
         """Values of training that stand for the column, and their shares; (v,) each.
 
-        >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0]), rich=True).plausible()
+        >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0])).plausible()
         (array([1., 2.]), array([0.25, 0.75]))
         """
         return np.array(self.values, dtype=np.float64), np.array(self.shares, dtype=np.float64)
@@ -346,8 +382,9 @@ class TableEncoder(Encoder):
 
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
-    numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich"
-        (see `Number`) or "auto" (rich up to 100 columns)
+    numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich",
+        "piecewise" (see `Number`) or "auto": rich up to 100 columns, piecewise above, plain for
+        more than 8 million entries
     owner : the estimator's name, for error messages
 
     >>> import pandas as pd
@@ -377,13 +414,14 @@ class TableEncoder(Encoder):
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
         chosen = self._chosen_categories(columns)
-        rich = self.numeric_encoding == "rich" or (
-            self.numeric_encoding == "auto" and len(columns.names) <= RICH_COLUMNS
-        )
-        scaled = self.numeric_encoding != "unscaled"
+        encoding, width = self.numeric_encoding, len(columns.names)
+        if encoding == "auto" and width <= RICH_COLUMNS:
+            encoding = "rich"
+        elif encoding == "auto":
+            encoding = "piecewise" if width * columns.n_rows <= PIECEWISE_ENTRIES else "plain"
         self.named = columns.named
         self.plans = [
-            Category.learn(name, array) if category else Number.learn(name, array, rich, scaled)
+            Category.learn(name, array) if category else Number.learn(name, array, encoding)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self

@@ -296,12 +296,6 @@ class GILEstimator(Engine, Parameters):
         held_out: Sequence[Tensor] | None,
     ) -> Checkpoint:
         """The checkpoint of this very fit: same data, parameters, versions and threads."""
-        if not isinstance(self.random_state, int):
-            raise ParameterError(
-                f"random_state is {self.random_state!r} and a checkpoint is given",
-                "A resumed fit must draw the same random numbers again",
-                "Pass a whole number, such as random_state=0",
-            )
         if type(trainer.policy).state is Policy.state:
             name = type(trainer.policy).__name__
             raise ParameterError(
@@ -309,17 +303,10 @@ class GILEstimator(Engine, Parameters):
                 "What a policy has learned must be kept as well",
                 "Define state() and restore(state), or leave the checkpoint out",
             )
-        parameters = {k: _plain(v) for k, v in self.get_params(deep=False).items()}
-        del parameters["verbose"]  # changes nothing about the model
         tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
-        identity = {
-            "data": digest([*tensors, *train_rows, *(held_out or ())]),
-            "parameters": digest([type(self).__name__, json.dumps(parameters, sort_keys=True)]),
+        identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
-            "imputefree": __version__,
-            "PyTorch": str(torch.__version__),
             "device": str(data.values.device),
-            "threads": str(torch.get_num_threads()),
         }
         return Checkpoint(Path(path), identity)
 
@@ -418,6 +405,25 @@ def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
             "Training continues with the same networks, so their shape cannot change",
             "Set the parameters back, or fit from scratch with warm_start=False",
         )
+
+
+def fit_identity(model: Any, data: str) -> dict[str, str]:
+    """What distinguishes a fit from others, for its checkpoint; data : the digest of the data."""
+    if not isinstance(model.random_state, int):
+        raise ParameterError(
+            f"random_state is {model.random_state!r} and a checkpoint is given",
+            "A resumed fit must draw the same random numbers again",
+            "Pass a whole number, such as random_state=0",
+        )
+    parameters = {k: _plain(v) for k, v in model.get_params(deep=False).items()}
+    del parameters["verbose"]  # changes nothing about the model
+    return {
+        "data": data,
+        "parameters": digest([type(model).__name__, json.dumps(parameters, sort_keys=True)]),
+        "imputefree": __version__,
+        "PyTorch": str(torch.__version__),
+        "threads": str(torch.get_num_threads()),
+    }
 
 
 def _device(name: str) -> torch.device:

@@ -17,7 +17,9 @@ from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, p
 from ..data import Examples, draw_folds, remember_columns
 from ..families import FamilyTask, Growth, Pool, TreeFamily
 from ..io import model_content, rebuild_model
-from ._base import GILEstimator
+from ..metrics import scores
+from ._base import GILEstimator, fit_identity
+from ._finished import fit_once, remove_finished, task_digest
 from ._inputs import Engine
 from ._parameters import RULES
 
@@ -71,13 +73,17 @@ class BlendEstimator(Engine, BlendParameters):
     """The engine of the four `ImputeFree…` estimators; `ImputeFreeClassifier` explains it.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
-    `NumberTarget`). Fitted: encoder_, families_, weights_, sharpness_.
+    `NumberTarget`). Fitted: encoder_, families_, weights_, sharpness_, losses_, out_of_fold_,
+    seconds_.
     """
 
     network_class: type[GILEstimator]
     families_: dict[str, Any]
     weights_: dict[str, float]
     sharpness_: float
+    losses_: dict[str, float | None]
+    out_of_fold_: dict[str, float | None]
+    seconds_: dict[str, float]
     _fitted_by = "families_"
 
     def fit(
@@ -110,18 +116,39 @@ class BlendEstimator(Engine, BlendParameters):
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
         views = self._views(examples.inputs, list(families))
-        out_of_fold = [
-            family.fit(task.seeing(views[name]).with_seconds(SHARES[name] * task.seconds_left()))
+        identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
+        finished = {
+            name: fit_once(
+                name, family, task.seeing(views[name]).with_share(SHARES[name]), identity
+            )
             for name, family in families.items()
-        ]
+        }
+        predictions = [part.out_of_fold for part in finished.values()]
         pool = Pool(np.ones(1))
         if len(families) > 1:
-            pool = Pool.learn(out_of_fold, codes, task.weight)
+            pool = Pool.learn(predictions, codes, task.weight)
         self.weights_ = dict(zip(families, pool.weights.tolist(), strict=True))
         self.sharpness_ = pool.sharpness
         self.families_ = {name: families[name] for name, w in self.weights_.items() if w}
+        self.seconds_ = {name: part.seconds for name, part in finished.items()}
+        self._score(task, predictions, pool)
         remember_columns(self, examples.inputs.columns)
+        remove_finished(checkpoint, list(families))
         return self
+
+    def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
+        """What families and pool would have said of rows that they did not learn from."""
+        known = ~np.isnan(np.stack(predictions)).any((0, 2))
+        kind, loss, truth = "regression", "rmse", np.asarray(task.examples.target)
+        if task.n_classes:
+            kind, loss, truth = "classification", "log_loss", task.target
+        scored = [
+            scores(kind, truth[known], self._in_units(part[known])) if known.any() else {}
+            for part in [*predictions, pool.apply(predictions)]
+        ]
+        each = (figures.get(loss) for figures in scored)
+        self.losses_ = dict(zip(self.weights_, each, strict=False))
+        self.out_of_fold_ = scored[-1]
 
     def _names(self, task: FamilyTask) -> list[str]:
         """The families to fit, in their order; without folds only networks can learn."""

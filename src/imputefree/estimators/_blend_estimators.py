@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..families import Growth, TreeFamily
@@ -48,6 +48,14 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
         Weight of each family in the blend.
     families_ : dict
         The fitted families with a weight above 0.
+    losses_ : dict
+        Log-loss of each family (of a regressor: root mean squared error) on rows that it did not
+        learn from.
+    out_of_fold_ : dict
+        Scores of the blend on such rows: AUC, log-loss, calibration error and others. Slightly too
+        good: weights and the length of training were chosen on the same rows.
+    seconds_ : dict
+        How long each family took to fit. Files do not keep it: same model, same file.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of the training data.
 
@@ -76,14 +84,20 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, BlendEstimator):
     network_class = GILRegressor
 
 
-# Of some 400 summaries each tree sees 40. Small trees (nearly a sum of functions of one summary)
-# and larger ones are as good as each other, and their mean is better than both.
-FEW = {"feature_fraction": 0.1, "feature_fraction_bynode": 1.0, "lambda_l2": 5.0}
-SUMMARY_GROWTHS = (
-    Growth(learning_rate=0.04, min_data_in_leaf=20, **FEW),
-    Growth(num_leaves=4, learning_rate=0.1, min_data_in_leaf=20, **FEW),
-)
 MEMBERS = 4
+
+
+def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
+    """Larger trees, and small ones that are nearly a sum of functions of one summary each.
+
+    They are as good as each other, and their mean is better than both. There are some ten summaries
+    of each column, and a tree sees 20 of them, or a tenth.
+    """
+    share = min(max(2 / n_columns, 0.1), 1.0)
+    few = Growth(
+        min_data_in_leaf=20, lambda_l2=5.0, feature_fraction=share, feature_fraction_bynode=1.0
+    )
+    return replace(few, learning_rate=0.04), replace(few, learning_rate=0.1, num_leaves=4)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -103,11 +117,12 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
         return self.encoder_.known_columns()
 
     def _new_family(self, name: str, seed: int | None = None) -> TreeFamily | NetworkFamily:
-        if name == "trees":  # categories of the steps are strings in their summaries
-            fast = self.quality == "fast"
-            growths = SUMMARY_GROWTHS[:1] if fast else SUMMARY_GROWTHS
-            return TreeFamily(growths=growths, n_folds=3 if fast else 5)
-        return super()._new_family(name, seed)
+        if name != "trees":
+            return super()._new_family(name, seed)
+        fast = self.quality == "fast"
+        growths = _summary_growths(self.encoder_.n_columns)
+        # Categories of the steps are strings in their summaries.
+        return TreeFamily(growths=growths[:1] if fast else growths, n_folds=3 if fast else 5)
 
     def _network(self, seed: int | None = None) -> GILEstimator:
         members = MEMBERS if self.quality != "best" else 2 * MEMBERS

@@ -128,7 +128,7 @@ RULES: dict[str, Rule] = {
     "dropout": number(0, 1, open_high=True),
     "placeholder": or_the_word("learned", number(-1e6, 1e6)),
     "indicator": FLAG,
-    "numeric_encoding": choice("auto", "rich", "plain", "unscaled"),
+    "numeric_encoding": choice("auto", "rich", "piecewise", "plain", "unscaled"),
     "encoder": (lambda v: v is None or callable(v), "None or a function of an encoder"),
     "hide": number(0, 0.9),
     "weight_averaging": number(0, 1, open_high=True),

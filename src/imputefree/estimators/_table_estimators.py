@@ -100,11 +100,12 @@ class GILClassifier(ClassTarget, TableEstimator):
     categorical_features : "auto" or list of names or positions, default="auto"
         "auto" takes columns of strings and categories. A missing category is missing; one never
         seen in training counts as missing, with a warning.
-    numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="auto"
+    numeric_encoding : {"auto", "rich", "piecewise", "plain", "unscaled"}, default="auto"
         "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
         scale, such as pixels; the placeholder is then in their units. "rich" adds its normal score
-        (a number with more than ten distinct values) or one input per value. "auto" is rich up to
-        100 columns.
+        (a number with more than ten distinct values) or one input per value, and "piecewise" also
+        twelve bins that a value fills one after the other. "auto" is rich up to 100 columns and
+        piecewise above, but plain for more than 8 million entries.
     encoder : callable or None, default=None
         Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
     hide : float, default=0.1

@@ -52,9 +52,9 @@ class FamilyTask:
         """The same task with other inputs, one row for each of these."""
         return replace(self, examples=replace(self.examples, inputs=inputs))
 
-    def with_seconds(self, seconds: float) -> FamilyTask:
-        """The same task with a deadline this far from now, or sooner."""
-        seconds = min(seconds, self.seconds_left())
+    def with_share(self, share: float) -> FamilyTask:
+        """The same task with this share of the time that is left."""
+        seconds = share * self.seconds_left()
         return self if seconds == np.inf else replace(self, deadline=time.monotonic() + seconds)
 
 

@@ -141,9 +141,15 @@ def training_state(
 
 
 def load_state(
-    trainer: Trainer, state: dict[str, Any], batches: Batches, stopping: EarlyStopping | None
+    trainer: Trainer,
+    state: dict[str, Any],
+    batches: Batches,
+    stopping: EarlyStopping | None,
+    keep_members: Callable[[Tensor], None],
 ) -> int:
     """Restore all but the policy, which is restored after its start; returns the next epoch."""
+    if stopping is not None:
+        keep_members(state["stopping"]["present"])
     trainer.steps = state["steps"]
     trainer.history.update(state["history"])
     for name, part in _parts(trainer, batches, stopping).items():

@@ -143,6 +143,7 @@ class Policy:
 
     wants_reward = False  # True: a second forward pass after each update measures the reward
     blind = False  # True: decides without features and predictions, which is faster for series
+    fixed = False  # True: remembers nothing of a member, so that members may leave when done
     gate_sizes: tuple[int, ...] | None = None  # widths of an input gate, for the ablation only
     network: MemberMlp | None = None  # used by `expected`, if any; kept in model files
 
@@ -176,7 +177,7 @@ class Policy:
 class _FixedPolicy(Policy):
     """Base class of policies that learn nothing."""
 
-    blind = True
+    blind = fixed = True
 
     def state(self) -> dict[str, Any]:
         return {}

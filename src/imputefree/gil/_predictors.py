@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -245,9 +246,16 @@ class Predictor(nn.Module):
     def _drop(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
         if generator is None or self.dropout == 0:
             return hidden
-        dropped = min(round(256 * self.dropout), 255) / 256  # exact for bernoulli_mask
-        keep = bernoulli_mask(hidden.shape, 1 - dropped, generator).to(hidden)
-        return hidden * keep.div_(1 - dropped)
+        kept = 1 - min(round(256 * self.dropout), 255) / 256  # exact for bernoulli_mask
+        keep = bernoulli_mask(hidden.shape, kept, generator).numpy()
+        return hidden * torch.from_numpy(keep * np.float32(1 / kept)).to(hidden)
+
+    @torch.no_grad()
+    def keep_members(self, kept: Tensor) -> None:
+        """Only the members with these numbers stay; `EarlyStopping.restore` brings all back."""
+        for weight in self.parameters():
+            weight.data, weight.grad = weight.data[kept], None
+        self.members = len(kept)
 
 
 def bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Generator) -> Tensor:
@@ -263,8 +271,10 @@ def bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Ge
     count = math.prod(shape)
     draws = torch.empty((count + 7) // 8, dtype=torch.int64)
     draws.random_(-(2**63), None, generator=generator)
-    threshold = round(256 * probability)  # 256 does not fit a byte, so compare wider
-    return (draws.view(torch.uint8)[:count].to(torch.int16) < threshold).view(*shape)
+    if (threshold := round(256 * probability)) == 256:  # does not fit a byte
+        return torch.ones(*shape, dtype=torch.bool)
+    chosen = draws.numpy().view(np.uint8)[:count] < threshold  # PyTorch compares bytes one by one
+    return torch.from_numpy(chosen).view(*shape)
 
 
 class CrossEntropy:

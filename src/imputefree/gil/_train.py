@@ -117,24 +117,32 @@ class Trainer:
         batches = Batches(
             train_rows, settings.batch_size, self.generator, labels, self.loss.classes, lengths
         )
-        judged, stopping = self.predictor, None
+        judged, validation, stopping = self.predictor, None, None
         if held_out is not None:
             if settings.averaging:
                 judged = self.average = copy.deepcopy(self.predictor)
             validation = HeldOut(self.loss, unbalanced, held_out)
             patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
             stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
+
+        def keep_members(kept: Tensor) -> None:
+            for part in (self.predictor, self.average, batches, validation, stopping):
+                if part is not None:
+                    part.keep_members(kept)
+            for moments in self.optimizer.state.values():
+                moments |= {name: moments[name][kept] for name in ("exp_avg", "exp_avg_sq")}
+
         try:
             self._resumed, first = checkpoint.read() if checkpoint else None, 0
             if self._resumed is not None:
-                first = load_state(self, self._resumed, batches, stopping)
+                first = load_state(self, self._resumed, batches, stopping, keep_members)
             steps = self.algorithm_1(data, batches)
             for epoch in range(first, epochs or settings.max_epochs):
                 with denormals_as_zero():
                     figures = _means(_until(deadline, islice(steps, batches.steps)))
                 _check_finite(figures["loss"], epoch)
                 go_on = True
-                if stopping is not None:
+                if stopping is not None and validation is not None:
                     losses = validation.losses(judged)
                     figures["validation_loss"] = losses.mean().item()
                     go_on = stopping.update(losses, epoch)
@@ -144,11 +152,15 @@ class Trainer:
                     progress(epoch, figures)
                 if not go_on or (deadline is not None and time.monotonic() > deadline):
                     break
+                kept = stopping.still_searching() if stopping and self.policy.fixed else None
+                if kept is not None and len(kept) < self.predictor.members:
+                    keep_members(kept)
+                    steps = self._look_again(data, batches, kept)
                 if checkpoint is not None:
                     checkpoint.save_if_due(partial(training_state, self, epoch, batches, stopping))
         except KeyboardInterrupt:
             self.interrupted = True
-            if stopping is not None and stopping.best_loss.isinf().all():
+            if stopping and validation and stopping.best_loss.isinf().all():
                 # Within the first epoch: whatever was learned beats untrained weights.
                 stopping.update(validation.losses(judged), 0)
         self.policy.stop()
@@ -172,6 +184,14 @@ class Trainer:
             learned = policy.learn(experience)  # line 14
             yield {"loss": step.loss.item() / task.members, **learned}
             step = next_step  # line 15
+
+    def _look_again(
+        self, data: TrainingData, batches: Batches, kept: Tensor
+    ) -> Iterator[dict[str, float]]:
+        """Algorithm 1 for the members that are left, from the batch that was looked at last."""
+        self.looked_at["rows"] = self.looked_at["rows"][kept]
+        self._resumed = {"policy": {}, "looked_at": self.looked_at, "rng": rng_state(self)}
+        return self.algorithm_1(data, batches)
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""

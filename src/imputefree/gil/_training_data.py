@@ -175,6 +175,11 @@ class Batches:
         self._at += 1
         return self._plan[self._at - 1]
 
+    def keep_members(self, kept: Tensor) -> None:
+        """Draw for the members with these numbers only."""
+        self._decks = [self._decks[member] for member in kept.tolist()]
+        self._plan = self._plan[:, kept] if len(self._plan) else self._plan
+
     def state_dict(self) -> dict[str, Any]:
         """The position within the epoch."""
         return {"plan": self._plan, "at": self._at}

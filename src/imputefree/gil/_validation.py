@@ -141,6 +141,10 @@ class HeldOut:
         self.rows = torch.stack(padded).to(device)
         self.real = (torch.arange(width) >= padding[:, None]).to(device, data.values.dtype)
 
+    def keep_members(self, kept: Tensor) -> None:
+        """Validate the members with these numbers only."""
+        self.rows, self.real = self.rows[kept], self.real[kept]
+
     @torch.no_grad()
     def losses(self, predictor: Predictor) -> Tensor:
         """Weighted mean error of each member on its held-out rows; (K,)."""
@@ -174,12 +178,14 @@ class HeldOut:
 
 
 class EarlyStopping:
-    """Keeps the best weights of each member, and stops when no member improves any more.
+    """Keeps the best weights of each member, and says which members still search.
 
     Parameters
     ----------
     network : whose weights are kept; with several members every weight is (K, ...)
     patience : epochs without an improvement by more than `tol` after which a member is done
+
+    A member that is done may leave the network (`keep_members`); its best weights stay here.
 
     >>> network = nn.Linear(1, 1)
     >>> stopping = EarlyStopping(network, patience=2)
@@ -189,7 +195,7 @@ class EarlyStopping:
     (tensor([3.]), tensor([0]))
     """
 
-    _RECORDS = ("best_loss", "best_epoch", "searching")
+    _RECORDS = ("best_loss", "best_epoch", "searching", "present")
 
     def __init__(
         self, network: nn.Module, members: int = 1, *, patience: int, tol: float = 0.0
@@ -200,24 +206,39 @@ class EarlyStopping:
         self.best_loss = torch.full((members,), torch.inf, device=device)
         self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
         self.searching = torch.ones(members, dtype=torch.bool, device=device)
+        self.present = torch.arange(members, device=device)  # which members the network still has
 
     @torch.no_grad()
     def update(self, losses: Tensor, epoch: int) -> bool:
-        """Record the losses (K,) after an epoch; returns whether to continue."""
-        better = (losses < self.best_loss - self.tol) & self.searching
-        self.best_loss = torch.where(better, losses, self.best_loss)
-        self.best_epoch[better] = epoch
+        """Record the losses of the present members after an epoch; returns whether to continue."""
+        better = (losses < self.best_loss[self.present] - self.tol) & self.searching[self.present]
+        winners = self.present[better]
+        self.best_loss[winners] = losses[better]
+        self.best_epoch[winners] = epoch
         for best, now in zip(self.best, self.network.parameters(), strict=True):
-            best.copy_(torch.where(better.view(-1, *[1] * (now.ndim - 1)), now, best))
+            if len(self.best_loss) > 1:
+                best[winners] = now[better]
+            elif len(winners):  # its weights need not have a dimension of members
+                best.copy_(now)
         # A member that ran out of patience is done: later epochs would only win by luck.
         self.searching &= epoch - self.best_epoch < self.patience
         return bool(self.searching.any())
 
+    def still_searching(self) -> Tensor:
+        """The numbers, among the members present, of those that are not done."""
+        return self.searching[self.present].nonzero().flatten()
+
+    def keep_members(self, kept: Tensor) -> None:
+        """Of the members present, only those with these numbers stay."""
+        self.present = self.present[kept]
+
     @torch.no_grad()
     def restore(self, network: nn.Module) -> None:
-        """Give each member of `network` its best weights."""
+        """Give `network` the best weights of every member, also of those that left."""
         for best, now in zip(self.best, network.parameters(), strict=True):
-            now.copy_(best)
+            now.data = best.clone()
+        if isinstance(network, Predictor):
+            network.members = len(self.best_loss)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything recorded so far."""

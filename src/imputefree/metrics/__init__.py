@@ -8,6 +8,7 @@ from ._scores import (
     classification_scores,
     imputation_scores,
     regression_scores,
+    scores,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "intervals",
     "n_resamples",
     "regression_scores",
+    "scores",
 ]

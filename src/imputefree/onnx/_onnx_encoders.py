@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import (
+    BIN_SIZE,
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
@@ -79,6 +80,13 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
     if ranked:
         parts.append(_normal_scores(g, pick(g, x, list(ranked), len(plans)), list(ranked.values())))
         inputs += [(j, 1) for j in ranked]
+    binned = [(j, i) for j, plan in numbers.items() for i in range(len(plan.edges) - 1)]
+    if binned:
+        low, high = np.array([numbers[j].edges[i : i + 2] for j, i in binned]).T / 2
+        halves = g("Div", pick(g, x, [j for j, _ in binned], len(plans)), 2.0)
+        share = g("Clip", g("Div", g("Sub", halves, low), high - low), 0.0, 1.0)
+        parts.append(g("Mul", g("Sub", share, 0.5), BIN_SIZE))
+        inputs += [(j, i + 2) for j, i in binned]
     switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
     if switches:
         parts.append(_switched(g, x, switches, len(plans)))

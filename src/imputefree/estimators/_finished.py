@@ -1,0 +1,82 @@
+"""Families that a fit has finished, kept on disk: a killed fit resumes with the next one."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ..data import Panel
+from ..families import FamilyTask
+from ..gil import Checkpoint, digest
+
+
+class Finished(NamedTuple):
+    """What a fitted family leaves for the pool.
+
+    out_of_fold : (n, classes) probabilities, or (n, 1) scaled numbers; NaN where there are none
+    seconds : how long it took
+    """
+
+    out_of_fold: np.ndarray
+    seconds: float
+
+
+def fit_once(name: str, family: Any, task: FamilyTask, identity: dict[str, str]) -> Finished:
+    """Fit a family, or read it back if this fit has finished it before.
+
+    With `task.checkpoint`, a finished family is a file of that name and the family's. It holds
+    numbers and strings, is written in one go, and the file of another fit is refused.
+    """
+    kept = _file(task.checkpoint, name, identity)
+    state = None if kept is None else kept.read()
+    if state is not None:
+        arrays = {key: tensor.numpy() for key, tensor in state["arrays"].items()}
+        family.restore(json.loads(state["parts"]), arrays)
+        return Finished(state["out_of_fold"].numpy(), state["seconds"])
+    begun = time.monotonic()
+    finished = Finished(family.fit(task), time.monotonic() - begun)
+    if kept is not None:
+        arrays = {}
+        parts = json.dumps(family.parts(arrays), default=np.generic.item)
+        state = {
+            "parts": parts,
+            "arrays": {key: torch.from_numpy(array) for key, array in arrays.items()},
+            "out_of_fold": torch.from_numpy(finished.out_of_fold),
+            "seconds": finished.seconds,
+        }
+        kept.save_if_due(lambda: state)
+    return finished
+
+
+def remove_finished(checkpoint: Any, names: list[str]) -> None:
+    """Remove the files: the fit is done."""
+    for name in names:
+        kept = _file(checkpoint, name, {})
+        if kept is not None:
+            kept.remove()
+
+
+def task_digest(task: FamilyTask) -> str:
+    """SHA-256 of everything that families learn from."""
+    inputs = task.examples.inputs
+    arrays = [*inputs.columns.arrays, task.target, task.weight]
+    arrays += [inputs.lengths, inputs.times] if isinstance(inputs, Panel) else []
+    arrays += [rows for fold in task.folds for rows in fold]
+    return digest(
+        repr(array.tolist())
+        if array.dtype == object
+        else torch.from_numpy(np.ascontiguousarray(array))
+        for array in arrays
+        if array is not None
+    )
+
+
+def _file(checkpoint: Any, name: str, identity: dict[str, str]) -> Checkpoint | None:
+    if checkpoint is None:
+        return None
+    return Checkpoint(Path(f"{checkpoint}.{name}"), identity, seconds=0)

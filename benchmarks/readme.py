@@ -66,6 +66,7 @@ def tables_section() -> str:
             table_summary.larger_tasks(runs, "score", "AUC"),
             table_summary.larger_tasks(runs, "loss", "log-loss"),
             f"{PROTOCOL}. {made_by(path)}",
+            fit_cost_section(),
             policy_section(),
         ]
         if part
@@ -155,6 +156,24 @@ def policy_section() -> str:
         f" classes, and Wilcoxon's paired test: {'; '.join(parts)}. So on these tables"
         f" {'; '.join(beyond) or 'none of them differs beyond chance'}. (`observed` equals `none`"
         f" exactly: with the placeholder 0 a gap has no weight gradient anyway.) {made_by(path)}"
+    )
+
+
+def fit_cost_section() -> str:
+    """CPU time of fits against CatBoost and LightGBM; "" until it has been measured."""
+    if not (RESULTS / "fit_cost.json").exists():
+        return ""
+    content = read("fit_cost")
+    seconds = pd.DataFrame(content["cpu_seconds"]).T
+    ratio = seconds["blend"] / seconds["CatBoost"]
+    fast = seconds["fast"] - 3 * seconds["LightGBM"]
+    return (
+        f"CPU time of a fit, one thread, on the {len(seconds)} tables: the blend takes"
+        f" {ratio.min():.1f} to {ratio.max():.1f} times CatBoost's with its defaults (median"
+        f" {ratio.median():.1f}; at most twice on {int((ratio <= 2).sum())} tables);"
+        f' `quality="fast"` {seconds["fast"].median():.1f} s in the median, LightGBM with its'
+        f" defaults {seconds['LightGBM'].median():.1f} s (at most three times that plus one second"
+        f" on {int((fast <= 1).sum())} tables) (`{content['command']}`)."
     )
 
 

@@ -14,8 +14,6 @@ from ._base import GILEstimator
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs
 from ._parameters import SequenceParameters, check_parameters
 
-SUMMARY_ENCODING = "rich"
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
@@ -71,7 +69,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             self.indicator,
             self.numeric_encoding,
             self.time_since,
-            SUMMARY_ENCODING if self.summary and not self.per_step else None,
+            "piecewise" if self.summary and not self.per_step else None,
             owner=type(self).__name__,
         )
 

@@ -16,10 +16,10 @@ import pytest
 import torch
 
 import imputefree
-from imputefree.estimators import GILEstimator
+from imputefree.estimators import Engine
 from imputefree.workflow._partial import Partial
 
-TINY = ("--max-iter", 2, "--members", 1)
+TINY = ("--model", "network", "--max-iter", 2, "--members", 1)
 
 
 def table(rows=60, seed=0):
@@ -68,14 +68,15 @@ def test_a_table_from_file_to_model(run, tmp_path):
         assert word in out
     assert "imputefree predict m.model" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.csv", "m.md", "m.model"]
-    model = GILEstimator.load("m.model")
+    model = Engine.load("m.model")
     about = model.about_
     assert about["columns"] == {"dose": "number", "ward": "category"}
     assert set(about["left_out"]) == {"name", "same"}
     assert about["data"]["missing"]["dose"] == table()["dose"].isna().mean()
     assert about["made"]["date"] == "1970-01-02"
     assert about["made"]["command"] == (
-        "imputefree fit d.csv --target died --folds 2 --max-iter 2 --members 1 -o m.model"
+        "imputefree fit d.csv --target died --folds 2 --model network --max-iter 2 --members 1"
+        " -o m.model"
     )
     assert set(about["estimate"]["scores"]["imputefree"]) == {
         *("auc", "accuracy", "log_loss", "average_precision", "calibration_error")
@@ -92,7 +93,7 @@ def test_series_of_numbers_in_parquet(run):
     assert code == 0
     assert "series held out (30 %)" in out
     assert "R²" in out
-    model = GILEstimator.load("m.imputefree")
+    model = Engine.load("m.imputefree")
     clock = {"kind": "numbers", "format": None}
     columns = {"id": "stay", "time": "hour", "static": ["age"]}
     assert model.about_["series"] == columns | {"clock": clock}
@@ -109,7 +110,7 @@ def test_scored_on_another_file(run):
     table(30, seed=1).to_csv("t.csv", index=False)
     code, _, _ = run("fit", "d.csv", "--target", "died", "--test", "t.csv", *TINY, "-o", "m")
     assert code == 0
-    model = GILEstimator.load("m")
+    model = Engine.load("m")
     found = model.about_["estimate"]
     assert (found["tested"], found["file"]) == (30, "t.csv")
     other = table(30, seed=1)
@@ -121,7 +122,7 @@ def test_without_an_estimate(run):
     table().to_csv("d.csv", index=False)
     code, out, _ = run("fit", "d.csv", "--target", "died", "--no-estimate", *TINY, "-o", "m")
     assert code == 0
-    model = GILEstimator.load("m")
+    model = Engine.load("m")
     assert model.about_["estimate"] is None
     assert "not scored" in model.card_
     assert "not scored" in out
@@ -133,7 +134,7 @@ def test_groups_are_kept_together(run):
     code, out, _ = run("fit", "d.csv", *words, "-o", "m")
     assert code == 0
     assert "kept together" in out
-    about = GILEstimator.load("m").about_
+    about = Engine.load("m").about_
     assert about["estimate"]["interval"]["over"] == "groups"
     assert "who" not in about["columns"]
 
@@ -145,7 +146,7 @@ def test_lists_by_comma_and_repeated(run):
     told = [w for name in ("name", "same") for w in ("--drop", name)]
     told += [w for name in ("code", "other") for w in ("--category", name)]
     assert run(*words, *told, "-o", "b")[0] == 0
-    one, other = GILEstimator.load("a").about_, GILEstimator.load("b").about_
+    one, other = Engine.load("a").about_, Engine.load("b").about_
     assert one["columns"] == other["columns"]
     assert one["columns"]["code"] == "category"
     assert one["left_out"] == {"name": "as requested", "same": "as requested"}
@@ -163,7 +164,7 @@ BAD = [
     ("d.csv", "died", ("--test", "absent.csv"), ["absent.csv does not exist"]),
     ("d.csv", "died", ("--test", "0.2", "--folds", "3"), ["--test and --folds were given"]),
     ("d.csv", "died", ("--time", "dose"), ["--time was given without --id"]),
-    ("d.csv", "died", ("--policy", "honesty"), ["policy is 'honesty'"]),
+    ("d.csv", "died", ("--model", "network", "--policy", "honesty"), ["policy is 'honesty'"]),
     ("d.csv", "died", ("--resume", "--fresh"), ["--resume and --fresh"]),
     ("d.csv", "died", ("--test", "d.csv"), ["d.csv holds the same as d.csv"]),
     ("junk.csv.zst", "died", (), ["junk.csv.zst cannot be read"]),
@@ -217,9 +218,7 @@ def wait_for(path, process, seconds=120):
 
 @pytest.mark.slow
 def test_killed_and_resumed_is_undisturbed_byte_for_byte(run, tmp_path, monkeypatch):
-    # Enough epochs for a kill to come between the first piece and the last.
-    words = ("fit", "d.csv", "--target", "died", "--test", 0.3, "--members", 1, "--max-iter", 30)
-    words += ("-o", "m.imputefree")
+    words = ("fit", "d.csv", "--target", "died", "--test", 0.3, "-o", "m.imputefree")
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         table().to_csv(tmp_path / name / "d.csv", index=False)

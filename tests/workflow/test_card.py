@@ -58,13 +58,19 @@ def about(found, rows=300, classes=None):
             "notes": ["3 rows without a target left out."],
         },
         "estimate": found,
+        "blend": {
+            "weights": {"trees": 0.7, "network": 0.3, "density": 0.0},
+            "metric": "log_loss",
+            "losses": {"trees": 0.45, "network": 0.47, "density": 0.61},
+            "scores": {"log_loss": 0.44, "calibration_error": 0.031},
+        },
         "made": {
             "version": "1",
             "date": "1970-01-02",
             "command": "imputefree fit d.csv",
             "random_state": 0,
-            "estimator": "GILClassifier",
-            "cut_short": None,
+            "estimator": "ImputeFreeClassifier",
+            "settings": {"random_state": 0},
         },
     }
 
@@ -80,6 +86,8 @@ def test_everything_is_in_it():
         *("`name`: texts that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
         *("do not cover which rows were learned from", "percentile bootstrap", "of the class yes"),
         "difference from gradient boosting (LightGBM) | +0.020 [-0.010, +0.050]",
+        *("| trees | 70 % | 0.450 |", "| density | left out | 0.610 |", "| the blend |  | 0.440 |"),
+        "Calibration error of the blend there: 0.031.",
     ):
         assert part in card
     assert "WARNING" not in card
@@ -118,9 +126,9 @@ def test_limits_depend_on_the_data():
 
 def test_a_short_training_is_mentioned():
     told = about(estimate())
-    assert "epochs" not in render("card.md.jinja", told)
-    told["made"]["cut_short"] = 10
-    assert "limited to 10 epochs" in render("card.md.jinja", told)
+    assert "kept short" not in render("card.md.jinja", told)
+    told["made"]["settings"] = {"quality": "fast", "time_limit": 30.0}
+    assert "(30 seconds, fast quality)" in render("card.md.jinja", told)
 
 
 def test_groups_need_no_warning():

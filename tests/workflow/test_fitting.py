@@ -8,16 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow import _card
+from imputefree.errors import ParameterError
 from imputefree.workflow import _fitting as module
-from imputefree.workflow._card import OURS
+from imputefree.workflow._card import METHODS, OURS
 from imputefree.workflow._fitting import (
     Fold,
     Plan,
     estimate,
     learn,
     make,
-    methods,
     plan,
     predict,
 )
@@ -96,14 +95,14 @@ def problems(tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
     files = tmp_path / "d.csv", "y", tmp_path / "m"
     asked = [
-        Request(*files, drop=("who",), max_iter=40, members=1),
-        Request(*files, id="who", max_iter=40, members=1),
+        Request(*files, drop=("who",), quality="fast"),
+        Request(*files, id="who", model="network", max_iter=40, members=1),
     ]
     return [read_problem(request) for request in asked]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in methods() if name != "mask_only"])
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "mask_only"])
 def test_predictions_belong_to_their_units(problems, name):
     units = np.arange(0, 90, 2)
     for of in problems:
@@ -121,15 +120,27 @@ def test_a_class_that_was_not_learned_has_no_probability(problems):
     assert probability.shape == (len(without), 3)
 
 
-def test_networks_get_the_same_budget(problems):
-    of = problems[1]
-    other = make("mean+indicator+network", of).estimator
-    assert make("imputefree", of).get_params() == other.get_params()
+@pytest.mark.parametrize(
+    ("options", "estimator", "settings"),
+    [
+        ({}, "ImputeFreeClassifier", {"families": None, "quality": "balanced"}),
+        ({"quick": True}, "ImputeFreeClassifier", {"quality": "fast"}),
+        ({"quick": True, "quality": "best"}, "ImputeFreeClassifier", {"quality": "best"}),
+        ({"model": "trees", "time_limit": 9}, "ImputeFreeClassifier", {"families": ["trees"]}),
+        ({"model": "network", "members": 3}, "GILClassifier", {"n_members": 3, "policy": "none"}),
+        ({"model": "network", "quick": True}, "GILClassifier", {"max_iter": 10}),
+    ],
+)
+def test_options_decide_the_estimator(options, estimator, settings):
+    model = make(OURS, problem([0, 1] * 40, **options))
+    assert type(model).__name__ == estimator
+    assert settings.items() <= model.get_params().items()
 
 
-def test_boosting_is_always_there(monkeypatch):
-    monkeypatch.setattr(_card, "find_spec", lambda name: None)
-    assert methods()[-1] == "hist_gradient_boosting"
+@pytest.mark.parametrize("options", [{"policy": "meta"}, {"model": "network", "quality": "fast"}])
+def test_options_of_another_model_are_refused(options):
+    with pytest.raises(ParameterError, match=r"was given with --model (blend|network)"):
+        problem([0, 1] * 40, **options)
 
 
 class Guess:

@@ -28,6 +28,7 @@ from ._baseline import (
 )
 from ._baseline_encoders import TreeEncoder
 
+MANY_ROWS = 10_000  # of fewer, one thread grows trees faster than several
 PATIENCE = 50  # trees without a lower validation loss
 MANY, MOST_TO_CHOOSE = 20_000, 100_000  # rows
 LEVELS = 1000  # more than any category has
@@ -163,6 +164,7 @@ class LightGBMTrees(Trees):
             "seed": data.seed,
             "deterministic": True,
             "force_row_wise": True,
+            "num_threads": 1 if len(train) < MANY_ROWS else 0,  # 0: all cores
             "verbosity": -1,
             **({"num_class": data.n_classes} if data.n_classes not in (0, 2) else {}),
         }

@@ -73,13 +73,29 @@ class ShareOrFile(click.ParamType):
     "--estimate/--no-estimate", default=True, help="Estimate scores, next to simpler models."
 )
 @model_option(
-    "--policy",
-    default="none",
-    help="How much each entry teaches: none, observed, ddpg, meta, gate or random.",
+    "--model",
+    type=click.Choice(["blend", "network", "trees", "density"]),
+    default="blend",
+    help="A blend of all families, or one of them.",
 )
-@model_option("--max-iter", type=POSITIVE, help="Maximum number of epochs.")
-@model_option("--members", type=POSITIVE, help="Networks in the ensemble.")
-@model_option("--quick", is_flag=True, help="Few epochs and one split, for a first look.")
+@model_option(
+    "--quality",
+    type=click.Choice(["fast", "balanced", "best"]),
+    help="Of a blend; by default balanced.",
+)
+@model_option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="For one training of a blend; an estimate trains several times.",
+)
+@model_option("--quick", is_flag=True, help="Fast quality and one split, for a first look.")
+@model_option(
+    "--policy",
+    help="Of a network: how much each entry teaches (none, observed, ddpg, meta, gate, random).",
+)
+@model_option("--max-iter", type=POSITIVE, help="Of a network: maximum number of epochs.")
+@model_option("--members", type=POSITIVE, help="Of a network: how many are averaged.")
 @model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
 def fit_command(
     data: Path,

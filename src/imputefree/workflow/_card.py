@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,13 @@ from .. import __version__
 from ..metrics import HIGHER_IS_BETTER
 from ._problem import Problem
 
-OURS, MASK, MEAN = "imputefree", "mask_only", "mean+indicator+network"
-BOOSTING = ("lightgbm", "hist_gradient_boosting")
+OURS, MASK, MEAN, BOOSTING = "imputefree", "mask_only", "mean+indicator", "lightgbm"
+METHODS = (OURS, MASK, MEAN, BOOSTING)  # our model, then the references
 TITLES = {
     OURS: "this model",
     MASK: "mask only",
     MEAN: "mean + indicator",
-    BOOSTING[0]: "gradient boosting (LightGBM)",
-    BOOSTING[1]: "gradient boosting (scikit-learn)",
+    BOOSTING: "gradient boosting (LightGBM)",
 }
 METRICS = {
     "auc": "AUC",
@@ -37,14 +35,7 @@ NEARLY = 0.9  # share of our gain over chance from which mask only does nearly a
 Estimate = dict[str, Any]  # as `_fitting.estimate` returns it: plain JSON
 
 
-def methods() -> list[str]:
-    """Our model, then the references; which boosting depends on what is installed."""
-    return [OURS, MASK, MEAN, BOOSTING[0] if find_spec("lightgbm") else BOOSTING[1]]
-
-
-def describe(
-    problem: Problem, date: str, estimate: Estimate | None, estimator: str
-) -> dict[str, Any]:
+def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any) -> dict[str, Any]:
     """What a model knows about itself (`about_`), as plain JSON."""
     request, y = problem.request, problem.y
     series: dict[str, Any] | None = None
@@ -73,14 +64,27 @@ def describe(
             "notes": list(problem.notes),
         },
         "estimate": estimate,
+        "blend": _blend(model),
         "made": {
             "version": __version__,
             "date": date,
             "command": request.command,
             "random_state": request.seed,
-            "estimator": estimator,
-            "cut_short": request.epochs,
+            "estimator": type(model).__name__,
+            "settings": request.settings,
         },
+    }
+
+
+def _blend(model: Any) -> dict[str, Any] | None:
+    """What each family contributed to a blend; None for another model."""
+    if not hasattr(model, "weights_"):
+        return None
+    return {
+        "weights": model.weights_,
+        "metric": "log_loss" if hasattr(model, "classes_") else "rmse",
+        "losses": model.losses_,
+        "scores": model.out_of_fold_,
     }
 
 
@@ -96,6 +100,8 @@ def render(template: str, about: dict[str, Any]) -> str:
         "METRICS": METRICS,
         "TITLES": TITLES,
         "best_reference": best_reference,
+        "cut_short": cut_short,
+        "loss_text": loss_text,
         "figure_text": figure_text,
         "percent": percent,
     }
@@ -135,7 +141,7 @@ def verdict(estimate: Estimate, telling: str | None = None) -> dict[str, list[st
                 + most
                 * bool(telling)
             )
-    for name in (*BOOSTING, MEAN):
+    for name in (BOOSTING, MEAN):
         if name not in estimate["differences"]:
             continue
         difference, low, high = estimate["differences"][name][metric]
@@ -194,6 +200,24 @@ def figure_text(figure: list[float | None], signed: bool = False) -> str:
     if low is None or high is None:
         return format(value, form)
     return f"{value:{form}} [{low:{form}}, {high:{form}}]"
+
+
+def loss_text(loss: float | None) -> str:
+    """A loss without an interval, which may not be known."""
+    return "" if loss is None else figure_text([loss, None, None])
+
+
+def cut_short(settings: dict[str, Any]) -> str:
+    """What kept training short, as a sentence; "" if nothing did.
+
+    >>> cut_short({"max_iter": 10})
+    'Training was kept short, as requested (10 epochs): with more the model may be better.'
+    """
+    forms = {"max_iter": "{} epochs", "time_limit": "{:g} seconds"}
+    limits = [form.format(settings[name]) for name, form in forms.items() if name in settings]
+    limits += ["fast quality"] * (settings.get("quality") == "fast")
+    said = f"Training was kept short, as requested ({', '.join(limits)})"
+    return f"{said}: with more the model may be better." if limits else ""
 
 
 def percent(share: float, digits: int = 1) -> str:

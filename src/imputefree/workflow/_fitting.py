@@ -14,22 +14,22 @@ import numpy as np
 from .. import baselines, estimators
 from ..data import Panel, Splits, assign_folds, tenths
 from ..errors import InputError, InterruptedWarning, ParameterError, counted
-from ..estimators import GILEstimator, check_parameters
+from ..estimators import check_parameters
 from ..gil import make_policy
 from ..metrics import LEVEL, intervals, n_resamples
 from ._card import (
     BOOSTING,
     CHANCE,
     MASK,
-    MEAN,
+    METHODS,
     OURS,
     Estimate,
     describe,
-    methods,
     most_telling_gaps,
     render,
     verdict,
 )
+from ._chunks import load_model
 from ._partial import Partial, damaged, write_durably
 from ._problem import Problem
 
@@ -55,25 +55,22 @@ class Plan(NamedTuple):
     @property
     def steps(self) -> int:
         """How many models are trained."""
-        return len(self.folds) * len(methods()) + 1
+        return len(self.folds) * len(METHODS) + 1
 
 
 def make(name: str, problem: Problem) -> Any:
-    """An unfitted estimator; the two networks get the same budget."""
+    """An unfitted estimator: ours, or a reference."""
     request = problem.request
     kind = "Classifier" if problem.task == "classification" else "Regressor"
-    if name in (OURS, MEAN):
-        budget = {"max_iter": request.epochs, "n_members": request.members}
-        settings = {option: value for option, value in budget.items() if value is not None}
-        network = getattr(estimators, f"GIL{'Sequence' * bool(request.id)}{kind}")
-        model = network(random_state=request.seed, **settings)
-        if name == MEAN:
-            return baselines.ImputeThenPredict(estimator=model, indicator=True)
-        model.set_params(policy=request.policy)
-        check_parameters(model)
-        make_policy(request.policy)  # refuses an unknown name
-        return model
-    if name in BOOSTING:
+    if name == OURS:
+        kind = "Sequence" * bool(request.id) + kind
+        if not request.network:
+            return getattr(estimators, f"ImputeFree{kind}")(**request.settings)
+        network = getattr(estimators, f"GIL{kind}")(**request.settings)
+        check_parameters(network)
+        make_policy(network.policy)  # refuses an unknown name
+        return network
+    if name == BOOSTING:
         model = getattr(baselines, f"Boosting{kind}")(name, random_state=request.seed)
     else:
         model = getattr(baselines, f"Linear{kind}")(random_state=request.seed)
@@ -174,11 +171,11 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
 
 def fit(
     problem: Problem, other: Problem | None, planned: Plan, partial: Partial, report: Report
-) -> GILEstimator:
+) -> Any:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
     trained = partial.folder / "model.imputefree"
 
-    def final() -> GILEstimator:
+    def final() -> Any:
         """The model that learned from everything; trained once."""
         if not trained.exists():
             report("the model, on everything")
@@ -186,7 +183,7 @@ def fit(
             learn(model, problem, np.arange(len(problem.y)), partial.checkpoint("model"))
             model.save(trained)
         # Read also in a run without interruption, so that both write what a file can hold.
-        return GILEstimator.load(trained)
+        return load_model(trained)
 
     estimated = None
     if planned.folds:
@@ -197,7 +194,7 @@ def fit(
             estimated["file"] = other.file
     model = final()
     date = partial.state["date"]
-    model.about_ = describe(problem, date, estimated, type(model).__name__)
+    model.about_ = describe(problem, date, estimated, model)
     model.card_ = render("card.md.jinja", model.about_)
     finished = partial.folder / "finished.imputefree"
     model.save(finished)
@@ -236,7 +233,7 @@ def estimate(
     parts: dict[str, list[np.ndarray]] = {}
     failed: dict[str, str] = {}
     folds = planned.folds
-    for name in methods():
+    for name in METHODS:
         for number, fold in enumerate(folds):
             piece = f"{name.replace('+', '-')}-{number}"
             result = partial.read(piece)

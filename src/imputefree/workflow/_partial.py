@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from .._files import saving, write_errors
 from ..errors import InputError, ModelFileError
-from ._card import methods
+from ._card import METHODS
 from ._problem import Problem
 
 try:
@@ -34,6 +35,7 @@ except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
 STATE, LOCK = "asked.json", "lock"
+MANY_ROWS = 10_000
 # What scores depend on; a library that is not installed counts too, by its absence.
 LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
 
@@ -108,7 +110,7 @@ def open_partial(
         "the data": problem.digest,
         "the data file's name": request.data.name,
         "the test file": None if other is None else other.digest,
-        "the methods to compare with": methods(),
+        "the methods to compare with": list(METHODS),
         **request.options(),
         "imputefree": __version__,
     }
@@ -120,18 +122,25 @@ def open_partial(
     try:
         if fresh:
             _empty(folder)
-        partial = _open(folder, asked, resume)
-        torch.set_num_threads(partial.state["threads"])
-        yield partial
+        partial = _open(folder, asked, resume, _n_threads(problem))
+        threads = partial.state["threads"]
+        torch.set_num_threads(threads)
+        with threadpool_limits(threads):  # of NumPy, scikit-learn and LightGBM
+            yield partial
     finally:
         os.close(lock)
 
 
-def _open(folder: Path, asked: dict[str, Any], resume: bool) -> Partial:
+def _n_threads(problem: Problem) -> int:
+    """With few rows, several threads cost more than they save."""
+    return torch.get_num_threads() if len(problem.frame) >= MANY_ROWS else 1
+
+
+def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Partial:
     path = folder / STATE
     nothing_done = {file.name for file in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
-        begin = {"asked": asked, "date": _today(), "threads": torch.get_num_threads()}
+        begin = {"asked": asked, "date": _today(), "threads": threads}
         write_durably(path, json.dumps(begin).encode())
         return Partial(folder, begin)
     if not resume:

@@ -31,7 +31,10 @@ class Request:
     task : "classification", "regression", or None: inferred from the target
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
-    policy, max_iter, members, seed : of the estimator; None: its default
+    model : "blend", or one family of it: "network", "trees" or "density"
+    quality, time_limit : of a blend; None: its default
+    policy, max_iter, members : of a network; None: its default
+    quick : one split, and trees alone or few epochs
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
     "imputefree fit data.csv --target died --drop 'a b' -o m.imputefree"
@@ -50,7 +53,10 @@ class Request:
     test: float | Path | None = None
     folds: int | None = None
     estimate: bool = True
-    policy: str = "none"
+    model: str = "blend"
+    quality: str | None = None
+    time_limit: float | None = None
+    policy: str | None = None
     max_iter: int | None = None
     members: int | None = None
     quick: bool = False
@@ -66,6 +72,20 @@ class Request:
         if len(both) > 1:
             rule = "There is one estimate: by folds, by a test part, or none"
             raise ParameterError(f"{both[0]} and {both[1]} were given", rule, "Leave one out")
+        owner = "blends" if self.network else "networks"
+        others = {
+            "blends": ["quality", "time_limit"],
+            "networks": ["policy", "max_iter", "members"],
+        }
+        for name in (name for name in others[owner] if getattr(self, name) is not None):
+            fact = f"--{name.replace('_', '-')} was given with --model {self.model}"
+            rule = f"It is an option of {owner}"
+            raise ParameterError(fact, rule, "Leave it out, or choose another --model")
+
+    @property
+    def network(self) -> bool:
+        """Whether networks alone are trained."""
+        return self.model == "network" or (self.model == "blend" and self.id is not None)
 
     @property
     def card(self) -> Path:
@@ -73,9 +93,17 @@ class Request:
         return self.output.with_suffix(".md")
 
     @property
-    def epochs(self) -> int | None:
-        """Maximum number of epochs, or None: the estimator's default."""
-        return self.max_iter or (QUICK_EPOCHS if self.quick else None)
+    def settings(self) -> dict[str, Any]:
+        """Parameters of the estimator that were asked for."""
+        asked: dict[str, Any] = {"random_state": self.seed}
+        if self.network:
+            epochs = self.max_iter or (QUICK_EPOCHS if self.quick else None)
+            asked |= {"policy": self.policy, "max_iter": epochs, "n_members": self.members}
+        else:
+            asked["quality"] = self.quality or ("fast" if self.quick else None)
+            asked["time_limit"] = self.time_limit
+            asked["families"] = None if self.model == "blend" else [self.model]
+        return {name: value for name, value in asked.items() if value is not None}
 
     def units(self, count: int) -> str:
         """A count of rows, or of series, in words."""

@@ -116,6 +116,8 @@ def test_the_time_limit_is_kept():
 def test_wrong_parameters_are_refused():
     model = ImputeFreeSequenceRegressor(quality="good")
     check_error(lambda: model.fit(PANEL, Y), "quality", kind=ParameterError)
+    model = ImputeFreeSequenceRegressor(families=["density", "trees"])
+    check_error(lambda: model.fit(PANEL, Y), "'density'", kind=ParameterError)
     with pytest.raises(TypeError, match="per_step"):
         ImputeFreeSequenceRegressor(per_step=True)
 

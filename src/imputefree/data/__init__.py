@@ -25,6 +25,7 @@ from ._encoders import (
     TableEncoder,
     check_statics,
     location,
+    normal_score_knots,
     scale,
 )
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
@@ -80,6 +81,7 @@ __all__ = [
     "first_steps",
     "is_polars",
     "location",
+    "normal_score_knots",
     "numbers",
     "parse_numbers",
     "prediction_panel",

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
-from ..families import FamilyTask, Growth, Pool, TreeFamily
+from ..families import DensityFamily, FamilyTask, Growth, Pool, TreeFamily
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
@@ -24,9 +24,10 @@ from ._inputs import Engine
 from ._parameters import RULES
 
 N_FOLDS = 8
-SHARES = {"trees": 0.3, "network": 1.0}  # of the time that is left when a family's turn comes
+# Of the time that is left when a family's turn comes.
+SHARES = {"density": 0.2, "trees": 0.3, "network": 1.0}
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
-QUALITIES = {"fast": ("trees",), "balanced": ("trees", "network"), "best": ("trees", "network")}
+QUALITIES = {"fast": ["trees"], "balanced": ORDER, "best": ORDER}
 
 
 class NetworkFamily:
@@ -155,14 +156,20 @@ class BlendEstimator(Engine, BlendParameters):
         if not task.folds or task.n_classes == 1:
             return ["network"]
         names = self.families or QUALITIES[self.quality]
+        if self.families is None and not task.n_classes:  # no help there, see docs/architecture.md
+            names = [name for name in names if name != "density"]
         return [name for name in SHARES if name in names]
 
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
         """What each of these families reads of the inputs: all of a table."""
         return dict.fromkeys(families, inputs)
 
-    def _new_family(self, name: str, seed: int | None = None) -> TreeFamily | NetworkFamily:
+    def _new_family(
+        self, name: str, seed: int | None = None
+    ) -> DensityFamily | TreeFamily | NetworkFamily:
         """An unfitted family, as the parameters ask for."""
+        if name == "density":
+            return DensityFamily(self.categorical_features)
         if name == "trees" and self.quality == "fast":
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..families import Growth, TreeFamily
+from ..errors import ParameterError
+from ..families import DensityFamily, FamilyTask, Growth, TreeFamily
 from ._base import GILEstimator
 from ._blend import BlendEstimator, NetworkFamily
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
@@ -19,13 +20,14 @@ from ._table_estimators import GILClassifier, GILRegressor
 class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
     """Classify rows of a table with gaps by a blend of models that need no imputation.
 
-    Trees split on what is there, and networks see a placeholder and an indicator. All learn from
-    the same folds. Their out-of-fold predictions decide the weights of the blend: those of least
-    log-loss, pulled towards equal ones on small tables. A family that gets no weight is dropped.
+    Trees split on what is there, networks see a placeholder and an indicator, and densities
+    integrate gaps out: p(observed entries | class). All learn from the same folds. Their
+    out-of-fold predictions decide the weights of the blend: those of least log-loss, pulled towards
+    equal ones on small tables. A family that gets no weight is dropped.
 
     Parameters
     ----------
-    families : list of {"trees", "network"} or None, default=None
+    families : list of {"density", "trees", "network"} or None, default=None
         Which families to blend; None leaves it to `quality`.
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
@@ -78,7 +80,8 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
 class ImputeFreeRegressor(NumberTarget, TableInputs, BlendEstimator):
     """Predict a number for rows of a table with gaps by a blend; see `ImputeFreeClassifier`.
 
-    The weights of the blend are those of least squared error.
+    The weights of the blend are those of least squared error. Densities are not in the default:
+    E[y | observed entries] under a joint density did not help trees and networks.
     """
 
     network_class = GILRegressor
@@ -106,6 +109,15 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
 
     per_step = False  # trees have no steps
 
+    def _names(self, task: FamilyTask) -> list[str]:
+        if "density" in (self.families or ()):
+            raise ParameterError(
+                "families names 'density', and X are series",
+                "Series have some ten summaries per column, which follow from each other",
+                "Choose among 'trees' and 'network'",
+            )
+        return [name for name in super()._names(task) if name != "density"]
+
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
         """Summaries of the series for all but the networks."""
         views = {"network": panel}
@@ -116,7 +128,9 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         return self.encoder_.known_columns()
 
-    def _new_family(self, name: str, seed: int | None = None) -> TreeFamily | NetworkFamily:
+    def _new_family(
+        self, name: str, seed: int | None = None
+    ) -> DensityFamily | TreeFamily | NetworkFamily:
         if name != "trees":
             return super()._new_family(name, seed)
         fast = self.quality == "fast"

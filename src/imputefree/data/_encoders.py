@@ -455,13 +455,12 @@ class TableEncoder(Encoder):
 
         Numbers as they are, 0 or 1 for each level of a category, NaN where missing.
         """
-        out = np.full((columns.n_rows, self.n_entries), np.nan)
+        out = np.zeros((columns.n_rows, self.n_entries))
         start = 0
         for plan, array in zip(self.plans, self._match(columns), strict=True):
             block = out[:, start : start + len(plan.inputs)]
             start += block.shape[1]
             if isinstance(plan, Category):
-                block[:] = 0.0
                 seen, _ = plan.encode(array, block, self._label(plan))
                 block[~seen] = np.nan
             else:

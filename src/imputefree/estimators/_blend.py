@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -128,9 +129,12 @@ class BlendEstimator(Engine, BlendParameters):
         seed = int(rng.integers(2**31 - 1))
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
+        views = self._views(examples.inputs, list(families))
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
         finished = {
-            name: fit_once(name, family, task.with_share(SHARES[name]), identity)
+            name: fit_once(
+                name, family, task.seeing(views[name]).with_share(SHARES[name]), identity
+            )
             for name, family in families.items()
         }
         predictions = [part.out_of_fold for part in finished.values()]
@@ -169,6 +173,10 @@ class BlendEstimator(Engine, BlendParameters):
             names = [name for name in names if name != "density"]
         return [name for name in SHARES if name in names]
 
+    def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
+        """What each of these families reads of the inputs: all of a table."""
+        return dict.fromkeys(families, inputs)
+
     def _new_family(
         self, name: str, seed: int | None = None
     ) -> DensityFamily | TreeFamily | OnFactors | NetworkFamily:
@@ -195,8 +203,9 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """Pooled probabilities (n, classes), or numbers in the target's units (n,)."""
+        views = self._views(inputs, list(self.families_))
         predictions = [
-            self.families_[name].predict(inputs) if share else None
+            self.families_[name].predict(views[name]) if share else None
             for name, share in self.weights_.items()
         ]
         pool = Pool(np.array([*self.weights_.values()]), self.sharpness_)

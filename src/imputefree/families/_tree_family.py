@@ -33,6 +33,7 @@ class Growth:
     num_leaves: int = 16
     min_data_in_leaf: int = 10
     lambda_l2: float = 1.0
+    feature_fraction: float = 1.0
     feature_fraction_bynode: float = 0.5
     bagging_fraction: float = 0.8
     extra_trees: bool = False  # one random threshold per input, instead of the best

@@ -11,7 +11,7 @@ from ..data import PanelEncoder
 from ..errors import ModelFileError
 from ..metrics import SMALLEST
 from ._graph import Graph
-from ._onnx_densities import predict_densities
+from ._onnx_densities import factors, predict_densities
 from ._onnx_encoders import refused_rows
 from ._onnx_networks import finish, predict_rows, series_graph
 from ._onnx_trees import predict_trees
@@ -20,6 +20,9 @@ from ._onnx_trees import predict_trees
 # (n, 1), double.
 FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
     "density": predict_densities,
+    "factors": lambda g, family, x: predict_rows(
+        g, family.family.model, factors(g, family.factors, x)
+    ),
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }

@@ -36,8 +36,8 @@ FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains th
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
-RICH_COLUMNS = 100  # "auto": wider tables are encoded piecewise …
-PIECEWISE_ENTRIES = 2**23  # … up to this size, plainly beyond: an entry becomes 14 inputs
+PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise …
+PIECEWISE_ENTRIES = 2**25  # … up to this size: an entry becomes 14 inputs
 LONGEST = 1e300  # keeps differences of any two times finite
 
 
@@ -377,14 +377,25 @@ class Encoder:
         return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
 
 
+def auto_encoding(rows: int, columns: int) -> str:
+    """What the numeric encoding "auto" is for a table of this size.
+
+    >>> auto_encoding(500, 20), auto_encoding(500, 200), auto_encoding(10**6, 200)
+    ('rich', 'piecewise', 'plain')
+    """
+    if rows < PIECEWISE_ROWS and columns <= PIECEWISE_COLUMNS:
+        return "rich"
+    return "piecewise" if rows * columns <= PIECEWISE_ENTRIES else "plain"
+
+
 class TableEncoder(Encoder):
     """Learns how to scale and encode tables, and encodes them.
 
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich",
-        "piecewise" (see `Number`) or "auto": rich up to 100 columns, piecewise above, plain for
-        more than 8 million entries
+        "piecewise" (see `Number`) or "auto": rich for less than 2,000 rows of up to 100 columns,
+        else piecewise, but plain for more than 33 million entries
     owner : the estimator's name, for error messages
 
     >>> import pandas as pd
@@ -414,11 +425,9 @@ class TableEncoder(Encoder):
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
         chosen = self._chosen_categories(columns)
-        encoding, width = self.numeric_encoding, len(columns.names)
-        if encoding == "auto" and width <= RICH_COLUMNS:
-            encoding = "rich"
-        elif encoding == "auto":
-            encoding = "piecewise" if width * columns.n_rows <= PIECEWISE_ENTRIES else "plain"
+        encoding = self.numeric_encoding
+        if encoding == "auto":
+            encoding = auto_encoding(columns.n_rows, len(columns.names))
         self.named = columns.named
         self.plans = [
             Category.learn(name, array) if category else Number.learn(name, array, encoding)

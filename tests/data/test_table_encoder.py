@@ -94,7 +94,7 @@ def test_auto_is_rich_for_small_tables_piecewise_for_others_and_plain_for_huge_o
     X = np.random.default_rng(0).normal(size=(20, 101))
     assert fit(X[:, :100]).n_entries == 2 * 100
     assert fit(X).n_entries == fit(X[:, :100].repeat(100, 0)).n_entries + 14 == (2 + 12) * 101
-    monkeypatch.setattr(_encoders, "PIECEWISE_ENTRIES", 20 * 100)
+    monkeypatch.setattr(_encoders, "LARGEST_TABLE", 20 * 101 * 3)
     assert fit(X).n_entries == 101
 
 

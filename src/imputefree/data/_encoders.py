@@ -30,14 +30,15 @@ OUTLIER = 5.0  # robust standard deviations from the median beyond which a value
 TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
 FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
-BINS = 12  # of a piecewise encoding
+BINS, MOST_BINS, FEWEST_BINS = 12, 48, 4  # of a piecewise encoding
+ROWS_PER_BIN = 500  # above 12 bins
+MOST_INPUTS, LARGEST_TABLE = 5000, 2**27  # inputs of all bins, and numbers in a table of them
 BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
-PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise …
-PIECEWISE_ENTRIES = 2**25  # … up to this size: an entry becomes 14 inputs
+PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise
 LONGEST = 1e300  # keeps differences of any two times finite
 
 
@@ -103,15 +104,23 @@ def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, ndtri(share)
 
 
-def bin_edges(values: np.ndarray) -> np.ndarray:
-    """Observed values that cut a column into at most twelve bins of equal shares, if it can be.
+def bin_edges(values: np.ndarray, bins: int) -> np.ndarray:
+    """Values that cut a column into at most so many bins.
 
-    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]))
-    array([ 0.,  8., 16., 24., 32., 41., 49.])
+    A value that more rows than a bin's share have is an edge, so that a column of mostly zeros is
+    not cut at zero alone; the other edges cut the other rows into equal shares.
+
+    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]), 6)
+    array([ 0.,  1., 11., 20., 30., 39., 49.])
     """
-    seen = np.sort(values[~np.isnan(values)])
-    seen[np.abs(seen) < TINY] = 0.0
-    return np.unique(seen[np.linspace(0, len(seen) - 1, BINS + 1).round().astype(int)])
+    seen = values[~np.isnan(values)]
+    distinct, counts = np.unique(np.where(np.abs(seen) < TINY, 0.0, seen), return_counts=True)
+    common = counts > len(seen) / bins
+    others = np.repeat(distinct[~common], counts[~common])
+    if not len(others):
+        return distinct
+    at = np.linspace(0, len(others) - 1, max(bins + 1 - common.sum(), 2)).round().astype(int)
+    return np.union1d(distinct[common], others[at])
 
 
 def reach_into_bins(values: np.ndarray, edges: Sequence[float]) -> np.ndarray:
@@ -132,8 +141,8 @@ class Number:
     """A numeric column: its scaled value and, in a rich encoding, inputs that help small tables.
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
-    and in a piecewise encoding how far the value reaches into each of up to twelve bins, between
-    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it.
+    and in a piecewise encoding how far the value reaches into each bin between `edges` (see
+    `bin_edges`): -1/4 below the bin, 1/4 above it.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -152,7 +161,9 @@ class Number:
     edges: list[float] = field(default_factory=list)
 
     @classmethod
-    def learn(cls, name: str, array: np.ndarray, encoding: str = "rich") -> Number:
+    def learn(
+        cls, name: str, array: np.ndarray, encoding: str = "rich", bins: int = BINS
+    ) -> Number:
         """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
         levels = knots = scores = edges = np.empty(0)
         rich = encoding in ("rich", "piecewise")
@@ -161,7 +172,7 @@ class Number:
             if rich:
                 knots, scores = normal_score_knots(array)
             if encoding == "piecewise":
-                edges = bin_edges(array)
+                edges = bin_edges(array, max(bins, FEWEST_BINS))
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
             distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
             counts = np.ones(len(distinct), dtype=int)
@@ -377,15 +388,18 @@ class Encoder:
         return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
 
 
-def auto_encoding(rows: int, columns: int) -> str:
-    """What the numeric encoding "auto" is for a table of this size.
+def n_bins(rows: int, columns: int) -> int:
+    """How many bins a number gets in a piecewise encoding: more rows, finer bins.
 
-    >>> auto_encoding(500, 20), auto_encoding(500, 200), auto_encoding(10**6, 200)
-    ('rich', 'piecewise', 'plain')
+    >>> n_bins(500, 20), n_bins(30_000, 20), n_bins(1_000_000, 20), n_bins(1_000_000, 200)
+    (12, 48, 6, 0)
     """
-    if rows < PIECEWISE_ROWS and columns <= PIECEWISE_COLUMNS:
-        return "rich"
-    return "piecewise" if rows * columns <= PIECEWISE_ENTRIES else "plain"
+    columns = max(columns, 1)
+    return min(
+        max(BINS, min(rows // ROWS_PER_BIN, MOST_BINS)),
+        max(MOST_INPUTS // columns, FEWEST_BINS),
+        LARGEST_TABLE // (rows * columns),
+    )
 
 
 class TableEncoder(Encoder):
@@ -394,8 +408,8 @@ class TableEncoder(Encoder):
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich",
-        "piecewise" (see `Number`) or "auto": rich for less than 2,000 rows of up to 100 columns,
-        else piecewise, but plain for more than 33 million entries
+        "piecewise" (see `Number` and `n_bins`) or "auto": rich for less than 2,000 rows of up to
+        100 columns, else piecewise, but plain for tables so large that bins would take gigabytes
     owner : the estimator's name, for error messages
 
     >>> import pandas as pd
@@ -425,12 +439,14 @@ class TableEncoder(Encoder):
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
         chosen = self._chosen_categories(columns)
-        encoding = self.numeric_encoding
+        encoding, rows, width = self.numeric_encoding, columns.n_rows, len(columns.names)
+        bins = n_bins(rows, width)
         if encoding == "auto":
-            encoding = auto_encoding(columns.n_rows, len(columns.names))
+            small = rows < PIECEWISE_ROWS and width <= PIECEWISE_COLUMNS
+            encoding = "rich" if small else "piecewise" if bins >= FEWEST_BINS else "plain"
         self.named = columns.named
         self.plans = [
-            Category.learn(name, array) if category else Number.learn(name, array, encoding)
+            Category.learn(name, array) if category else Number.learn(name, array, encoding, bins)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self

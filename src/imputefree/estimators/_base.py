@@ -140,7 +140,7 @@ class GILEstimator(Engine, Parameters):
                 for weight, before in zip(fitted, weights, strict=True):
                     weight.data = before  # members may have left
             if fitted:
-                self.predictor_.members = self.predictor_.shape["members"]
+                self.predictor_.members = len(weights[0])
                 self._trainer = None  # Adam's moments are those of the failed attempt
             if policy is not None:
                 self.policy_ = policy

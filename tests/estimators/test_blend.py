@@ -55,7 +55,8 @@ def test_sklearn(estimator, check):
 def test_families_are_weighted_and_predict_unseen_rows(classifier, regressor):
     X, y = frame(seed=1)
     assert sum(classifier.weights_.values()) == pytest.approx(1)
-    assert set(classifier.weights_) == {"trees", "network"}
+    assert set(classifier.weights_) == {"density", "trees", "network"}
+    assert set(regressor.weights_) == {"trees", "network"}
     assert classifier.score(X, np.where(y > 0.5, "ill", "well")) > 0.75
     assert regressor.score(X, y) > 0.4
     np.testing.assert_allclose(classifier.predict_proba(X).sum(1), 1)
@@ -86,7 +87,7 @@ def test_scores_are_those_of_rows_that_were_held_out(classifier, regressor):
     assert set(regressor.losses_) == set(regressor.weights_) == set(regressor.seconds_)
 
 
-@pytest.mark.parametrize("name", ["trees", "network"])
+@pytest.mark.parametrize("name", ["density", "trees", "factors", "network"])
 def test_one_family_alone(name):
     X, y = frame(80)
     model = ImputeFreeRegressor(families=[name], random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Exported blends predict what the estimator predicts: trees, networks and their pool."""
+"""Exported blends predict what the estimator predicts: densities, trees, networks, the pool."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ CASES = {
     "trees, three classes": ("classes", ["trees"]),
     "trees, numbers": ("numbers", ["trees"]),
     "network": ("binary", ["network"]),
+    "trees and network": ("binary", ["trees", "network"]),
+    "densities, two classes": ("binary", ["density"]),
+    "densities, three classes": ("classes", ["density"]),
+    "densities, numbers": ("numbers", ["density"]),
 }
 pytestmark = pytest.mark.slow
 
@@ -52,7 +56,7 @@ def test_random_gaps(case):
         assert apart(model, session, path, gappy_frame(rows, seed)) < 1e-5
 
 
-@pytest.mark.parametrize("case", ["two classes", "trees, numbers"])
+@pytest.mark.parametrize("case", ["two classes", "trees, numbers", "densities, numbers"])
 def test_unseen_categories_are_gaps(case):
     model, path, session = exported(case)
     X = gappy_frame(20, 3)
@@ -74,7 +78,7 @@ def test_values_at_a_threshold_go_the_same_way(case):
 
 
 def test_both_families_are_in_the_graph_and_only_those_with_weight():
-    model, path, _ = exported("two classes")
+    model, path, _ = exported("trees and network")
     assert all(weight > 0 for weight in model.weights_.values())
     assert "TreeEnsembleRegressor" in operations(path)
     assert "MatMul" in operations(path)
@@ -86,9 +90,10 @@ def operations(path):
     return {node.op_type for node in onnx.load(path).graph.node}
 
 
-def test_every_column_matters():
+@pytest.mark.parametrize("case", ["trees, numbers", "densities, three classes"])
+def test_every_column_matters(case):
     """Otherwise agreement would prove little."""
-    _, path, session = exported("trees, numbers")
+    _, path, session = exported(case)
     X = encode(path, gappy_frame(100, 1))["X"]
     for j in range(X.shape[1]):
         without = X.copy()

@@ -22,7 +22,7 @@ from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, 
 from ._columns import Columns, feature_count_error, to_strings
 from ._panel import Panel
 from ._panel_frames import first_steps
-from ._summaries import summarise
+from ._summaries import EXTENT, summarise
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
@@ -34,6 +34,9 @@ BINS, MOST_BINS, FEWEST_BINS = 12, 48, 4  # of a piecewise encoding
 ROWS_PER_BIN = 500  # above 12 bins
 MOST_INPUTS, LARGEST_TABLE = 5000, 2**27  # inputs of all bins, and numbers in a table of them
 BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
+_TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
+FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
+FINE_BIN_SIZE = 2.0
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
@@ -104,27 +107,28 @@ def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, ndtri(share)
 
 
-def bin_edges(values: np.ndarray, bins: int) -> np.ndarray:
-    """Values that cut a column into at most so many bins.
+def bin_edges(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Observed values that cut a column into bins.
 
-    A value that more rows than a bin's share have is an edge, so that a column of mostly zeros is
-    not cut at zero alone; the other edges cut the other rows into equal shares.
+    A value that more rows have than an average bin is an edge, so that a column of mostly zeros is
+    not cut at zero alone. Of the other rows, `shares` lie below the other edges.
 
-    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]), 6)
-    array([ 0.,  1., 11., 20., 30., 39., 49.])
+    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]), np.linspace(0, 1, 7))
+    array([ 0.,  1.,  9., 17., 25., 33., 41., 49.])
     """
     seen = values[~np.isnan(values)]
     distinct, counts = np.unique(np.where(np.abs(seen) < TINY, 0.0, seen), return_counts=True)
-    common = counts > len(seen) / bins
+    common = counts > len(seen) / (len(shares) - 1)
     others = np.repeat(distinct[~common], counts[~common])
     if not len(others):
         return distinct
-    at = np.linspace(0, len(others) - 1, max(bins + 1 - common.sum(), 2)).round().astype(int)
-    return np.union1d(distinct[common], others[at])
+    return np.union1d(distinct[common], others[(shares * (len(others) - 1)).round().astype(int)])
 
 
-def reach_into_bins(values: np.ndarray, edges: Sequence[float]) -> np.ndarray:
-    """How far values (n,) reach into the bins between edges (b + 1,): -1/4 to 1/4; (n, b).
+def reach_into_bins(
+    values: np.ndarray, edges: Sequence[float], size: float = BIN_SIZE
+) -> np.ndarray:
+    """How far values (n,) reach into the bins between edges (b + 1,): -size/2 to size/2; (n, b).
 
     >>> reach_into_bins(np.array([1.0, 2.5, 9.0]), [1.0, 2.0, 4.0])
     array([[-0.25 , -0.25 ],
@@ -133,7 +137,7 @@ def reach_into_bins(values: np.ndarray, edges: Sequence[float]) -> np.ndarray:
     """
     low, high = np.array(edges[:-1]) / 2, np.array(edges[1:]) / 2  # half, so that none overflows
     share = np.clip((values[:, None] / 2 - low) / (high - low), 0.0, 1.0)
-    return BIN_SIZE * (share - 0.5)
+    return size * (share - 0.5)
 
 
 @dataclass
@@ -142,7 +146,8 @@ class Number:
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
     and in a piecewise encoding how far the value reaches into each bin between `edges` (see
-    `bin_edges`): -1/4 below the bin, 1/4 above it.
+    `bin_edges`): -1/4 below the bin, 1/4 above it. A fine encoding has more bins, with small ones
+    at both ends, and -1 and 1.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -159,6 +164,7 @@ class Number:
     values: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
+    bin_size: float = BIN_SIZE
 
     @classmethod
     def learn(
@@ -166,13 +172,15 @@ class Number:
     ) -> Number:
         """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
         levels = knots = scores = edges = np.empty(0)
-        rich = encoding in ("rich", "piecewise")
+        rich = encoding in ("rich", "piecewise", "fine")
         distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
         if len(distinct) > FEW_VALUES:
             if rich:
                 knots, scores = normal_score_knots(array)
             if encoding == "piecewise":
-                edges = bin_edges(array, max(bins, FEWEST_BINS))
+                edges = bin_edges(array, np.linspace(0.0, 1.0, max(bins, FEWEST_BINS) + 1))
+            elif encoding == "fine":
+                edges = bin_edges(array, FINE_SHARES)
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
             distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
             counts = np.ones(len(distinct), dtype=int)
@@ -182,7 +190,8 @@ class Number:
         inputs = levels.tolist(), knots.tolist(), scores.tolist()
         gaps, scaled = bool(np.isnan(array).any()), encoding != "unscaled"
         values = distinct.tolist(), shares.tolist()
-        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist())
+        size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
+        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist(), size)
 
     @property
     def inputs(self) -> list[str]:
@@ -201,7 +210,9 @@ class Number:
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
         if self.edges:
-            out[seen, 2 : len(self.edges) + 1] = reach_into_bins(array[seen], self.edges)
+            out[seen, 2 : len(self.edges) + 1] = reach_into_bins(
+                array[seen], self.edges, self.bin_size
+            )
         for i, level in enumerate(self.levels, start=1):
             out[array == level, i] = FEW_VALUES_SIZE
         return seen, []
@@ -411,6 +422,7 @@ class TableEncoder(Encoder):
         "piecewise" (see `Number` and `n_bins`) or "auto": rich for less than 2,000 rows of up to
         100 columns, else piecewise, but plain for tables so large that bins would take gigabytes
     owner : the estimator's name, for error messages
+    fine : names of columns whose numbers get a fine encoding
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
@@ -430,8 +442,10 @@ class TableEncoder(Encoder):
         indicator: bool = True,
         numeric_encoding: str = "auto",
         owner: str = "TableEncoder",
+        fine: Sequence[str] = (),
     ) -> None:
         self.categorical_features = categorical_features
+        self.fine = fine
         self.indicator = indicator
         self.numeric_encoding = numeric_encoding
         self.owner = owner
@@ -446,7 +460,9 @@ class TableEncoder(Encoder):
             encoding = "rich" if small else "piecewise" if bins >= FEWEST_BINS else "plain"
         self.named = columns.named
         self.plans = [
-            Category.learn(name, array) if category else Number.learn(name, array, encoding, bins)
+            Category.learn(name, array)
+            if category
+            else Number.learn(name, array, "fine" if name in self.fine else encoding, bins)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self
@@ -460,13 +476,12 @@ class TableEncoder(Encoder):
 
         Numbers as they are, 0 or 1 for each level of a category, NaN where missing.
         """
-        out = np.full((columns.n_rows, self.n_entries), np.nan)
+        out = np.zeros((columns.n_rows, self.n_entries))
         start = 0
         for plan, array in zip(self.plans, self._match(columns), strict=True):
             block = out[:, start : start + len(plan.inputs)]
             start += block.shape[1]
             if isinstance(plan, Category):
-                block[:] = 0.0
                 seen, _ = plan.encode(array, block, self._label(plan))
                 block[~seen] = np.nan
             else:
@@ -612,7 +627,8 @@ class PanelEncoder(Encoder):
         self._join_plans()
         self.summaries = None
         if self.summary is not None:
-            self.summaries = TableEncoder("auto", self.indicator, self.summary, self.owner)
+            options = (self.indicator, self.summary, self.owner)
+            self.summaries = TableEncoder("auto", *options, fine=EXTENT)
             self.summaries.fit(self.summarised(panel))
         later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
         distances = np.minimum(_since(panel)[later], LONGEST)
@@ -633,6 +649,11 @@ class PanelEncoder(Encoder):
         since = [f"time since {self.steps.names[j]}" for j in self.timed_columns()]
         since += ["time since the last step"] * self.uneven
         return super().input_names + since
+
+    def known_columns(self) -> tuple[list[str] | None, list[str]]:
+        """Names of the columns of a step (None if training had none), and of static columns."""
+        names = self.steps.names if self.steps.named else None
+        return names, self.statics.names if self.statics else []
 
     def summarised(self, panel: Panel) -> Columns:
         """Summaries of series (see `summarise`), from columns and levels that training knew."""

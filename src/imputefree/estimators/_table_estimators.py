@@ -106,9 +106,9 @@ class GILClassifier(ClassTarget, TableEstimator):
         "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
         scale, such as pixels; the placeholder is then in their units. "rich" adds its normal score
         (a number with more than ten distinct values) or one input per value, and "piecewise" also
-        up to 48 bins that a value fills one after the other. "auto" is rich for less than 2,000 rows
-        of up to 100 columns, else piecewise, but plain for tables so large that bins would take
-        gigabytes.
+        up to 48 bins that a value fills one after the other. "auto" is rich for less than 2,000
+        rows of up to 100 columns, else piecewise, but plain for tables so large that bins would
+        take gigabytes.
     encoder : callable or None, default=None
         Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
     hide : float or "auto", default="auto"

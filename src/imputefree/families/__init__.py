@@ -4,9 +4,26 @@ A family has `fit(task)`, which returns out-of-fold predictions, and `predict(in
 `FamilyTask`. Networks are in `imputefree.gil`; here are trees and densities.
 """
 
+from ._density_family import DensityFamily
+from ._factor_inputs import FactorInputs, OnFactors
+from ._factor_mixture import FactorMixture
 from ._family import FamilyTask
 from ._pooling import Pool
+from ._product_mixture import Background, Mixture
 from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
 from ._tree_family import Growth, TreeFamily
 
-__all__ = ["NEARLY_ZERO", "FamilyTask", "Growth", "Pool", "TreeEnsemble", "TreeFamily"]
+__all__ = [
+    "NEARLY_ZERO",
+    "Background",
+    "DensityFamily",
+    "FactorInputs",
+    "FactorMixture",
+    "FamilyTask",
+    "Growth",
+    "Mixture",
+    "OnFactors",
+    "Pool",
+    "TreeEnsemble",
+    "TreeFamily",
+]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import (
-    BIN_SIZE,
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
@@ -78,14 +77,16 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
         inputs += [(j, 0) for j in numbers]
     ranked = {j: plan for j, plan in numbers.items() if plan.knots}
     if ranked:
-        parts.append(_normal_scores(g, pick(g, x, list(ranked), len(plans)), list(ranked.values())))
+        maps = [(np.array(plan.knots), np.array(plan.scores)) for plan in ranked.values()]
+        parts.append(interpolated(g, pick(g, x, list(ranked), len(plans)), maps))
         inputs += [(j, 1) for j in ranked]
     binned = [(j, i) for j, plan in numbers.items() for i in range(len(plan.edges) - 1)]
     if binned:
         low, high = np.array([numbers[j].edges[i : i + 2] for j, i in binned]).T / 2
         halves = g("Div", pick(g, x, [j for j, _ in binned], len(plans)), 2.0)
         share = g("Clip", g("Div", g("Sub", halves, low), high - low), 0.0, 1.0)
-        parts.append(g("Mul", g("Sub", share, 0.5), BIN_SIZE))
+        sizes = np.array([numbers[j].bin_size for j, _ in binned])
+        parts.append(g("Mul", g("Sub", share, 0.5), sizes))
         inputs += [(j, i + 2) for j, i in binned]
     switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
     if switches:
@@ -103,23 +104,25 @@ def _scale(g: Graph, x: str, plans: list[Number]) -> str:
     return g("Div", z, g("Sqrt", g("Add", g("Mul", bend, bend), 1.0)))
 
 
-def _normal_scores(g: Graph, x: str, plans: Sequence[Number]) -> str:
+def interpolated(g: Graph, x: str, maps: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
     """`np.interp` for all columns at once; x (n, C) double -> (n, C) double, arbitrary where NaN.
+
+    maps : knots and scores of each column
 
     ONNX has no search in sorted numbers. Knots lie in blocks of about the square root of their
     number: one comparison with the first knot of each block finds the block, one with its knots the
     position. So a value costs some 24 comparisons rather than 129, and the graph stays short.
     """
-    size = math.ceil(math.sqrt(max(len(plan.knots) for plan in plans)))
-    knots = np.full((len(plans), size * size), np.inf)
-    lines = np.zeros((len(plans), size * size, 3))  # knot, score there, slope after it
-    for j, plan in enumerate(plans):
-        count = len(plan.knots)
-        knots[j, :count] = lines[j, :count, 0] = plan.knots
-        lines[j, :count, 1] = plan.scores
+    size = math.ceil(math.sqrt(max(len(points) for points, _ in maps)))
+    knots = np.full((len(maps), size * size), np.inf)
+    lines = np.zeros((len(maps), size * size, 3))  # knot, score there, slope after it
+    for j, (points, scores) in enumerate(maps):
+        count = len(points)
+        knots[j, :count] = lines[j, :count, 0] = points
+        lines[j, :count, 1] = scores
         with np.errstate(over="ignore"):
-            lines[j, : count - 1, 2] = np.diff(plan.scores) / np.diff(plan.knots)
-    first, last = knots[:, 0], np.array([plan.knots[-1] for plan in plans])
+            lines[j, : count - 1, 2] = np.diff(scores) / np.diff(points)
+    first, last = knots[:, 0], np.array([points[-1] for points, _ in maps])
     x = g("Where", g("IsNaN", x), first, x)
     x = g("Min", g("Max", x, first), last)  # scores are constant beyond the ends
     value = g("Unsqueeze", x, np.array([2]))  # (n, C, 1)
@@ -128,8 +131,8 @@ def _normal_scores(g: Graph, x: str, plans: Sequence[Number]) -> str:
         reached = g("Cast", g("GreaterOrEqual", value, bounds), to=INT32)
         return g("ReduceSum", reached, np.array([2]), keepdims=0)
 
-    blocks = knots.reshape(len(plans), size, size)
-    offsets = np.arange(len(plans), dtype=np.int32) * np.int32(size)
+    blocks = knots.reshape(len(maps), size, size)
+    offsets = np.arange(len(maps), dtype=np.int32) * np.int32(size)
     block = g("Add", count_reached(blocks[:, 1:, 0]), offsets)
     inside = g("Gather", blocks.reshape(-1, size), block, axis=0)  # (n, C, size)
     reached = g("Add", g("Mul", block, np.int32(size)), count_reached(inside))

@@ -11,6 +11,7 @@ from ..data import PanelEncoder
 from ..errors import ModelFileError
 from ..metrics import SMALLEST
 from ._graph import Graph
+from ._onnx_densities import predict_densities
 from ._onnx_encoders import refused_rows
 from ._onnx_networks import finish, predict_rows, series_graph
 from ._onnx_trees import predict_trees
@@ -18,6 +19,7 @@ from ._onnx_trees import predict_trees
 # By name: a fitted family and raw columns (n, C) -> probabilities (n, classes), or scaled numbers
 # (n, 1), double.
 FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
+    "density": predict_densities,
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }

@@ -24,10 +24,9 @@ from ...data import (
     remember_columns,
 )
 from ...errors import InputError
+from ...families import Background, Mixture
 from ..imputers._mixture import (
     MIXTURE_RULES,
-    Background,
-    Mixture,
     MixtureParameters,
     choose_kind,
     new_mixture,

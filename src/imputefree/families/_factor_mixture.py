@@ -1,0 +1,255 @@
+"""A mixture of factor analysers fitted to observed entries alone, gaps integrated out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import torch
+
+from ._product_mixture import Array, Background, check_parameters, normalise
+
+BLOCK = 2**21  # numbers in a block of rows: bounds the memory of their moments
+
+
+class _Moments(NamedTuple):
+    """Sums over rows that an M-step needs, for one component; x and 0 for gaps, m the mask.
+
+    zz : (d, T) of m E[(z, 1)(z, 1)'], its upper part, then the row of z, then 1
+    xz : (d, q + 1) of x E[(z, 1)]
+    xx : (d,) of x²
+    """
+
+    zz: Array
+    xz: Array
+    xx: Array
+
+
+@dataclass(eq=False, repr=False)
+class FactorMixture:
+    """K Gaussians, each with q directions in which columns move together; EM on observed entries.
+
+    Under component k a row is x = mu_k + L_k z + e with q factors z ~ N(0, I) and independent noise
+    e_j ~ N(0, v_kj). Missing entries drop out: with o the observed columns,
+
+        x_o ~ N(mu_o, L_o L_o' + diag v_o),
+
+    whose inverse and determinant only need the (q, q) matrix A = I + L_o' diag(1/v_o) L_o. The
+    entries of A are linear in the mask: those of all rows are one product of (n, d) by
+    (d, q (q+1) / 2), and so are the sums of an M-step. No loop runs over rows or patterns of gaps.
+
+    Prior: each component also sees `smoothing` pseudo-rows, x as in the background and independent
+    of z. They shrink loadings, and keep columns that are hardly ever observed near the background.
+    EM never decreases the log-likelihood of the rows plus the expected one of the pseudo-rows
+    (`history_`). Noise variances stay above `floor` times the median variance of the columns.
+
+    Parameters
+    ----------
+    n_components, n_factors : K, at most the number of rows with an entry; and q
+    smoothing, floor : see above
+    max_iter, tol : EM stops after this many iterations, or when one gains less than tol per entry
+    dtype : of the matrix products
+
+    Fitted: weights_ (K,), means_ (K, d), loadings_ (K, d, q), noise_ (K, d), center_ (d,),
+    history_.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(500, 1)) * [1.0, 2.0, -1.0] + 0.1 * rng.normal(size=(500, 3))
+    >>> model = FactorMixture(1, 1, rng=rng).fit(x, rng.random(x.shape) < 0.7)
+    >>> some = np.array([[True, False, False]])  # the row 1 ? ?
+    >>> model.posterior_mean(np.array([[1.0, 0.0, 0.0]]), some).round(1).tolist()
+    [[1.0, 2.0, -1.0]]
+    """
+
+    n_components: int = 1
+    n_factors: int = 5
+    _: KW_ONLY
+    smoothing: float = 1.0
+    floor: float = 0.01
+    max_iter: int = 30
+    tol: float = 1e-4
+    dtype: Any = np.float64
+    rng: Any = None
+    weights_: Array = field(init=False)
+    means_: Array = field(init=False)
+    loadings_: Array = field(init=False)
+    noise_: Array = field(init=False)
+    center_: Array = field(init=False)
+
+    def fit(
+        self,
+        values: Array,
+        observed: Array,
+        background: Background | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Self:
+        """EM; values, observed (n, d). Values of gaps are ignored. `stop` ends it early."""
+        base = background or Background.of(values, observed, "gaussian")
+        self.center_ = base.mean
+        filled, seen = self._prepared(values, observed)
+        self._start(filled, observed, base)
+        entries = max(int(observed.sum()), 1)
+        self.history_: list[float] = []
+        for step in range(self.max_iter + 1):
+            objective, counts, moments = self._expect(filled, seen, base)
+            self.history_.append(objective)
+            gain = objective - self.history_[-2] if step else np.inf
+            if step == self.max_iter or gain < self.tol * entries or stop():
+                break
+            self._maximise(counts, moments, base)
+        return self
+
+    def log_likelihood(self, values: Array, observed: Array) -> Array:
+        """Log-density of each row's observed entries; (n, d) -> (n,) float64."""
+        blocks = self._joint(*self._prepared(values, observed))
+        return np.concatenate([normalise(joint)[0] for *_, joint, _ in blocks])
+
+    def posterior_mean(self, values: Array, observed: Array) -> Array:
+        """Expected value of every entry given the observed ones; (n, d) -> (n, d)."""
+        blocks = []
+        for *_, joint, factors in self._joint(*self._prepared(values, observed)):
+            share = normalise(joint)[1]  # (b, K)
+            blocks.append(share @ self.means_)
+            for k, (z, _) in enumerate(factors):
+                blocks[-1] += (share[:, [k]] * z) @ self.loadings_[k].T
+        return np.concatenate(blocks)
+
+    def posterior_factors(self, values: Array, observed: Array) -> Array:
+        """Expected factors given the observed entries; (n, d) -> (n, q)."""
+        blocks = []
+        for *_, joint, factors in self._joint(*self._prepared(values, observed)):
+            share = normalise(joint)[1]
+            weighted = [share[:, [k]] * z for k, (z, _) in enumerate(factors)]
+            blocks.append(np.add.reduce(weighted))
+        return np.concatenate(blocks)
+
+    def parameters(self) -> dict[str, Array]:
+        """The fitted arrays with one row per component."""
+        names = ("weights_", "means_", "loadings_", "noise_")
+        return {name: getattr(self, name) for name in names}
+
+    def restore(self, center: Array, parameters: dict[str, Array]) -> Self:
+        """The inverse of `parameters`; a ValueError if these are not a density."""
+        k, d = len(parameters["weights_"]), len(center)
+        check_parameters(
+            parameters,
+            weights_=(k,),
+            means_=(k, d),
+            noise_=(k, d),
+            loadings_=(k, d, self.n_factors),
+        )
+        self.center_ = center
+        vars(self).update(parameters)
+        if (self.noise_ <= 0).any():
+            raise ValueError("a density has no noise")
+        return self
+
+    def _prepared(self, values: Array, observed: Array) -> tuple[Array, Array]:
+        """Centred values with 0 for gaps, and the mask, in the dtype of products; (n, d) each."""
+        filled = np.where(observed, values - self.center_, 0.0).astype(self.dtype)
+        return filled, observed.astype(self.dtype)
+
+    # ---- EM
+    def _start(self, filled: Array, observed: Array, base: Background) -> None:
+        """Random loadings; one of several components starts half way to a random row."""
+        rng = self.rng or np.random.default_rng()
+        candidates = np.flatnonzero(observed.any(1))
+        k = max(min(self.n_components, len(candidates)), 1)
+        self.weights_ = np.full(k, 1 / k)
+        self.means_ = np.tile(base.mean, (k, 1))
+        if k > 1:
+            self.means_ += filled[rng.permutation(candidates)[:k]] / 2
+        shape = (k, filled.shape[1], self.n_factors)
+        size = np.sqrt(base.variance / (2 * self.n_factors))
+        self.loadings_ = rng.normal(size=shape) * size[:, None]
+        self.noise_ = np.tile(np.maximum(base.variance / 2, self._least_noise(base)), (k, 1))
+
+    def _least_noise(self, base: Background) -> float:
+        return float(self.floor * np.median(base.variance))
+
+    def _expect(
+        self, filled: Array, seen: Array, base: Background
+    ) -> tuple[float, Array, list[_Moments]]:
+        """The objective at these parameters, and rows and moments per component."""
+        k, d, q = self.loadings_.shape
+        upper = np.triu_indices(q)
+        shapes = ((d, len(upper[0]) + q + 1), (d, q + 1), (d,))
+        counts, moments = np.zeros(k), [_Moments(*map(np.zeros, shapes)) for _ in range(k)]
+        away = base.variance + (base.mean - self.means_) ** 2 + (self.loadings_**2).sum(2)
+        pseudo = np.log(2 * np.pi * self.noise_) + away / self.noise_
+        objective = self.smoothing * float(np.log(self.weights_).sum() - 0.5 * pseudo.sum())
+        for x, m, joint, factors in self._joint(filled, seen):
+            likelihood, share = normalise(joint)
+            objective += float(likelihood.sum())
+            counts += share.sum(0)
+            share = share.astype(self.dtype)
+            for c, (z, cholesky) in enumerate(factors):
+                inverse = torch.cholesky_inverse(cholesky).numpy()
+                first = np.hstack([z, np.ones((len(z), 1), z.dtype)])
+                second = inverse[:, upper[0], upper[1]] + z[:, upper[0]] * z[:, upper[1]]
+                sums = moments[c]
+                sums.zz[:] += m.T @ (share[:, [c]] * np.hstack([second, first]))
+                sums.xz[:] += x.T @ (share[:, [c]] * first)
+                sums.xx[:] += share[:, c] @ (x * x)
+        return objective, counts, moments
+
+    def _maximise(self, counts: Array, moments: list[_Moments], base: Background) -> None:
+        """The parameters that fit these moments (and the pseudo-rows) best."""
+        q, prior = self.n_factors, self.smoothing
+        upper = np.triu_indices(q)
+        weights = counts + prior
+        self.weights_ = weights / weights.sum()
+        for k, sums in enumerate(moments):  # a regression on (z, 1) for each column
+            gram = np.empty((len(sums.xx), q + 1, q + 1))
+            gram[:, upper[0], upper[1]] = gram[:, upper[1], upper[0]] = sums.zz[:, : -q - 1]
+            gram[:, q, :] = gram[:, :, q] = sums.zz[:, -q - 1 :]
+            gram += prior * np.eye(q + 1)
+            slope = np.linalg.solve(gram, sums.xz[:, :, None])[:, :, 0]
+            left = sums.xx + prior * base.variance - (slope * sums.xz).sum(1)
+            self.loadings_[k], self.means_[k] = slope[:, :q], base.mean + slope[:, q]
+            self.noise_[k] = np.maximum(left / gram[:, q, q], self._least_noise(base))
+
+    def _joint(
+        self, filled: Array, seen: Array
+    ) -> Iterator[tuple[Array, Array, Array, list[tuple[Array, torch.Tensor]]]]:
+        """Blocks of rows: values, mask, log p(component, entries) (b, K), and per component the
+        factors' posterior mean (b, q) and the Cholesky factor of its precision A (b, q, q)."""
+        _, d, q = self.loadings_.shape
+        upper = np.triu_indices(q)
+        slopes = [self._slopes(k, upper) for k in range(len(self.weights_))]
+        step = max(BLOCK // max(2 * q * q, d), 1)
+        for at in range(0, len(filled), step):
+            x, m = filled[at : at + step], seen[at : at + step]
+            joint, factors = np.empty((len(x), len(slopes))), []
+            for k, (on_mask, on_values, on_squares) in enumerate(slopes):
+                masked, valued = m @ on_mask, x @ on_values
+                precision = np.empty((len(x), q, q), self.dtype)
+                precision[:, upper[0], upper[1]] = masked[:, : -q - 1]
+                precision[:, upper[1], upper[0]] = masked[:, : -q - 1]
+                precision += np.eye(q, dtype=self.dtype)
+                pull = torch.from_numpy(valued[:, :q] + masked[:, -q - 1 : -1])[:, :, None]
+                cholesky = torch.linalg.cholesky(torch.from_numpy(precision))
+                white = torch.linalg.solve_triangular(cholesky, pull, upper=False)
+                z = torch.linalg.solve_triangular(cholesky.mT, white, upper=True)
+                volume = cholesky.diagonal(dim1=1, dim2=2).log().sum(1)
+                gaussian = 0.5 * (white**2).sum((1, 2)) - volume
+                linear = valued[:, q] + masked[:, -1] + (x * x) @ on_squares
+                joint[:, k] = np.log(self.weights_[k]) + linear + gaussian.numpy()
+                factors.append((z[:, :, 0].numpy(), cholesky))
+            yield x, m, joint, factors
+
+    def _slopes(self, k: int, upper: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+        """What the mask, the values and their squares are multiplied by; (d, T), (d, q+1), (d,)."""
+        mean, noise, loadings = self.means_[k] - self.center_, self.noise_[k], self.loadings_[k]
+        scaled = loadings / noise[:, None]
+        products = loadings[:, upper[0]] * scaled[:, upper[1]]
+        alone = -0.5 * (mean**2 / noise + np.log(2 * np.pi * noise))
+        on_mask = np.column_stack([products, -mean[:, None] * scaled, alone])
+        on_values = np.column_stack([scaled, mean / noise])
+        return (
+            on_mask.astype(self.dtype),
+            on_values.astype(self.dtype),
+            (-0.5 / noise).astype(self.dtype),
+        )

@@ -38,6 +38,8 @@ _TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
 FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
 FINE_BIN_SIZE = 2.0
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
+COUNTED_VALUES, LEVEL_ROWS = 128, 10  # in a piecewise encoding, one with at most so many, for each
+COUNTED_SIZE = 1.0  # value of at least ten rows
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
@@ -146,8 +148,8 @@ class Number:
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
     and in a piecewise encoding how far the value reaches into each bin between `edges` (see
-    `bin_edges`): -1/4 below the bin, 1/4 above it. A fine encoding has more bins, with small ones
-    at both ends, and -1 and 1.
+    `bin_edges`): -1/4 below the bin, 1/4 above it; also one input per common value, if there are
+    up to 128 values. A fine encoding has more bins, with small ones at both ends, and -1 and 1.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -165,33 +167,34 @@ class Number:
     shares: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
     bin_size: float = BIN_SIZE
+    level_size: float = FEW_VALUES_SIZE
 
     @classmethod
     def learn(
         cls, name: str, array: np.ndarray, encoding: str = "rich", bins: int = BINS
     ) -> Number:
         """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
-        levels = knots = scores = edges = np.empty(0)
-        rich = encoding in ("rich", "piecewise", "fine")
-        distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
-        if len(distinct) > FEW_VALUES:
-            if rich:
-                knots, scores = normal_score_knots(array)
-            if encoding == "piecewise":
-                edges = bin_edges(array, np.linspace(0.0, 1.0, max(bins, FEWEST_BINS) + 1))
-            elif encoding == "fine":
-                edges = bin_edges(array, FINE_SHARES)
+        plan = cls(name, bool(np.isnan(array).any()), *location(array))
+        plan.scaled = encoding != "unscaled"
+        values, counts = np.unique(array[~np.isnan(array)], return_counts=True)
+        many, rich = len(values) > FEW_VALUES, encoding in ("rich", "piecewise", "fine")
+        if many and rich:
+            plan.knots, plan.scores = (part.tolist() for part in normal_score_knots(array))
+        elif rich and len(values) > 2:
+            plan.levels = values.tolist()
+        if many and rich and encoding != "rich":
+            equal = np.linspace(0.0, 1.0, max(bins, FEWEST_BINS) + 1)
+            plan.edges = bin_edges(array, FINE_SHARES if encoding == "fine" else equal).tolist()
+            plan.bin_size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
+            if len(values) <= COUNTED_VALUES:
+                plan.levels = values[counts >= LEVEL_ROWS].tolist()
+                plan.level_size = COUNTED_SIZE
+        if many:
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
-            distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
-            counts = np.ones(len(distinct), dtype=int)
-        elif rich and len(distinct) > 2:
-            levels = distinct
-        shares = counts / max(counts.sum(), 1)
-        inputs = levels.tolist(), knots.tolist(), scores.tolist()
-        gaps, scaled = bool(np.isnan(array).any()), encoding != "unscaled"
-        values = distinct.tolist(), shares.tolist()
-        size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
-        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist(), size)
+            values = values[np.searchsorted(rows, QUANTILES * rows[-1])]
+            counts = np.ones(len(values), dtype=int)
+        plan.values, plan.shares = values.tolist(), (counts / max(counts.sum(), 1)).tolist()
+        return plan
 
     @property
     def inputs(self) -> list[str]:
@@ -199,6 +202,11 @@ class Number:
         score = [f"rank of {self.name}"] if self.knots else []
         bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]
         return [self.name, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+
+    @property
+    def first_level(self) -> int:
+        """Which of the inputs belongs to the first of `levels`."""
+        return 1 + bool(self.knots) + max(len(self.edges) - 1, 0)
 
     def encode(
         self, array: np.ndarray, out: np.ndarray, label: str
@@ -213,8 +221,10 @@ class Number:
             out[seen, 2 : len(self.edges) + 1] = reach_into_bins(
                 array[seen], self.edges, self.bin_size
             )
-        for i, level in enumerate(self.levels, start=1):
-            out[array == level, i] = FEW_VALUES_SIZE
+        if self.levels:
+            place = np.searchsorted(self.levels[:-1], array)
+            rows = np.flatnonzero(array == np.array(self.levels)[place])
+            out[rows, self.first_level + place[rows]] = self.level_size
         return seen, []
 
     def check(self, array: np.ndarray, label: str) -> np.ndarray:

@@ -165,11 +165,12 @@ RULES: dict[str, Rule] = {
 AUTO = ["n_members", "hidden_layer_sizes", "linear_path", "dropout", "hide", "weight_decay"]
 AUTO += ["batch_size", "max_iter", "learning_rate_init", "learning_rate_decay"]
 AUTO += ["learning_rate_decay_steps"]
+NETWORK_RULES = RULES | {name: or_the_word("auto", RULES[name]) for name in AUTO}
 
 
 def check_parameters(estimator: Any) -> None:
     """Raise a ParameterError for the first parameter outside its valid values."""
-    check_rules(estimator, RULES | {name: or_the_word("auto", RULES[name]) for name in AUTO})
+    check_rules(estimator, NETWORK_RULES)
     if not make_reward(estimator.reward).balanced:
         return
     if not hasattr(estimator, "class_weight"):

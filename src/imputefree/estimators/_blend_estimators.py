@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..families import DensityFamily, FamilyTask, Growth, TreeFamily
+from ..families import FamilyTask, Growth, TreeFamily
 from ._base import GILEstimator
-from ._blend import BlendEstimator, NetworkFamily
+from ._blend import BlendEstimator
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor
@@ -128,9 +128,7 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         return self.encoder_.known_columns()
 
-    def _new_family(
-        self, name: str, seed: int | None = None
-    ) -> DensityFamily | TreeFamily | NetworkFamily:
+    def _new_family(self, name: str, seed: int | None = None) -> Any:
         if name != "trees":
             return super()._new_family(name, seed)
         fast = self.quality == "fast"

@@ -6,7 +6,7 @@ and quality="fast" at most three times LightGBM's plus one second on each. With 
 whether the blend keeps to it (in seconds of the clock, within 10 %) on 245,000 flights. Exits 1 if
 one is over.
 
-    IMPUTEFREE_DATA=../shared/data python -m benchmarks.fit_cost [--tables T …] [--rounds 1]
+    IMPUTEFREE_DATA=../shared/data python -m benchmarks.fit_cost [--tables [T …]] [--rounds 1]
         [--time-limit 30] [--json FILE]
 """
 
@@ -80,7 +80,7 @@ def kept_limit(seconds: float) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", nargs="+", default=TWELVE)
+    parser.add_argument("--tables", nargs="*", default=TWELVE)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--time-limit", type=float, help="seconds, on flights")
     parser.add_argument("--json", type=Path, help="write the figures here")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         GILSequenceRegressor,
         ImputeFreeClassifier,
         ImputeFreeRegressor,
+        ImputeFreeSequenceClassifier,
+        ImputeFreeSequenceRegressor,
     )
     from .inspection import explain_rows
 
@@ -27,6 +29,8 @@ __all__ = [
     "GILSequenceRegressor",
     "ImputeFreeClassifier",
     "ImputeFreeRegressor",
+    "ImputeFreeSequenceClassifier",
+    "ImputeFreeSequenceRegressor",
     "ImputefreeError",
     "InputError",
     "ModelFileError",

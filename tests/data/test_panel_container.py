@@ -160,7 +160,7 @@ def test_frames_lists_and_panels_give_the_same():
     np.testing.assert_array_equal(
         clone(model).fit(LONG, "died").predict_proba(frame.drop(columns="died")), expected
     )
-    np.testing.assert_array_equal(model.predict_proba(LONG[5:9]), expected[5:9])
+    np.testing.assert_allclose(model.predict_proba(LONG[5:9]), expected[5:9], rtol=1e-6)
     assert model.series_ids(LONG[[4, 2]]).tolist() == [4, 2]
     table = frame.groupby("who")[["age"]].first()
     by_table = Panel.from_long(frame.drop(columns=["age", "died"]), "who", "hour", table)

@@ -11,7 +11,6 @@ from ._columns import (
     remember_columns,
 )
 from ._encoders import (
-    BIN_SIZE,
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
@@ -32,7 +31,7 @@ from ._encoders import (
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_frames import Layout, first_steps
 from ._splits import Split, Splits
-from ._summaries import summarise, summarise_mask
+from ._summaries import EXTENT, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     Examples,
@@ -50,7 +49,7 @@ from ._target import (
 )
 
 __all__ = [
-    "BIN_SIZE",
+    "EXTENT",
     "FEW_VALUES_SIZE",
     "GAP_WORDS",
     "HARD_LIMIT",

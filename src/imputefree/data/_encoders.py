@@ -22,7 +22,7 @@ from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, 
 from ._columns import Columns, feature_count_error, to_strings
 from ._panel import Panel
 from ._panel_frames import first_steps
-from ._summaries import summarise
+from ._summaries import EXTENT, summarise
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
@@ -31,7 +31,11 @@ TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
 FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
 BINS = 12  # of a piecewise encoding
+EQUAL_SHARES = np.linspace(0.0, 1.0, BINS + 1)
 BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
+_TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
+FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
+FINE_BIN_SIZE = 2.0
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
@@ -103,19 +107,23 @@ def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, ndtri(share)
 
 
-def bin_edges(values: np.ndarray) -> np.ndarray:
-    """Observed values that cut a column into at most twelve bins of equal shares, if it can be.
+def bin_edges(values: np.ndarray, shares: np.ndarray = EQUAL_SHARES) -> np.ndarray:
+    """Observed values that cut a column into bins, by default into at most twelve of equal shares.
+
+    shares : of the observed values below each edge
 
     >>> bin_edges(np.array([0.0] * 50 + [*range(50)]))
     array([ 0.,  8., 16., 24., 32., 41., 49.])
     """
     seen = np.sort(values[~np.isnan(values)])
     seen[np.abs(seen) < TINY] = 0.0
-    return np.unique(seen[np.linspace(0, len(seen) - 1, BINS + 1).round().astype(int)])
+    return np.unique(seen[(shares * (len(seen) - 1)).round().astype(int)])
 
 
-def reach_into_bins(values: np.ndarray, edges: Sequence[float]) -> np.ndarray:
-    """How far values (n,) reach into the bins between edges (b + 1,): -1/4 to 1/4; (n, b).
+def reach_into_bins(
+    values: np.ndarray, edges: Sequence[float], size: float = BIN_SIZE
+) -> np.ndarray:
+    """How far values (n,) reach into the bins between edges (b + 1,): -size/2 to size/2; (n, b).
 
     >>> reach_into_bins(np.array([1.0, 2.5, 9.0]), [1.0, 2.0, 4.0])
     array([[-0.25 , -0.25 ],
@@ -124,7 +132,7 @@ def reach_into_bins(values: np.ndarray, edges: Sequence[float]) -> np.ndarray:
     """
     low, high = np.array(edges[:-1]) / 2, np.array(edges[1:]) / 2  # half, so that none overflows
     share = np.clip((values[:, None] / 2 - low) / (high - low), 0.0, 1.0)
-    return BIN_SIZE * (share - 0.5)
+    return size * (share - 0.5)
 
 
 @dataclass
@@ -133,7 +141,8 @@ class Number:
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
     and in a piecewise encoding how far the value reaches into each of up to twelve bins, between
-    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it.
+    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it. A fine encoding
+    has more bins, with small ones at both ends, and -1 and 1.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -150,18 +159,21 @@ class Number:
     values: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
+    bin_size: float = BIN_SIZE
 
     @classmethod
     def learn(cls, name: str, array: np.ndarray, encoding: str = "rich") -> Number:
         """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
         levels = knots = scores = edges = np.empty(0)
-        rich = encoding in ("rich", "piecewise")
+        rich = encoding in ("rich", "piecewise", "fine")
         distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
         if len(distinct) > FEW_VALUES:
             if rich:
                 knots, scores = normal_score_knots(array)
             if encoding == "piecewise":
                 edges = bin_edges(array)
+            elif encoding == "fine":
+                edges = bin_edges(array, FINE_SHARES)
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
             distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
             counts = np.ones(len(distinct), dtype=int)
@@ -171,7 +183,8 @@ class Number:
         inputs = levels.tolist(), knots.tolist(), scores.tolist()
         gaps, scaled = bool(np.isnan(array).any()), encoding != "unscaled"
         values = distinct.tolist(), shares.tolist()
-        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist())
+        size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
+        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist(), size)
 
     @property
     def inputs(self) -> list[str]:
@@ -190,7 +203,9 @@ class Number:
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
         if self.edges:
-            out[seen, 2 : len(self.edges) + 1] = reach_into_bins(array[seen], self.edges)
+            out[seen, 2 : len(self.edges) + 1] = reach_into_bins(
+                array[seen], self.edges, self.bin_size
+            )
         for i, level in enumerate(self.levels, start=1):
             out[array == level, i] = FEW_VALUES_SIZE
         return seen, []
@@ -351,22 +366,15 @@ class Encoder:
         positions, n_entries = self.input_columns, self.n_entries
         shape = (len(arrays[0]), len(positions))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
-        unseen, start = [], 0
+        unseen, start = {}, 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
             span = slice(start, start + len(plan.inputs))
-            seen, new_levels = plan.encode(array, values[:, span], self._label(plan))
+            seen, unseen[plan.name] = plan.encode(array, values[:, span], self._label(plan))
             observed[:, span] = seen[:, None]
             indicator = n_entries + np.flatnonzero(positions[n_entries:] == j)  # one or none
             values[:, indicator] = ~seen[:, None]
-            if new_levels:
-                unseen.append(f"{plan.name!r}: {shorten(new_levels)}")
             start = span.stop
-        if unseen:
-            warnings.warn(
-                "Categories that training never saw are treated as missing. " + "; ".join(unseen),
-                UnseenCategoryWarning,
-                stacklevel=2,
-            )
+        _warn_of_unseen(unseen)
         return Table(values, observed)
 
     def _label(self, plan: Plan) -> str:
@@ -375,6 +383,17 @@ class Encoder:
     def _with_indicator(self) -> list[int]:
         """Columns that have an indicator."""
         return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
+
+
+def _warn_of_unseen(levels: dict[str, list[str]]) -> None:
+    """Always from here, so that Python says once what several families notice."""
+    unseen = [f"{name!r}: {shorten(new)}" for name, new in levels.items() if new]
+    if unseen:
+        warnings.warn(
+            "Categories that training never saw are treated as missing. " + "; ".join(unseen),
+            UnseenCategoryWarning,
+            stacklevel=1,
+        )
 
 
 class TableEncoder(Encoder):
@@ -386,6 +405,7 @@ class TableEncoder(Encoder):
         "piecewise" (see `Number`) or "auto": rich up to 100 columns, piecewise above, plain for
         more than 8 million entries
     owner : the estimator's name, for error messages
+    fine : names of columns whose numbers get a fine encoding
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
@@ -405,8 +425,10 @@ class TableEncoder(Encoder):
         indicator: bool = True,
         numeric_encoding: str = "auto",
         owner: str = "TableEncoder",
+        fine: Sequence[str] = (),
     ) -> None:
         self.categorical_features = categorical_features
+        self.fine = fine
         self.indicator = indicator
         self.numeric_encoding = numeric_encoding
         self.owner = owner
@@ -421,7 +443,9 @@ class TableEncoder(Encoder):
             encoding = "piecewise" if width * columns.n_rows <= PIECEWISE_ENTRIES else "plain"
         self.named = columns.named
         self.plans = [
-            Category.learn(name, array) if category else Number.learn(name, array, encoding)
+            Category.learn(name, array)
+            if category
+            else Number.learn(name, array, "fine" if name in self.fine else encoding)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self
@@ -435,17 +459,17 @@ class TableEncoder(Encoder):
 
         Numbers as they are, 0 or 1 for each level of a category, NaN where missing.
         """
-        out = np.full((columns.n_rows, self.n_entries), np.nan)
-        start = 0
+        out = np.zeros((columns.n_rows, self.n_entries))
+        unseen, start = {}, 0
         for plan, array in zip(self.plans, self._match(columns), strict=True):
             block = out[:, start : start + len(plan.inputs)]
             start += block.shape[1]
             if isinstance(plan, Category):
-                block[:] = 0.0
-                seen, _ = plan.encode(array, block, self._label(plan))
+                seen, unseen[plan.name] = plan.encode(array, block, self._label(plan))
                 block[~seen] = np.nan
             else:
                 block[:, 0] = plan.check(array, self._label(plan))
+        _warn_of_unseen(unseen)
         return out
 
     def arranged(self, columns: Columns) -> Columns:
@@ -587,7 +611,8 @@ class PanelEncoder(Encoder):
         self._join_plans()
         self.summaries = None
         if self.summary is not None:
-            self.summaries = TableEncoder("auto", self.indicator, self.summary, self.owner)
+            options = (self.indicator, self.summary, self.owner)
+            self.summaries = TableEncoder("auto", *options, fine=EXTENT)
             self.summaries.fit(self.summarised(panel))
         later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
         distances = np.minimum(_since(panel)[later], LONGEST)
@@ -608,6 +633,11 @@ class PanelEncoder(Encoder):
         since = [f"time since {self.steps.names[j]}" for j in self.timed_columns()]
         since += ["time since the last step"] * self.uneven
         return super().input_names + since
+
+    def known_columns(self) -> tuple[list[str] | None, list[str]]:
+        """Names of the columns of a step (None if training had none), and of static columns."""
+        names = self.steps.names if self.steps.named else None
+        return names, self.statics.names if self.statics else []
 
     def summarised(self, panel: Panel) -> Columns:
         """Summaries of series (see `summarise`), from columns and levels that training knew."""

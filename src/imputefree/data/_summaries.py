@@ -14,6 +14,7 @@ from ._panel_frames import first_steps
 
 LARGEST = np.finfo(np.float64).max
 NUMBERS_ONLY = ("mean of", "min of", "max of", "std of", "change of")
+EXTENT = ("observations", "steps", "duration")
 KINDS = (*NUMBERS_ONLY, "count of", "first of", "last of", "first time of", "time since")
 
 

@@ -2,7 +2,12 @@
 
 from ._base import GILEstimator
 from ._blend import BlendEstimator
-from ._blend_estimators import ImputeFreeClassifier, ImputeFreeRegressor
+from ._blend_estimators import (
+    ImputeFreeClassifier,
+    ImputeFreeRegressor,
+    ImputeFreeSequenceClassifier,
+    ImputeFreeSequenceRegressor,
+)
 from ._inputs import Engine, predict_inputs, predicts_steps, read_inputs
 from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
@@ -19,6 +24,8 @@ __all__ = [
     "GILSequenceRegressor",
     "ImputeFreeClassifier",
     "ImputeFreeRegressor",
+    "ImputeFreeSequenceClassifier",
+    "ImputeFreeSequenceRegressor",
     "SequenceEstimator",
     "TableEstimator",
     "check_parameters",

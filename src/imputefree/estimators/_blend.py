@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
-from ..families import DensityFamily, FamilyTask, Growth, Pool, TreeFamily
+from ..families import DensityFamily, FamilyTask, Growth, OnFactors, Pool, TreeFamily
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
@@ -24,9 +25,20 @@ from ._parameters import RULES
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
-SHARES = {"density": 0.2, "trees": 0.3, "network": 1.0}
+SHARES = {"trees": 0.5, "density": 0.2, "factors": 0.4, "network": 1.0}
+FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
-QUALITIES = {"fast": ["trees"], "balanced": ORDER, "best": ORDER}
+USUAL = ["trees", "density", "network"]
+QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
+# Of networks on factors, which are for wide tables of many rows.
+FACTOR_NETWORK = {
+    "numeric_encoding": "plain",
+    "hidden_layer_sizes": (256, 256),
+    "weight_decay": 0.3,
+    "batch_size": 256,
+    "n_iter_no_change": 5,
+    "max_iter": 40,
+}
 
 
 class NetworkFamily:
@@ -55,6 +67,9 @@ class NetworkFamily:
         """The inverse of `parts`."""
         weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
         self.model = rebuild_model(type(self.model), parts, weights)
+
+
+Family = DensityFamily | TreeFamily | OnFactors | NetworkFamily
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -97,7 +112,9 @@ class BlendEstimator(Engine, BlendParameters):
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn from a table (or series) with gaps; arguments as for `GILClassifier.fit`."""
-        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = None
+        if self.time_limit is not None:
+            deadline = time.monotonic() + (1 - FOR_POOLING) * self.time_limit
         check_rules(self, BLEND_RULES)
         with all_or_nothing(self):
             examples = self._examples(X, y, sample_weight, groups, held_out)
@@ -115,9 +132,12 @@ class BlendEstimator(Engine, BlendParameters):
         seed = int(rng.integers(2**31 - 1))
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
+        views = self._views(examples.inputs, list(families))
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
         finished = {
-            name: fit_once(name, family, task.with_share(SHARES[name]), identity)
+            name: fit_once(
+                name, family, task.seeing(views[name]).with_share(SHARES[name]), identity
+            )
             for name, family in families.items()
         }
         predictions = [part.out_of_fold for part in finished.values()]
@@ -156,12 +176,17 @@ class BlendEstimator(Engine, BlendParameters):
             names = [name for name in names if name != "density"]
         return [name for name in SHARES if name in names]
 
-    def _new_family(
-        self, name: str, seed: int | None = None
-    ) -> DensityFamily | TreeFamily | NetworkFamily:
+    def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
+        """What each of these families reads of the inputs: all of a table."""
+        return dict.fromkeys(families, inputs)
+
+    def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
         if name == "density":
             return DensityFamily(self.categorical_features)
+        if name == "factors":
+            network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
+            return OnFactors(NetworkFamily(network), self.categorical_features)
         if name == "trees" and self.quality == "fast":
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":
@@ -179,8 +204,9 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """Pooled probabilities (n, classes), or numbers in the target's units (n,)."""
+        views = self._views(inputs, list(self.families_))
         predictions = [
-            self.families_[name].predict(inputs) if share else None
+            self.families_[name].predict(views[name]) if share else None
             for name, share in self.weights_.items()
         ]
         pool = Pool(np.array([*self.weights_.values()]), self.sharpness_)

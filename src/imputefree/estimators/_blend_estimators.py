@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ._blend import BlendEstimator
-from ._inputs import ClassTarget, NumberTarget, TableInputs
+from ..errors import ParameterError
+from ..families import FamilyTask, Growth, TreeFamily
+from ._base import GILEstimator
+from ._blend import BlendEstimator, Family
+from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
+from ._parameters import SeriesParameters
+from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor
 from ._table_estimators import GILClassifier, GILRegressor
 
 
@@ -20,8 +27,9 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
 
     Parameters
     ----------
-    families : list of {"density", "trees", "network"} or None, default=None
-        Which families to blend; None leaves it to `quality`.
+    families : list of {"trees", "density", "factors", "network"} or None, default=None
+        Which families to blend; None leaves it to `quality`. "factors" are networks on the factors
+        of a density of all columns: for hundreds of columns with many gaps, such as images.
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
     time_limit : float or None, default=None
@@ -78,3 +86,111 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, BlendEstimator):
     """
 
     network_class = GILRegressor
+
+
+MEMBERS = 4
+
+
+def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
+    """Larger trees, and small ones that are nearly a sum of functions of one summary each.
+
+    They are as good as each other, and their mean is better than both. There are some ten summaries
+    of each column, and a tree sees 20 of them, or a tenth.
+    """
+    share = min(max(2 / n_columns, 0.1), 1.0)
+    few = Growth(
+        min_data_in_leaf=20, lambda_l2=5.0, feature_fraction=share, feature_fraction_bynode=1.0
+    )
+    return replace(few, learning_rate=0.04), replace(few, learning_rate=0.1, num_leaves=4)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
+    """What both blends for series share: trees read summaries, networks the series themselves."""
+
+    per_step = False  # trees have no steps
+
+    def _names(self, task: FamilyTask) -> list[str]:
+        for name in ("density", "factors"):
+            if name in (self.families or ()):
+                raise ParameterError(
+                    f"families names {name!r}, and X are series",
+                    "Series have some ten summaries per column, which follow from each other",
+                    "Choose among 'trees' and 'network'",
+                )
+        return [name for name in super()._names(task) if name != "density"]
+
+    def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
+        """Summaries of the series for all but the networks."""
+        views = {"network": panel}
+        if set(families) - set(views):
+            views |= dict.fromkeys(set(families) - set(views), self.encoder_.summarised(panel))
+        return views
+
+    def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
+        return self.encoder_.known_columns()
+
+    def _new_family(self, name: str, seed: int | None = None) -> Family:
+        if name != "trees":
+            return super()._new_family(name, seed)
+        fast = self.quality == "fast"
+        growths = _summary_growths(self.encoder_.n_columns)
+        # Categories of the steps are strings in their summaries.
+        return TreeFamily(growths=growths[:1] if fast else growths, n_folds=3 if fast else 5)
+
+    def _network(self, seed: int | None = None) -> GILEstimator:
+        members = MEMBERS if self.quality != "best" else 2 * MEMBERS
+        return super()._network(seed).set_params(n_members=members)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ImputeFreeSequenceClassifier(ClassTarget, SeriesBlend):
+    """Classify series with gaps, of any length, by a blend of models that need no imputation.
+
+    Trees split on summaries of a series: of each column its mean, extremes, spread, first and last
+    value, how often, when first and how long ago it was observed; and the length of the series.
+    Recurrent networks read the series step by step, and the summaries too. Weights and families
+    are those of `ImputeFreeClassifier`. There is one label per series; for a label per step use
+    `GILSequenceClassifier(per_step=True)`.
+
+    Parameters
+    ----------
+    id, time, static, variable, value, axes
+        Which columns of a frame, or axes of an array, mean what; as for `GILSequenceClassifier`.
+    families, quality, time_limit, categorical_features, random_state, verbose, class_weight
+        As for `ImputeFreeClassifier`; `categorical_features` may name static columns too.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels, sorted.
+    layout_ : dict
+        Which columns of the training data meant what; `predict` reads frames accordingly.
+    weights_, families_, n_features_in_, feature_names_in_
+        As for `ImputeFreeClassifier`; columns are those of a step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> series = [rng.normal(size=(steps, 2)) for steps in rng.integers(2, 7, 120)]
+    >>> y = ["up" if values[-1, 0] > 0 else "down" for values in series]
+    >>> for values in series: values[0, 1] = np.nan
+    >>> clf = ImputeFreeSequenceClassifier(quality="fast", random_state=0).fit(series, y)
+    >>> clf.score(series, y) > 0.9
+    True
+    """
+
+    network_class = GILSequenceClassifier
+    score = SeriesInputs.score  # not that of scikit-learn's mixin, which expects arrays
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ImputeFreeSequenceRegressor(NumberTarget, SeriesBlend):
+    """Predict a number for series with gaps by a blend; see `ImputeFreeSequenceClassifier`.
+
+    The weights of the blend are those of least squared error.
+    """
+
+    network_class = GILSequenceRegressor
+    score = SeriesInputs.score  # not that of scikit-learn's mixin, which expects arrays

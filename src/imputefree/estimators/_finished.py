@@ -65,7 +65,8 @@ def task_digest(task: FamilyTask) -> str:
     """SHA-256 of everything that families learn from."""
     inputs = task.examples.inputs
     arrays = [*inputs.columns.arrays, task.target, task.weight]
-    arrays += [inputs.lengths, inputs.times] if isinstance(inputs, Panel) else []
+    if isinstance(inputs, Panel):
+        arrays += [inputs.lengths, inputs.times, *(inputs.statics.arrays if inputs.statics else [])]
     arrays += [rows for fold in task.folds for rows in fold]
     return digest(
         repr(array.tolist())

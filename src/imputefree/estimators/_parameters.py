@@ -62,8 +62,8 @@ class TableParameters(Parameters):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SequenceParameters(Parameters):
-    """Parameters of the estimators for series, and defaults that differ."""
+class SeriesParameters(BaseEstimator):
+    """How series are read: which columns or axes mean what."""
 
     id: str | None = None
     time: str | None = None
@@ -71,6 +71,12 @@ class SequenceParameters(Parameters):
     variable: str | None = None
     value: str | None = None
     axes: str = "ntd"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SequenceParameters(SeriesParameters, Parameters):
+    """Parameters of the networks for series, and defaults that differ."""
+
     n_members: int = 4
     cell: str = "lstm"
     hidden_layer_sizes: Any = (64, 64)

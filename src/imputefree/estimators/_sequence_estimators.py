@@ -14,8 +14,6 @@ from ._base import GILEstimator
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs
 from ._parameters import SequenceParameters, check_parameters
 
-SUMMARY_ENCODING = "rich"
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
@@ -63,8 +61,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             return self._fit_one_epoch(self._examples(X, y, sample_weight, first=first), classes)
 
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
-        steps, statics = self.encoder_.steps, self.encoder_.statics
-        return steps.names if steps.named else None, statics.names if statics else ()
+        return self.encoder_.known_columns()
 
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(
@@ -72,7 +69,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             self.indicator,
             self.numeric_encoding,
             self.time_since,
-            SUMMARY_ENCODING if self.summary and not self.per_step else None,
+            "piecewise" if self.summary and not self.per_step else None,
             owner=type(self).__name__,
         )
 

@@ -48,6 +48,10 @@ class FamilyTask:
         """Time until the deadline; infinite if there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()
 
+    def seeing(self, inputs: Any) -> FamilyTask:
+        """The same task with other inputs, one row for each of these."""
+        return replace(self, examples=replace(self.examples, inputs=inputs))
+
     def with_share(self, share: float) -> FamilyTask:
         """The same task with this share of the time that is left."""
         seconds = share * self.seconds_left()

@@ -213,7 +213,7 @@ class EarlyStopping:
         """Record the losses of the present members after an epoch; returns whether to continue."""
         better = (losses < self.best_loss[self.present] - self.tol) & self.searching[self.present]
         winners = self.present[better]
-        self.best_loss[winners] = losses[better]
+        self.best_loss[winners] = losses[better].to(self.best_loss)
         self.best_epoch[winners] = epoch
         for best, now in zip(self.best, self.network.parameters(), strict=True):
             if len(self.best_loss) > 1:

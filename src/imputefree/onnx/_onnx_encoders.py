@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import (
-    BIN_SIZE,
     FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
@@ -86,7 +85,8 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
         low, high = np.array([numbers[j].edges[i : i + 2] for j, i in binned]).T / 2
         halves = g("Div", pick(g, x, [j for j, _ in binned], len(plans)), 2.0)
         share = g("Clip", g("Div", g("Sub", halves, low), high - low), 0.0, 1.0)
-        parts.append(g("Mul", g("Sub", share, 0.5), BIN_SIZE))
+        sizes = np.array([numbers[j].bin_size for j, _ in binned])
+        parts.append(g("Mul", g("Sub", share, 0.5), sizes))
         inputs += [(j, i + 2) for j, i in binned]
     switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
     if switches:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data import Category, PanelEncoder, Plan, TableEncoder
+from ..data import EXTENT, Category, PanelEncoder, Plan, TableEncoder
 from ._graph import DOUBLE, INT64, Graph
 from ._onnx_encoders import LARGEST, pick
 
@@ -83,7 +83,7 @@ def _in_order(
         for j, name in enumerate(names)
     }
     others = len(parts) * width
-    place |= {name: others + i for i, name in enumerate(("observations", "steps", "duration"))}
+    place |= {name: others + i for i, name in enumerate(EXTENT)}
     levels: dict[str, Plan] = dict(zip(place, [*encoder.steps.plans] * len(parts), strict=False))
     everything = [*parts.values(), *extent]
     if encoder.statics is not None and static is not None:

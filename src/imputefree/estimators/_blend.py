@@ -69,6 +69,9 @@ class NetworkFamily:
         self.model = rebuild_model(type(self.model), parts, weights)
 
 
+Family = DensityFamily | TreeFamily | OnFactors | NetworkFamily
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class BlendParameters(BaseEstimator):
     """Parameters of the four estimators."""
@@ -177,9 +180,7 @@ class BlendEstimator(Engine, BlendParameters):
         """What each of these families reads of the inputs: all of a table."""
         return dict.fromkeys(families, inputs)
 
-    def _new_family(
-        self, name: str, seed: int | None = None
-    ) -> DensityFamily | TreeFamily | OnFactors | NetworkFamily:
+    def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
         if name == "density":
             return DensityFamily(self.categorical_features)

@@ -35,7 +35,7 @@ EQUAL_SHARES = np.linspace(0.0, 1.0, BINS + 1)
 BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
 _TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
 FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
-FINE_BIN_SIZE = 2.0
+BIN_SIZES = {"piecewise": BIN_SIZE, "bins": 1.0, "fine": 2.0}  # by encoding
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
@@ -141,8 +141,9 @@ class Number:
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
     and in a piecewise encoding how far the value reaches into each of up to twelve bins, between
-    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it. A fine encoding
-    has more bins, with small ones at both ends, and -1 and 1.
+    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it. With the encodings
+    "bins" (-1/2 and 1/2) and "fine" (more bins, small ones at both ends, -1 and 1) such a column
+    has no other inputs than its bins.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -165,15 +166,13 @@ class Number:
     def learn(cls, name: str, array: np.ndarray, encoding: str = "rich") -> Number:
         """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
         levels = knots = scores = edges = np.empty(0)
-        rich = encoding in ("rich", "piecewise", "fine")
+        rich = encoding not in ("plain", "unscaled")
         distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
         if len(distinct) > FEW_VALUES:
-            if rich:
+            if encoding in ("rich", "piecewise"):
                 knots, scores = normal_score_knots(array)
-            if encoding == "piecewise":
-                edges = bin_edges(array)
-            elif encoding == "fine":
-                edges = bin_edges(array, FINE_SHARES)
+            if encoding in BIN_SIZES:
+                edges = bin_edges(array, FINE_SHARES if encoding == "fine" else EQUAL_SHARES)
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
             distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
             counts = np.ones(len(distinct), dtype=int)
@@ -183,15 +182,21 @@ class Number:
         inputs = levels.tolist(), knots.tolist(), scores.tolist()
         gaps, scaled = bool(np.isnan(array).any()), encoding != "unscaled"
         values = distinct.tolist(), shares.tolist()
-        size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
+        size = BIN_SIZES.get(encoding, BIN_SIZE)
         return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist(), size)
 
     @property
     def inputs(self) -> list[str]:
         """Names of the inputs of this column."""
+        value = [] if self.only_bins else [self.name]
         score = [f"rank of {self.name}"] if self.knots else []
         bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]
-        return [self.name, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+        return [*value, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+
+    @property
+    def only_bins(self) -> bool:
+        """Whether the bins are the only inputs: there is no value and no normal score."""
+        return bool(self.edges) and not self.knots
 
     def encode(
         self, array: np.ndarray, out: np.ndarray, label: str
@@ -199,6 +204,9 @@ class Number:
         """Fill `out` (n, inputs); return which rows are observed, and unseen levels (none)."""
         array = self.check(array, label)
         seen = ~np.isnan(array)
+        if self.only_bins:
+            out[seen] = reach_into_bins(array[seen], self.edges, self.bin_size)
+            return seen, []
         out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
@@ -401,7 +409,7 @@ class TableEncoder(Encoder):
         "piecewise" (see `Number`) or "auto": rich up to 100 columns, piecewise above, plain for
         more than 8 million entries
     owner : the estimator's name, for error messages
-    fine : names of columns whose numbers get a fine encoding
+    fine : names of columns whose numbers get a fine encoding; "bins" and "fine" are for summaries
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns

@@ -69,7 +69,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             self.indicator,
             self.numeric_encoding,
             self.time_since,
-            "piecewise" if self.summary and not self.per_step else None,
+            "bins" if self.summary and not self.per_step else None,
             owner=type(self).__name__,
         )
 

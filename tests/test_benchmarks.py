@@ -236,3 +236,16 @@ def test_mnist_mixture(run):
     # 1,000 images: naive Bayes knows two digits in three, a mixture more.
     assert run["accuracy"] > run["naive_bayes_accuracy"] > 0.6
     assert f"test accuracy {run['accuracy']:.4f}" in printed
+
+
+def test_mnist_blend(run):
+    real("mnist")
+    options = ("--rates", 0.5, "--rows", 600, "--judge", "validation")
+    code, printed, record = run("mnist_blend", *options)
+    (figures,) = record["runs"]
+    assert set(figures["weights"]) == {"density", "factors"}
+    assert figures["accuracy"] > 0.6
+    assert code == 0
+    assert "calibration_error" in printed
+    _, again, _ = run("mnist_blend", *options)  # nothing is left to do
+    assert not again

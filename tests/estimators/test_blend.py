@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from imputefree import GILClassifier, ImputeFreeClassifier, ImputeFreeRegressor
-from imputefree.errors import ModelFileError, ParameterError
+from imputefree.errors import ModelFileError, ParameterError, UnseenCategoryWarning
 from imputefree.metrics import classification_scores
 from tests.refusals import check_error
 
@@ -87,12 +87,19 @@ def test_scores_are_those_of_rows_that_were_held_out(classifier, regressor):
     assert set(regressor.losses_) == set(regressor.weights_) == set(regressor.seconds_)
 
 
-@pytest.mark.parametrize("name", ["density", "trees", "network"])
+@pytest.mark.parametrize("name", ["density", "trees", "factors", "network"])
 def test_one_family_alone(name):
     X, y = frame(80)
     model = ImputeFreeRegressor(families=[name], random_state=0).fit(X, y)
     assert model.weights_ == {name: 1.0}
     assert list(model.families_) == [name]
+
+
+def test_trees_alone_warn_of_categories_never_seen():
+    X, y = frame(80)
+    model = ImputeFreeRegressor(quality="fast", random_state=0).fit(X, y)
+    with pytest.warns(UnseenCategoryWarning, match="'site': 'moon'"):
+        model.predict(X.assign(site="moon"))
 
 
 def test_same_seed_same_model(classifier):

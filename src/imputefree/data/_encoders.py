@@ -374,22 +374,15 @@ class Encoder:
         positions, n_entries = self.input_columns, self.n_entries
         shape = (len(arrays[0]), len(positions))
         values, observed = np.zeros(shape, dtype=np.float32), np.ones(shape, dtype=bool)
-        unseen, start = [], 0
+        unseen, start = {}, 0
         for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
             span = slice(start, start + len(plan.inputs))
-            seen, new_levels = plan.encode(array, values[:, span], self._label(plan))
+            seen, unseen[plan.name] = plan.encode(array, values[:, span], self._label(plan))
             observed[:, span] = seen[:, None]
             indicator = n_entries + np.flatnonzero(positions[n_entries:] == j)  # one or none
             values[:, indicator] = ~seen[:, None]
-            if new_levels:
-                unseen.append(f"{plan.name!r}: {shorten(new_levels)}")
             start = span.stop
-        if unseen:
-            warnings.warn(
-                "Categories that training never saw are treated as missing. " + "; ".join(unseen),
-                UnseenCategoryWarning,
-                stacklevel=2,
-            )
+        _warn_of_unseen(unseen)
         return Table(values, observed)
 
     def _label(self, plan: Plan) -> str:
@@ -398,6 +391,17 @@ class Encoder:
     def _with_indicator(self) -> list[int]:
         """Columns that have an indicator."""
         return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
+
+
+def _warn_of_unseen(levels: dict[str, list[str]]) -> None:
+    """Always from here, so that Python says once what several families notice."""
+    unseen = [f"{name!r}: {shorten(new)}" for name, new in levels.items() if new]
+    if unseen:
+        warnings.warn(
+            "Categories that training never saw are treated as missing. " + "; ".join(unseen),
+            UnseenCategoryWarning,
+            stacklevel=1,
+        )
 
 
 class TableEncoder(Encoder):
@@ -464,15 +468,16 @@ class TableEncoder(Encoder):
         Numbers as they are, 0 or 1 for each level of a category, NaN where missing.
         """
         out = np.zeros((columns.n_rows, self.n_entries))
-        start = 0
+        unseen, start = {}, 0
         for plan, array in zip(self.plans, self._match(columns), strict=True):
             block = out[:, start : start + len(plan.inputs)]
             start += block.shape[1]
             if isinstance(plan, Category):
-                seen, _ = plan.encode(array, block, self._label(plan))
+                seen, unseen[plan.name] = plan.encode(array, block, self._label(plan))
                 block[~seen] = np.nan
             else:
                 block[:, 0] = plan.check(array, self._label(plan))
+        _warn_of_unseen(unseen)
         return out
 
     def arranged(self, columns: Columns) -> Columns:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
-from ..families import DensityFamily, FamilyTask, Growth, Pool, TreeFamily
+from ..families import DensityFamily, FamilyTask, Growth, OnFactors, Pool, TreeFamily
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
@@ -25,10 +25,20 @@ from ._parameters import RULES
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
-SHARES = {"trees": 0.5, "density": 0.2, "network": 1.0}
+SHARES = {"trees": 0.5, "density": 0.2, "factors": 0.4, "network": 1.0}
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
-QUALITIES = {"fast": ["trees"], "balanced": ORDER, "best": ORDER}
+USUAL = ["trees", "density", "network"]
+QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
+# Of networks on factors, which are for wide tables of many rows.
+FACTOR_NETWORK = {
+    "numeric_encoding": "plain",
+    "hidden_layer_sizes": (256, 256),
+    "weight_decay": 0.3,
+    "batch_size": 256,
+    "n_iter_no_change": 5,
+    "max_iter": 40,
+}
 
 
 class NetworkFamily:
@@ -57,6 +67,9 @@ class NetworkFamily:
         """The inverse of `parts`."""
         weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
         self.model = rebuild_model(type(self.model), parts, weights)
+
+
+Family = DensityFamily | TreeFamily | OnFactors | NetworkFamily
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -167,12 +180,13 @@ class BlendEstimator(Engine, BlendParameters):
         """What each of these families reads of the inputs: all of a table."""
         return dict.fromkeys(families, inputs)
 
-    def _new_family(
-        self, name: str, seed: int | None = None
-    ) -> DensityFamily | TreeFamily | NetworkFamily:
+    def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
         if name == "density":
             return DensityFamily(self.categorical_features)
+        if name == "factors":
+            network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
+            return OnFactors(NetworkFamily(network), self.categorical_features)
         if name == "trees" and self.quality == "fast":
             return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
         if name == "trees":

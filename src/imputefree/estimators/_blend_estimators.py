@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..families import DensityFamily, FamilyTask, Growth, TreeFamily
+from ..families import FamilyTask, Growth, TreeFamily
 from ._base import GILEstimator
-from ._blend import BlendEstimator, NetworkFamily
+from ._blend import BlendEstimator, Family
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor
@@ -27,8 +27,9 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
 
     Parameters
     ----------
-    families : list of {"density", "trees", "network"} or None, default=None
-        Which families to blend; None leaves it to `quality`.
+    families : list of {"trees", "density", "factors", "network"} or None, default=None
+        Which families to blend; None leaves it to `quality`. "factors" are networks on the factors
+        of a density of all columns: for hundreds of columns with many gaps, such as images.
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
     time_limit : float or None, default=None
@@ -110,12 +111,13 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
     per_step = False  # trees have no steps
 
     def _names(self, task: FamilyTask) -> list[str]:
-        if "density" in (self.families or ()):
-            raise ParameterError(
-                "families names 'density', and X are series",
-                "Series have some ten summaries per column, which follow from each other",
-                "Choose among 'trees' and 'network'",
-            )
+        for name in ("density", "factors"):
+            if name in (self.families or ()):
+                raise ParameterError(
+                    f"families names {name!r}, and X are series",
+                    "Series have some ten summaries per column, which follow from each other",
+                    "Choose among 'trees' and 'network'",
+                )
         return [name for name in super()._names(task) if name != "density"]
 
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
@@ -128,9 +130,7 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         return self.encoder_.known_columns()
 
-    def _new_family(
-        self, name: str, seed: int | None = None
-    ) -> DensityFamily | TreeFamily | NetworkFamily:
+    def _new_family(self, name: str, seed: int | None = None) -> Family:
         if name != "trees":
             return super()._new_family(name, seed)
         fast = self.quality == "fast"

@@ -5,6 +5,7 @@ A family has `fit(task)`, which returns out-of-fold predictions, and `predict(in
 """
 
 from ._density_family import DensityFamily
+from ._factor_inputs import FactorInputs, OnFactors
 from ._factor_mixture import FactorMixture
 from ._family import FamilyTask
 from ._pooling import Pool
@@ -16,10 +17,12 @@ __all__ = [
     "NEARLY_ZERO",
     "Background",
     "DensityFamily",
+    "FactorInputs",
     "FactorMixture",
     "FamilyTask",
     "Growth",
     "Mixture",
+    "OnFactors",
     "Pool",
     "TreeEnsemble",
     "TreeFamily",

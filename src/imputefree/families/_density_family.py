@@ -16,7 +16,7 @@ from ._family import FamilyTask
 from ._product_mixture import Background, Mixture
 
 # Chosen on the tables of the benchmark (docs/architecture.md); the optimum is flat.
-SMOOTHING = 4.0  # pseudo-rows: per component from its class, per class from all rows
+SMOOTHING = {"class": 4.0, "product": 1.0, "factors": 4.0}  # pseudo-rows, see `_learn`
 ENTRIES = 20  # observed entries of a column per component of a mixture
 MOST_COMPONENTS = 60
 FACTORS, JOINT_FACTORS = 5, 10  # per class; of inputs and target
@@ -105,7 +105,10 @@ class DensityFamily:
         observed: np.ndarray,
         target: np.ndarray,
     ) -> list[Density]:
-        """A density per class, or one with the target as the last column."""
+        """A density per class, or one with the target as the last column.
+
+        Components shrink towards their class, and classes towards all rows.
+        """
         kinds = self._kinds(shape)
         if not task.n_classes:
             values = np.column_stack([values, target])
@@ -116,11 +119,11 @@ class DensityFamily:
             rows = target == code if task.n_classes else slice(None)
             x, seen, base = values[rows], observed[rows], everyone
             if task.n_classes:
-                base = Background.of(x, seen, kinds, SMOOTHING, everyone)
+                base = Background.of(x, seen, kinds, SMOOTHING["class"], everyone)
             if shape == "product":
                 size = int(np.clip(seen.sum() / seen.shape[1] / ENTRIES, 1, MOST_COMPONENTS))
                 model: Density = Mixture(
-                    size, kind=kinds, smoothing=SMOOTHING, max_iter=30, tol=1e-4, rng=rng
+                    size, kind=kinds, smoothing=SMOOTHING["product"], max_iter=30, tol=1e-4, rng=rng
                 )
             else:
                 base = Background(base.mean, everyone.variance)
@@ -139,7 +142,7 @@ class DensityFamily:
         drawings = (self.inputs.kinds == "bernoulli").all()  # numbers of one size, and no outliers
         dtype = np.float32 if drawings else np.float64
         return FactorMixture(
-            1, q, smoothing=SMOOTHING, floor=NOISE, max_iter=20, dtype=dtype, rng=rng
+            1, q, smoothing=SMOOTHING["factors"], floor=NOISE, max_iter=20, dtype=dtype, rng=rng
         )
 
     def _raw(self, fold: int, values: np.ndarray, observed: np.ndarray) -> np.ndarray:

@@ -116,6 +116,15 @@ class FactorMixture:
                 blocks[-1] += (share[:, [k]] * z) @ self.loadings_[k].T
         return np.concatenate(blocks)
 
+    def posterior_factors(self, values: Array, observed: Array) -> Array:
+        """Expected factors given the observed entries; (n, d) -> (n, q)."""
+        blocks = []
+        for *_, joint, factors in self._joint(*self._prepared(values, observed)):
+            share = normalise(joint)[1]
+            weighted = [share[:, [k]] * z for k, (z, _) in enumerate(factors)]
+            blocks.append(np.add.reduce(weighted))
+        return np.concatenate(blocks)
+
     def parameters(self) -> dict[str, Array]:
         """The fitted arrays with one row per component."""
         names = ("weights_", "means_", "loadings_", "noise_")

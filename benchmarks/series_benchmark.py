@@ -91,9 +91,8 @@ def numbers(panel: Panel, summary: Callable[[Panel], Columns], rows: np.ndarray)
 
 SETTINGS = [
     {"num_leaves": 4, "feature_fraction": 0.1, "learning_rate": 0.1},
-    {"num_leaves": 15, "feature_fraction": 0.1, "learning_rate": 0.03},
-    {"num_leaves": 31, "feature_fraction": 0.1, "learning_rate": 0.03},
-    {"num_leaves": 15, "feature_fraction": 0.5, "learning_rate": 0.05},
+    {"num_leaves": 15, "feature_fraction": 0.1, "learning_rate": 0.05},
+    {"num_leaves": 31, "feature_fraction": 0.2, "learning_rate": 0.05},
 ]
 
 

@@ -195,6 +195,24 @@ def test_what_is_no_checkpoint_is_refused(content, tmp_path):
         GILClassifier(n_members=1, max_iter=1, random_state=0).fit(*table(), checkpoint=path)
 
 
+@pytest.mark.slow
+def test_a_flipped_bit_is_noticed(eager, tmp_path):
+    path = tmp_path / "fit"
+    model = killed_checkpoint(eager, path)
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    whole = model.fit(*table(), checkpoint=path)
+    refused = 0
+    for place in rng.integers(0, len(content), 40):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        try:
+            assert same(model.fit(*table(), checkpoint=path), whole)  # padding, or a file name
+        except ModelFileError:
+            refused += 1
+    assert refused > 20
+
+
 def test_a_checkpoint_holds_nothing_that_could_run(tmp_path):
     path = tmp_path / "fit"
     torch.save({"identity": {}, "state": GILClassifier()}, path)

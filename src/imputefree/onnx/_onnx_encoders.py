@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import (
-    FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
     SOFT_LIMIT,
@@ -147,7 +146,7 @@ def interpolated(g: Graph, x: str, maps: Sequence[tuple[np.ndarray, np.ndarray]]
 def _switches(plan: Plan) -> list[tuple[int, float, float, float]]:
     """Inputs that are on for some values: which of the column's, from, to, their size."""
     if isinstance(plan, Number):
-        return [(i, v, v, FEW_VALUES_SIZE) for i, v in enumerate(plan.levels, start=1)]
+        return [(i, v, v, plan.level_size) for i, v in enumerate(plan.levels, plan.first_level)]
     common = len(plan.levels)
     switches = [(i, float(i), float(i), 1.0) for i in range(common)]
     if plan.rare_levels:

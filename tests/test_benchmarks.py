@@ -249,3 +249,13 @@ def test_mnist_blend(run):
     assert "calibration_error" in printed
     _, again, _ = run("mnist_blend", *options)  # nothing is left to do
     assert not again
+
+
+def test_density_tables(run):
+    real("tabular")
+    options = ("--tables", "hepatitis", "--folds", 0, "--families", "trees", "network", "density")
+    _, printed, record = run("density_tables", *options)
+    (figures,) = record["runs"]
+    assert set(figures["scores"]) >= {"density", "trees + network", "trees + network + density"}
+    assert printed.startswith("hepatitis")
+    assert "density" in printed

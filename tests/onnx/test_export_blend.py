@@ -30,6 +30,7 @@ CASES = {
     "densities, two classes": ("binary", ["density"]),
     "densities, three classes": ("classes", ["density"]),
     "densities, numbers": ("numbers", ["density"]),
+    "factors": ("classes", ["factors"]),
 }
 SERIES = {
     "series": ("binary", None),

@@ -129,6 +129,7 @@ class DensityFamily:
                 base = Background(base.mean, everyone.variance)
                 model = self._analyser(rng)
             models.append(model.fit(x, seen, base, stop=lambda: task.seconds_left() <= 0))
+            model.dtype = np.dtype(np.float64)  # that of predictions
         return models
 
     def _kinds(self, shape: str) -> np.ndarray:
@@ -201,7 +202,9 @@ class DensityFamily:
             raise ValueError("the densities do not add up to their components")
         for number, end in enumerate(np.cumsum(sizes)):
             at = slice(end - sizes[number], end)
-            model = Mixture(kind=kinds) if shape == "product" else self._analyser()
+            model = (
+                Mixture(kind=kinds, dtype=np.float64) if shape == "product" else self._analyser()
+            )
             yield model.restore(center[number], {name: array[at] for name, array in own.items()})
 
 

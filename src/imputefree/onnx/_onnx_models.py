@@ -13,7 +13,7 @@ from ..errors import ModelFileError
 from ..estimators import predicts_steps
 from ..metrics import SMALLEST
 from ._graph import Graph
-from ._onnx_densities import predict_densities
+from ._onnx_densities import factors, predict_densities
 from ._onnx_encoders import refused_rows
 from ._onnx_networks import predict_rows, predict_series
 from ._onnx_series import Series, read_series, summarise_series
@@ -23,6 +23,9 @@ from ._onnx_trees import predict_trees
 # (n, 1), double.
 FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
     "density": predict_densities,
+    "factors": lambda g, family, x: predict_rows(
+        g, family.family.model, factors(g, family.factors, x)
+    ),
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }

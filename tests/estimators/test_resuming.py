@@ -180,11 +180,12 @@ def test_a_checkpoint_of_another_fit_is_refused(eager, tmp_path):
     X, y = table()
     with pytest.raises(ModelFileError, match=r"belongs to another fit \(it differs in data\)"):
         model.fit(X[::-1], y, checkpoint=path)
+    usual = model.dropout
     model.set_params(dropout=0.4)
     with pytest.raises(ModelFileError, match=r"it differs in parameters\)"):
         model.fit(X, y, checkpoint=path)
     assert path.exists()
-    model.set_params(dropout=0.2, verbose=True).fit(X, y, checkpoint=path)  # no other model
+    model.set_params(dropout=usual, verbose=True).fit(X, y, checkpoint=path)  # no other model
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04 broken"])

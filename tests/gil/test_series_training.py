@@ -173,7 +173,10 @@ def test_meta_gradient_on_series_equals_autograd_through_one_gradient_step():
         if weight is not None:
             weights[0] = weight
         values = batch.values.unflatten(1, (8, -1))
-        hidden = encoder._run(values, weights) if tap is None else encoder(values, tap)
+        if tap is None:
+            hidden = encoder._run(values, weights, batch.lengths)
+        else:
+            hidden = encoder(values, tap, batch.lengths)
         last = made.predictor.labelled(hidden.flatten(1, 2), batch.lengths)
         return CrossEntropy(2).errors(made.predictor.infer(last), labels).sum()
 

@@ -16,23 +16,34 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ._importance import ImportanceTap
 
 
-def _lstm(values: Tensor, start: Tensor, weights: list[Tensor]) -> Tensor:
+# Both take a padded batch, (B, T, D), or packed steps, (steps, D), with how many series have each.
+def _lstm(
+    values: Tensor, start: Tensor, weights: list[Tensor], sizes: Tensor | None = None
+) -> Tensor:
+    if sizes is not None:
+        return torch.lstm(values, sizes, (start, start), weights, True, 1, 0.0, False, False)[0]
     return torch.lstm(values, (start, start), weights, True, 1, 0.0, False, False, True)[0]
 
 
-def _gru(values: Tensor, start: Tensor, weights: list[Tensor]) -> Tensor:
+def _gru(
+    values: Tensor, start: Tensor, weights: list[Tensor], sizes: Tensor | None = None
+) -> Tensor:
+    if sizes is not None:
+        return torch.gru(values, sizes, start, weights, True, 1, 0.0, False, False)[0]
     return torch.gru(values, start, weights, True, 1, 0.0, False, False, True)[0]
 
 
-CELLS: dict[str, tuple[int, Callable[[Tensor, Tensor, list[Tensor]], Tensor]]] = {
+CELLS: dict[str, tuple[int, Callable[..., Tensor]]] = {
     "lstm": (4, _lstm),  # number of gates, and the function that runs a whole sequence
     "gru": (3, _gru),
 }
 Weights = Sequence[Tensor]  # input weight, hidden weight, input bias, hidden bias of K cells
+Run = Callable[[Tensor, Weights, Tensor], Tensor]  # of values, weights and lengths
 
 
 class RecurrentTap(ImportanceTap):
@@ -42,10 +53,11 @@ class RecurrentTap(ImportanceTap):
     at each step, but its products with matrices can be computed.
     """
 
-    __slots__ = ("run", "unweighted", "upstream", "values", "weights")
-    SAVED = ("inputs", "values", "weights", "upstream", "unweighted")
-    run: Callable[[Tensor, Weights], Tensor]
+    __slots__ = ("lengths", "run", "unweighted", "upstream", "values", "weights")
+    SAVED = ("inputs", "values", "lengths", "weights", "upstream", "unweighted")
+    run: Run
     values: Tensor  # (K, B, T, D)
+    lengths: Tensor  # (K, B)
     weights: Weights  # as they were in this step
     upstream: Tensor  # (K, B, T, H), gradient at the hidden states
     unweighted: Tensor  # (K, 4H, d)
@@ -68,6 +80,7 @@ class RecurrentTap(ImportanceTap):
             out = self.run(
                 torch.cat([self.values, zeros], -1),
                 [torch.cat([input_weight, matrix], 2), *others],
+                self.lengths,
             )
         return torch.autograd.grad(out, zeros, self.upstream)[0].flatten(1, 2)
 
@@ -78,21 +91,23 @@ class _LateImportance(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        run: Callable[[Tensor, Weights], Tensor],
+        run: Run,
         tap: RecurrentTap,
+        lengths: Tensor,
         values: Tensor,
         *weights: Tensor,
     ) -> Tensor:
-        ctx.run, ctx.tap = run, tap
+        ctx.run, ctx.tap, ctx.lengths = run, tap, lengths
         ctx.save_for_backward(values, *weights)
-        return run(values, weights)
+        return run(values, weights, lengths)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        tap, wanted = ctx.tap, ctx.needs_input_grad[2:]
+        tap, wanted = ctx.tap, ctx.needs_input_grad[3:]
         values, *weights = (saved.detach() for saved in ctx.saved_tensors)
         tap.run, tap.values, tap.upstream = ctx.run, values, upstream
+        tap.lengths = ctx.lengths
         tap.weights = [weight.clone() for weight in weights]  # the optimiser changes them in place
         for tensor, wants in zip((values, *weights), wanted, strict=True):
             tensor.requires_grad_(wants)
@@ -101,9 +116,9 @@ class _LateImportance(torch.autograd.Function):
         constant = weights[0].detach()[..., :entries].requires_grad_()
         with torch.enable_grad():
             if tap.importance is None:
-                out = ctx.run(values, weights)
+                out = ctx.run(values, weights, ctx.lengths)
             else:
-                out = ctx.run(*split(values, weights, tap.importance, constant))
+                out = ctx.run(*split(values, weights, tap.importance, constant), ctx.lengths)
         leaves = [tensor for tensor in (values, *weights) if tensor.requires_grad]
         *found, rest = torch.autograd.grad(out, [*leaves, constant], upstream, allow_unused=True)
         by_leaf = iter(found)
@@ -111,7 +126,7 @@ class _LateImportance(torch.autograd.Function):
         for_input_weight = gradients[1]
         assert for_input_weight is not None
         tap.unweighted = for_input_weight[..., :entries] + (0 if rest is None else rest)
-        return None, None, *gradients
+        return None, None, None, *gradients
 
 
 def split(
@@ -134,8 +149,8 @@ def split(
 class MemberRecurrent(nn.Module):
     """K recurrent layers, one per member; each runs as a fused cell of PyTorch.
 
-    Shapes: values (K, B, T, D) -> hidden states (K, B, T, H). Padded steps (after the last one of
-    a series) have no influence on the steps before, and get no gradient from them.
+    Shapes: values (K, B, T, D), lengths (K, B) -> hidden states (K, B, T, H). Padded steps (after
+    the last one of a series) are not computed: a batch may mix long and short series.
 
     >>> layer = MemberRecurrent("lstm", 2, 4, 8, torch.Generator().manual_seed(0))
     >>> layer(torch.zeros(2, 5, 3, 4)).shape
@@ -158,23 +173,35 @@ class MemberRecurrent(nn.Module):
         self.input_bias = draw(members, 1, gates * hidden)
         self.hidden_bias = draw(members, 1, gates * hidden)
 
-    def forward(self, values: Tensor, tap: RecurrentTap | None = None) -> Tensor:
+    def forward(
+        self, values: Tensor, tap: RecurrentTap | None = None, lengths: Tensor | None = None
+    ) -> Tensor:
         weights: Weights = list(self.parameters())
+        if lengths is None:
+            lengths = torch.full(values.shape[:2], values.shape[2], device=values.device)
         if tap is None or not torch.is_grad_enabled():
-            return self._run(values, weights)
+            return self._run(values, weights, lengths)
         if not tap.early:
-            return _LateImportance.apply(self._run, tap, values, *weights)
+            return _LateImportance.apply(self._run, tap, lengths, values, *weights)
         if tap.importance is not None:
             x = values.detach()[..., : tap.importance.shape[-1]]
             # If nothing is weighted down, a split would only cost time (and change the order of
             # summation): `observed` with placeholder 0 is ordinary training, to the last bit.
             if (x * (1 - tap.importance.view(x.shape))).any():
                 values, weights = split(values, weights, tap.importance)
-        return self._run(values, weights)
+        return self._run(values, weights, lengths)
 
-    def _run(self, values: Tensor, weights: Weights) -> Tensor:
+    def _run(self, values: Tensor, weights: Weights, lengths: Tensor) -> Tensor:
         start = values.new_zeros(1, values.shape[1], self.hidden)
-        members = zip(values.unbind(), *(weight.unbind() for weight in weights), strict=True)
-        return torch.stack(
-            [self._cell(x, start, [w, u, b.flatten(), c.flatten()]) for x, w, u, b, c in members]
-        )
+        parts = zip(values.unbind(), *(weight.unbind() for weight in weights), strict=True)
+        members = [(x, [w, u, b.flatten(), c.flatten()]) for x, w, u, b, c in parts]
+        steps = values.shape[2]
+        if bool((lengths == steps).all()):
+            return torch.stack([self._cell(x, start, own) for x, own in members])
+        states = []
+        for (x, own), length in zip(members, lengths.cpu(), strict=True):
+            packed = pack_padded_sequence(x, length, batch_first=True, enforce_sorted=False)
+            hidden = self._cell(packed.data, start, own, packed.batch_sizes)
+            whole = pad_packed_sequence(packed._replace(data=hidden), True, total_length=steps)
+            states.append(whole[0])
+        return torch.stack(states)

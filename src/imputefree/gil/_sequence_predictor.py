@@ -112,7 +112,8 @@ class SequencePredictor(Predictor):
         if lengths is None:
             raise ValueError("series need lengths")
         values = self._filled(values, observed)
-        features = self.encoder(values.unflatten(1, (lengths.shape[1], -1)), tap).flatten(1, 2)
+        by_series = values.unflatten(1, (lengths.shape[1], -1))
+        features = self.encoder(by_series, tap, lengths).flatten(1, 2)
         at = self.labelled(features, lengths)
         if self.summarised:
             at = torch.cat([at, self._running(values, observed, lengths)], -1)

@@ -96,6 +96,7 @@ class BlendEstimator(Engine, BlendParameters):
     families_: dict[str, Any]
     weights_: dict[str, float]
     sharpness_: float
+    settings_: dict[str, Any]
     losses_: dict[str, float | None]
     out_of_fold_: dict[str, float | None]
     seconds_: dict[str, float]
@@ -147,6 +148,8 @@ class BlendEstimator(Engine, BlendParameters):
         self.weights_ = dict(zip(families, pool.weights.tolist(), strict=True))
         self.sharpness_ = pool.sharpness
         self.families_ = {name: families[name] for name, w in self.weights_.items() if w}
+        network = self.families_.get("network")
+        self.settings_ = network.model.settings_ if isinstance(network, NetworkFamily) else {}
         self.seconds_ = {name: part.seconds for name, part in finished.items()}
         self._score(task, predictions, pool)
         remember_columns(self, examples.inputs.columns)

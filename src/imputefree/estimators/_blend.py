@@ -32,6 +32,7 @@ USUAL = ["trees", "density", "network"]
 QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
 # Of networks on factors, which are for wide tables of many rows.
 FACTOR_NETWORK = {
+    "n_members": N_FOLDS,
     "numeric_encoding": "plain",
     "hidden_layer_sizes": (256, 256),
     "weight_decay": 0.3,
@@ -200,7 +201,7 @@ class BlendEstimator(Engine, BlendParameters):
         """The networks, unfitted."""
         return self.network_class(
             categorical_features=self.categorical_features,
-            n_members=N_FOLDS if self.quality != "best" else 2 * N_FOLDS,
+            n_members="auto" if self.quality != "best" else 2 * N_FOLDS,
             random_state=seed,
             verbose=self.verbose,
         )

@@ -36,7 +36,7 @@ MOST_INPUTS, LARGEST_TABLE = 5000, 2**27  # inputs of all bins, and numbers in a
 BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
 _TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
 FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
-FINE_BIN_SIZE = 2.0
+BIN_SIZES = {"piecewise": BIN_SIZE, "bins": 1.0, "fine": 2.0}  # by encoding
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 COUNTED_VALUES, LEVEL_ROWS = 128, 10  # in a piecewise encoding, one with at most so many, for each
 COUNTED_SIZE = 1.0  # value of at least ten rows
@@ -149,7 +149,8 @@ class Number:
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
     and in a piecewise encoding how far the value reaches into each bin between `edges` (see
     `bin_edges`): -1/4 below the bin, 1/4 above it; also one input per common value, if there are
-    up to 128 values. A fine encoding has more bins, with small ones at both ends, and -1 and 1.
+    up to 128 values. With the encodings "bins" (-1/2 and 1/2) and "fine" (more bins, small ones at
+    both ends, -1 and 1) a column of more than ten values has no other inputs than its bins.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -177,16 +178,16 @@ class Number:
         plan = cls(name, bool(np.isnan(array).any()), *location(array))
         plan.scaled = encoding != "unscaled"
         values, counts = np.unique(array[~np.isnan(array)], return_counts=True)
-        many, rich = len(values) > FEW_VALUES, encoding in ("rich", "piecewise", "fine")
-        if many and rich:
+        many, rich = len(values) > FEW_VALUES, encoding not in ("plain", "unscaled")
+        if many and encoding in ("rich", "piecewise"):
             plan.knots, plan.scores = (part.tolist() for part in normal_score_knots(array))
-        elif rich and len(values) > 2:
+        elif not many and rich and len(values) > 2:
             plan.levels = values.tolist()
-        if many and rich and encoding != "rich":
+        if many and encoding in BIN_SIZES:
             equal = np.linspace(0.0, 1.0, max(bins, FEWEST_BINS) + 1)
             plan.edges = bin_edges(array, FINE_SHARES if encoding == "fine" else equal).tolist()
-            plan.bin_size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
-            if len(values) <= COUNTED_VALUES:
+            plan.bin_size = BIN_SIZES[encoding]
+            if encoding == "piecewise" and len(values) <= COUNTED_VALUES:
                 plan.levels = values[counts >= LEVEL_ROWS].tolist()
                 plan.level_size = COUNTED_SIZE
         if many:
@@ -199,9 +200,15 @@ class Number:
     @property
     def inputs(self) -> list[str]:
         """Names of the inputs of this column."""
+        value = [] if self.only_bins else [self.name]
         score = [f"rank of {self.name}"] if self.knots else []
         bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]
-        return [self.name, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+        return [*value, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+
+    @property
+    def only_bins(self) -> bool:
+        """Whether the bins are the only inputs: there is no value and no normal score."""
+        return bool(self.edges) and not self.knots
 
     @property
     def first_level(self) -> int:
@@ -214,6 +221,9 @@ class Number:
         """Fill `out` (n, inputs); return which rows are observed, and unseen levels (none)."""
         array = self.check(array, label)
         seen = ~np.isnan(array)
+        if self.only_bins:
+            out[seen] = reach_into_bins(array[seen], self.edges, self.bin_size)
+            return seen, []
         out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
@@ -436,7 +446,7 @@ class TableEncoder(Encoder):
         "piecewise" (see `Number` and `n_bins`) or "auto": rich for less than 2,000 rows of up to
         100 columns, else piecewise, but plain for tables so large that bins would take gigabytes
     owner : the estimator's name, for error messages
-    fine : names of columns whose numbers get a fine encoding
+    fine : names of columns whose numbers get a fine encoding; "bins" and "fine" are for summaries
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns

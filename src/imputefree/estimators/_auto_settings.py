@@ -27,18 +27,19 @@ def auto_settings(rows: int, inputs: int, outputs: int) -> dict[str, Any]:
     >>> small["n_members"], huge["n_members"], small["max_iter"], huge["max_iter"]
     (8, 4, 200, 8)
     """
-    large, huge = rows >= LARGE, rows >= HUGE
+    huge = rows >= HUGE
+    size = (rows >= LARGE) + huge + (rows >= 10 * HUGE)
     return {
-        "n_members": 4 if huge else 8,
+        "n_members": (8, 8, 4, 2)[size],
         "hidden_layer_sizes": (256, 256) if huge else (128, 128),
         "linear_path": inputs * outputs <= rows,  # else it has more weights than there are rows
         "dropout": 0.1 if huge else 0.2,
         "hide": 0.0 if huge else 0.1,
         "weight_decay": 3.0 * min(1.0, math.sqrt(1000 / rows)),
-        "batch_size": (128, 256, 512, 1024)[large + huge + (rows >= 10 * HUGE)],
-        "learning_rate_init": 4e-3 if large else 2e-3,
-        "learning_rate_decay": DECAYED if large else 1.0,
-        "max_iter": (200, 12, 8, 5)[large + huge + (rows >= 10 * HUGE)],
+        "batch_size": (128, 256, 512, 1024)[size],
+        "learning_rate_init": 4e-3 if size else 2e-3,
+        "learning_rate_decay": DECAYED if size else 1.0,
+        "max_iter": (200, 12, 8, 5)[size],
     }
 
 

@@ -88,12 +88,14 @@ class SequenceParameters(SeriesParameters, Parameters):
     """Parameters of the networks for series, and defaults that differ."""
 
     n_members: int = 4
-    cell: str = "lstm"
-    hidden_layer_sizes: Any = (64, 64)
-    dropout: float = 0.5
+    cell: str = "gru"
+    hidden_layer_sizes: Any = (32,)
+    dropout: float = 0.3
     hide: float = 0.0
-    weight_decay: float = 1.0
-    n_iter_no_change: int = 5
+    learning_rate_decay: float = 0.1
+    weight_decay: float = 0.3
+    max_iter: int = 30
+    n_iter_no_change: int = 3
     numeric_encoding: str = "plain"
     time_since: bool = True
     summary: bool = True

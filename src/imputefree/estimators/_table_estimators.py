@@ -83,7 +83,8 @@ class GILClassifier(ClassTarget, TableEstimator):
     reward : {"loss", "contrastive"} or reward object, default="loss"
         Reward of "ddpg"; "contrastive" makes it the paper's GIL-D (classifiers only).
     n_members : int or "auto", default="auto"
-        Number of networks in the ensemble: 8, from 50,000 rows on 4. 1 is the paper's setting.
+        Number of networks in the ensemble: 8, from 50,000 rows on 4, from 500,000 on 2. 1 is the
+        paper's setting.
         Here and below, "auto" follows the size of the table; `settings_` tells what it became.
     hidden_layer_sizes : int, tuple of int or "auto", default="auto"
         Widths of the hidden layers: (128, 128), from 50,000 rows on (256, 256).

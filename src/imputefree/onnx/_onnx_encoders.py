@@ -69,11 +69,12 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
     """All entries, (n, d) double; arbitrary where missing."""
     parts, inputs = list[str](), list[tuple[int, int]]()  # inputs: column, which of its inputs
     numbers = {j: plan for j, plan in enumerate(plans) if isinstance(plan, Number)}
-    if numbers:
-        part = pick(g, x, list(numbers), len(plans))
-        scaled = all(plan.scaled for plan in numbers.values())  # all of them, or none
-        parts.append(_scale(g, part, list(numbers.values())) if scaled else part)
-        inputs += [(j, 0) for j in numbers]
+    valued = {j: plan for j, plan in numbers.items() if not plan.only_bins}
+    if valued:
+        part = pick(g, x, list(valued), len(plans))
+        scaled = all(plan.scaled for plan in valued.values())  # all of them, or none
+        parts.append(_scale(g, part, list(valued.values())) if scaled else part)
+        inputs += [(j, 0) for j in valued]
     ranked = {j: plan for j, plan in numbers.items() if plan.knots}
     if ranked:
         maps = [(np.array(plan.knots), np.array(plan.scores)) for plan in ranked.values()]
@@ -86,7 +87,7 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
         share = g("Clip", g("Div", g("Sub", halves, low), high - low), 0.0, 1.0)
         sizes = np.array([numbers[j].bin_size for j, _ in binned])
         parts.append(g("Mul", g("Sub", share, 0.5), sizes))
-        inputs += [(j, i + 2) for j, i in binned]
+        inputs += [(j, i + 2) for j, i in binned]  # a value and its rank come first, if there are
     switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
     if switches:
         parts.append(_switched(g, x, switches, len(plans)))

@@ -91,9 +91,8 @@ def numbers(panel: Panel, summary: Callable[[Panel], Columns], rows: np.ndarray)
 
 SETTINGS = [
     {"num_leaves": 4, "feature_fraction": 0.1, "learning_rate": 0.1},
-    {"num_leaves": 15, "feature_fraction": 0.1, "learning_rate": 0.03},
-    {"num_leaves": 31, "feature_fraction": 0.1, "learning_rate": 0.03},
-    {"num_leaves": 15, "feature_fraction": 0.5, "learning_rate": 0.05},
+    {"num_leaves": 15, "feature_fraction": 0.1, "learning_rate": 0.05},
+    {"num_leaves": 31, "feature_fraction": 0.2, "learning_rate": 0.05},
 ]
 
 
@@ -203,11 +202,17 @@ def main(
                 f" {run['auprc']:.4f}, log-loss {run['log_loss']:.4f}, {run['cpu_seconds']:.0f} s",
                 flush=True,
             )
-        runs.sort(key=lambda run: (run["method"], run["split"]))
-        figures = {"stays": len(y), "variables": len(panel.steps.names)}
-        write(options.json, PACKAGES, protocol=PROTOCOL, **figures, runs=runs)
+        record(options.json, panel, runs)
+    record(options.json, panel, runs)
     show(title, pd.DataFrame(runs))
     return 0
+
+
+def record(path: Path | None, panel: Panel, runs: list[dict[str, Any]]) -> None:
+    """Write the runs so far, in order, and what they were made of."""
+    runs.sort(key=lambda run: (run["method"], run["split"]))
+    figures = {"stays": len(panel), "variables": len(panel.steps.names)}
+    write(path, PACKAGES, protocol=PROTOCOL, **figures, runs=runs)
 
 
 def some(panel: Panel, y: np.ndarray, count: int) -> tuple[Panel, np.ndarray]:

@@ -206,15 +206,22 @@ def test_flights_are_split_by_time_or_by_whole_days():
     assert len(days[1]) / (len(days[0]) + len(days[1])) == pytest.approx(0.25, abs=0.005)
 
 
-def test_physionet2012(run):
-    real("physionet2012")
-    methods = ["mask-only", "LightGBM on summaries", "without recurrence", "quick look"]
-    code, printed, record = run(
-        *("physionet2012", "--stays", 250, "--splits", 0, "--jobs", 1, "--methods", *methods)
-    )
+@pytest.mark.parametrize(
+    ("study", "methods"),
+    [
+        ("physionet2012", ["mask-only", "without recurrence", "quick look"]),
+        ("physionet2019", ["LightGBM on summaries", "ImputeFreeSequenceClassifier()"]),
+    ],
+)
+def test_series(run, study, methods):
+    real(study)
+    options = ("--stays", 400, "--splits", 0, "--methods", *methods)
+    code, printed, record = run(study, *options)
     assert code == 0, printed
-    assert {run["method"] for run in record["runs"]} == set(methods)
-    assert all(0 < run["auroc"] < 1 for run in record["runs"])
+    assert {run["method"] for run in record["runs"]} >= set(methods)
+    assert all(0 < run["auroc"] <= 1 for run in record["runs"])
+    code, printed, again = run(study, *options)  # everything is there already
+    assert again["runs"] == record["runs"]
 
 
 def test_table_imputers(run):
@@ -262,3 +269,13 @@ def test_mnist_blend(run):
     assert "calibration_error" in printed
     _, again, _ = run("mnist_blend", *options)  # nothing is left to do
     assert not again
+
+
+def test_density_tables(run):
+    real("tabular")
+    options = ("--tables", "hepatitis", "--folds", 0, "--families", "trees", "network", "density")
+    _, printed, record = run("density_tables", *options)
+    (figures,) = record["runs"]
+    assert set(figures["scores"]) >= {"density", "trees + network", "trees + network + density"}
+    assert printed.startswith("hepatitis")
+    assert "density" in printed

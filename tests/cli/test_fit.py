@@ -86,6 +86,26 @@ def test_a_table_from_file_to_model(run, tmp_path):
     assert model.predict_proba(table()[["ward", "dose"]]).shape == (60, 2)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["blend", "trees", "density"])
+def test_the_default_is_a_blend_and_families_have_names(run, model):
+    table(120).to_csv("d.csv", index=False)
+    words = ("--target", "died", "--test", 0.3, "--time-limit", 4, "-o", "m")
+    chosen = () if model == "blend" else ("--model", model)
+    code, out, err = run("fit", "d.csv", *words, *chosen)
+    assert code == 0, err
+    fitted = Engine.load("m")
+    assert type(fitted).__name__ == "ImputeFreeClassifier"
+    assert list(fitted.weights_) == (
+        ["trees", "density", "network"] if model == "blend" else [model]
+    )
+    assert ("Blend: trees" in out) == (model == "blend")
+    assert ("What each family contributed" in fitted.card_) == (model == "blend")
+    assert "(4 seconds)" in out
+    assert run("explain", "m", "d.csv", "--rows", 0)[0] == 0
+    assert run("export", "m", "-o", "m.onnx")[0] == 0
+
+
 def test_series_of_numbers_in_parquet(run):
     stays().to_parquet("d.parquet")
     words = ("--target", "score", "--id", "stay", "--time", "hour", "--static", "age")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -275,3 +277,28 @@ def test_normal_scores_are_finite_and_rise_for_any_numbers(training, values):
         scored = score(training, x)
         assert np.isfinite(scored).all()
         assert (np.diff(scored) > -1e-12).all()  # up to rounding
+
+
+@pytest.mark.parametrize(("encoding", "size", "n_bins"), [("bins", 1.0, 12), ("fine", 2.0, 70)])
+def test_bins_alone_are_filled_one_after_the_other(encoding, size, n_bins):
+    """By a loop over bins: -size/2 below a bin, size/2 above it, a line between; no other input."""
+    rng = np.random.default_rng(0)
+    array = np.append(rng.exponential(size=5000), np.nan)
+    plan = Number.learn("x", array, encoding)
+    assert n_bins <= len(plan.inputs) == len(plan.edges) - 1 <= n_bins + 10
+    assert plan.edges[0] == np.nanmin(array)
+    assert plan.edges[-1] == np.nanmax(array)
+    values = np.array([-1.0, 0.2, 0.9, 100.0, np.nan, plan.edges[3]])
+    out = np.zeros((len(values), len(plan.inputs)))
+    seen, _ = plan.encode(values, out, "x")
+    assert seen.tolist() == [True, True, True, True, False, True]
+    for row, value in enumerate(values):
+        for j, (low, high) in enumerate(pairwise(plan.edges)):
+            share = min(max((value - low) / (high - low), 0.0), 1.0)
+            expected = 0.0 if np.isnan(value) else size * (share - 0.5)
+            assert out[row, j] == pytest.approx(expected, abs=1e-12)
+
+
+def test_few_values_have_no_bins():
+    plan = Number.learn("x", np.array([1.0, 2.0, 3.0] * 20), "bins")
+    assert plan.inputs == ["x", "x=1", "x=2", "x=3"]

@@ -90,11 +90,12 @@ def test_indicators_are_one_where_missing_and_always_observed():
     assert not of(encoder, later.observed, "dose").any()
 
 
-def test_auto_is_rich_for_few_columns_piecewise_for_many_and_plain_for_too_many(monkeypatch):
+def test_auto_is_rich_for_small_tables_piecewise_for_others_and_plain_for_huge_ones(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20, 101))
     assert fit(X[:, :100]).n_entries == 2 * 100
     assert fit(X).n_entries == (2 + 12) * 101
-    monkeypatch.setattr(_encoders, "PIECEWISE_ENTRIES", 20 * 100)
+    assert fit(np.random.default_rng(0).normal(size=(2000, 3))).n_entries == (2 + 12) * 3
+    monkeypatch.setattr(_encoders, "LARGEST_TABLE", 20 * 101 * 3)
     assert fit(X).n_entries == 101
 
 

@@ -64,8 +64,8 @@ class TestSeeds:
         first = small().fit(SERIES, Y)
         assert not same(first, small(random_state=1).fit(SERIES, Y))
         assert small(random_state=None).fit(SERIES, Y).n_iter_ >= 1
-        gru = small(cell="gru").fit(SERIES, Y)
-        assert not np.allclose(first.predict_proba(SERIES), gru.predict_proba(SERIES), atol=1e-4)
+        lstm = small(cell="lstm").fit(SERIES, Y)
+        assert not np.allclose(first.predict_proba(SERIES), lstm.predict_proba(SERIES), atol=1e-4)
         none, observed = (
             small(policy=p, placeholder=1.0, learning_rate_init=0.05, weight_averaging=0.0)
             for p in ("none", "observed")
@@ -269,7 +269,7 @@ class TestGoingOn:
     def test_warm_start_with_another_network_is_refused(self):
         clf = small(warm_start=True).fit(SERIES, Y)
         params = clf.get_params()
-        for change in ({"n_members": 1}, {"cell": "gru"}, {"per_step": True}, {"summary": False}):
+        for change in ({"n_members": 1}, {"cell": "lstm"}, {"per_step": True}, {"summary": False}):
             clf.set_params(**params | change)
             with pytest.raises(ParameterError, match=r"was .* their shape cannot change"):
                 clf.fit(SERIES, STEP_Y if "per_step" in change else Y)
@@ -386,7 +386,7 @@ class TestNothingHalfDone:
         clf = small().fit(SERIES, Y)
         before, score = clf.predict_proba(SERIES), clf.score(SERIES, Y)
         clf.set_params(placeholder=2.0, per_step=True, time_since=False, indicator=False)
-        clf.set_params(cell="gru", n_members=1, summary=False)
+        clf.set_params(cell="lstm", n_members=1, summary=False)
         assert np.array_equal(clf.predict_proba(SERIES), before)
         assert clf.score(SERIES, Y) == score
 

@@ -15,7 +15,7 @@ from imputefree import (
     GILSequenceRegressor,
     ParameterError,
 )
-from imputefree.estimators import RULES
+from imputefree.estimators._parameters import NETWORK_RULES as RULES
 
 ESTIMATORS = (GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor)
 rng = np.random.default_rng(0)

@@ -180,11 +180,12 @@ def test_a_checkpoint_of_another_fit_is_refused(eager, tmp_path):
     X, y = table()
     with pytest.raises(ModelFileError, match=r"belongs to another fit \(it differs in data\)"):
         model.fit(X[::-1], y, checkpoint=path)
+    usual = model.dropout
     model.set_params(dropout=0.4)
     with pytest.raises(ModelFileError, match=r"it differs in parameters\)"):
         model.fit(X, y, checkpoint=path)
     assert path.exists()
-    model.set_params(dropout=0.2, verbose=True).fit(X, y, checkpoint=path)  # no other model
+    model.set_params(dropout=usual, verbose=True).fit(X, y, checkpoint=path)  # no other model
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04 broken"])
@@ -193,6 +194,24 @@ def test_what_is_no_checkpoint_is_refused(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
         GILClassifier(n_members=1, max_iter=1, random_state=0).fit(*table(), checkpoint=path)
+
+
+@pytest.mark.slow
+def test_a_flipped_bit_is_noticed(eager, tmp_path):
+    path = tmp_path / "fit"
+    model = killed_checkpoint(eager, path)
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    whole = model.fit(*table(), checkpoint=path)
+    refused = 0
+    for place in rng.integers(0, len(content), 40):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        try:
+            assert same(model.fit(*table(), checkpoint=path), whole)  # padding, or a file name
+        except ModelFileError:
+            refused += 1
+    assert refused > 20
 
 
 def test_a_checkpoint_holds_nothing_that_could_run(tmp_path):

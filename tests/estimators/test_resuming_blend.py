@@ -7,10 +7,12 @@ import sys
 import textwrap
 import time
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from imputefree import ImputeFreeClassifier
+from imputefree import ImputeFreeClassifier, ImputeFreeSequenceRegressor
 from imputefree.errors import ModelFileError, ParameterError
 from imputefree.families import TreeFamily
 from tests.estimators.test_resuming import table
@@ -70,6 +72,18 @@ def test_the_families_of_another_fit_are_refused(tmp_path, monkeypatch):
         model.fit(X[::-1], y, checkpoint=tmp_path / "fit")
     model.fit(X, y, checkpoint=tmp_path / "fit")
     assert not any(tmp_path.iterdir())
+
+
+def test_static_columns_are_part_of_the_data(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"who": np.repeat(np.arange(60), 2), "pulse": np.arange(120.0)})
+    frame["age"] = frame["who"] % 7.0
+    labels = {who: float(who % 5) for who in range(60)}
+    model = ImputeFreeSequenceRegressor(id="who", static=["age"], quality="fast", random_state=0)
+    monkeypatch.setattr("imputefree.estimators._blend.remove_finished", lambda *_: None)
+    model.fit(frame, labels, checkpoint=tmp_path / "fit")
+    model.fit(frame, labels, checkpoint=tmp_path / "fit")  # reads what it kept
+    with pytest.raises(ModelFileError, match=r"it differs in data\)"):
+        model.fit(frame.assign(age=1.0), labels, checkpoint=tmp_path / "fit")
 
 
 def test_without_a_seed_nothing_could_be_repeated(tmp_path):

@@ -117,13 +117,15 @@ class TestSeries:
         lengths = self.lengths if lengths is None else lengths
         return Batches(rows, 16, g, classes, 0 if classes is None else 2, lengths)
 
-    def test_an_epoch_shows_every_series_in_batches_of_similar_length(self):
-        rows = epoch(self.batches())
+    def test_an_epoch_shows_every_series_and_the_longest_ones_together(self):
+        lengths = self.lengths.clone()
+        lengths[:40] = 1000 + torch.arange(40)
+        rows = epoch(self.batches(lengths=lengths))
         assert all(set(member.flatten().tolist()) == set(range(400)) for member in rows)
-        lengths = self.lengths[rows].float()  # (K, steps, B)
-        assert lengths.std(2).mean() < 0.2 * self.lengths.float().std()
-        padding = 1 - lengths.sum() / (lengths.amax((0, 2)).sum() * lengths[:, 0].numel())
-        assert padding < 0.15  # the members' lengths are similar, too
+        drawn = lengths[rows]  # (K, steps, B)
+        alone = (drawn < 1000).all(2)
+        assert (~alone).sum(1).tolist() == [3, 3]  # 40 series in batches of 16
+        assert (drawn.amax(2)[alone] - drawn.amin(2)[alone]).float().mean() > 90  # mixed
 
     def test_order_is_random_and_batches_differ_between_epochs(self):
         batches = self.batches(members=1)

@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import GILSequenceClassifier, GILSequenceRegressor, ParameterError
+from imputefree import (
+    GILSequenceClassifier,
+    GILSequenceRegressor,
+    ImputeFreeSequenceRegressor,
+    ParameterError,
+)
 from imputefree.inspection import _explain_rows as series
 from imputefree.inspection import explain_rows
 from tests.inspection.definition import plausible, predicted, with_entry
@@ -34,12 +39,15 @@ SMALL = {"n_members": 2, "max_iter": 3, "hidden_layer_sizes": (6,), "random_stat
 LABELS = {i: ["a", "b", "c"][i % 3] for i in range(24)}
 CLASSES = GILSequenceClassifier(policy="observed", **NAMES, **SMALL).fit(FRAME, LABELS)
 NUMBER = GILSequenceRegressor(**NAMES, **SMALL).fit(FRAME, {i: float(i) for i in range(24)})
+BLEND = ImputeFreeSequenceRegressor(**NAMES, quality="fast", random_state=0).fit(
+    FRAME, {i: float(i % 5) for i in range(24)}
+)
 COLUMNS = ["pulse", "tube", "age", "sex"]
 FEW = FRAME[FRAME["who"] < 5]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [CLASSES, NUMBER])
+@pytest.mark.parametrize("model", [CLASSES, NUMBER, BLEND])
 def test_each_number_equals_its_definition(model):
     why = explain_rows(model, FEW)
     assert why.columns == COLUMNS

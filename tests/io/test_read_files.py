@@ -145,7 +145,7 @@ def test_a_fit_opens_its_file_at_most_twice(tmp_path):
 
     sys.addaudithook(count)
     with pytest.raises(SystemExit) as ended:
-        words = ["--target", "y", "-o", output, "--max-iter", 1, "--members", 1, "--no-estimate"]
+        words = ["--target", "y", "-o", output, "--quality", "fast", "--no-estimate"]
         main(list(map(str, ["fit", path, *words])))
     counting = False
     assert (ended.value.code, output.exists()) == (0, True)

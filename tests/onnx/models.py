@@ -12,6 +12,8 @@ from imputefree import (
     GILSequenceRegressor,
     ImputeFreeClassifier,
     ImputeFreeRegressor,
+    ImputeFreeSequenceClassifier,
+    ImputeFreeSequenceRegressor,
 )
 
 SMALL = {"max_iter": 2, "n_members": 2, "hidden_layer_sizes": (6, 5), "random_state": 0}
@@ -88,6 +90,21 @@ def series_model(task="binary", uneven=True, static=True, **options):
         y = {who: who % 2 for who in X["who"].unique()}
     cls = GILSequenceClassifier if task == "binary" else GILSequenceRegressor
     return cls(**how, **SMALL | options).fit(X, y)
+
+
+def series_blend(task="binary", families=None):
+    """A blend on series that decide the target, so that trees split on their summaries."""
+    X = long_frame(200, seed=5)
+    X.loc[X["who"] % 3 == 0, "full"] = np.nan
+    grouped = X.groupby("who")
+    y = grouped["pulse"].mean().fillna(80) / 10 - 8 + (grouped["drug"].last() == "yes")
+    y += grouped.size() / 4 + grouped["age"].first().fillna(60) / 30
+    how = {"id": "who", "time": "hour", "static": ["age", "sex"], "time_limit": 8}
+    if task == "numbers":
+        model = ImputeFreeSequenceRegressor(**how, families=families, random_state=0)
+        return model.fit(X, (1e3 * y).to_dict())
+    model = ImputeFreeSequenceClassifier(**how, families=families, random_state=0)
+    return model.fit(X, (y > y.median()).map({True: "high", False: "low"}).to_dict())
 
 
 def blend_model(task="binary", families=None, rows=240):

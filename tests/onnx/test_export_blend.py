@@ -16,7 +16,7 @@ from imputefree import ImputeFreeClassifier
 from imputefree.errors import ModelFileError, UnseenCategoryWarning
 from imputefree.onnx import encode, export
 from imputefree.onnx._export import difference, sample_rows
-from tests.onnx.models import blend_model, gappy_frame
+from tests.onnx.models import blend_model, gappy_frame, long_frame, series_blend
 
 CASES = {
     "two classes": ("binary", None),
@@ -30,6 +30,12 @@ CASES = {
     "densities, two classes": ("binary", ["density"]),
     "densities, three classes": ("classes", ["density"]),
     "densities, numbers": ("numbers", ["density"]),
+    "factors": ("classes", ["factors"]),
+}
+SERIES = {
+    "series": ("binary", None),
+    "series, numbers": ("numbers", None),
+    "series, trees": ("binary", ["trees"]),
 }
 pytestmark = pytest.mark.slow
 
@@ -37,7 +43,8 @@ pytestmark = pytest.mark.slow
 @cache
 def exported(case):
     """A model, the path of its export and an onnxruntime session."""
-    model, path = blend_model(*CASES[case]), Path(mkdtemp()) / "model.onnx"
+    model = series_blend(*SERIES[case]) if case in SERIES else blend_model(*CASES[case])
+    path = Path(mkdtemp()) / "model.onnx"
     assert export(model, path).difference < 1e-5
     return model, path, onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
 
@@ -75,6 +82,15 @@ def test_values_at_a_threshold_go_the_same_way(case):
         X = gappy_frame(len(dose), 4).assign(dose=dose)
         assert len(X) > 5
         assert apart(model, session, path, X) < 1e-6
+
+
+@pytest.mark.parametrize("case", SERIES)
+def test_series_of_any_length(case):
+    model, path, session = exported(case)
+    for series, longest, seed in ((1, 1, 1), (40, 20, 2), (3, 70, 3)):
+        X = long_frame(series, seed, longest)
+        X.loc[X["who"] == series - 1, ["pulse", "drug", "full"]] = np.nan
+        assert apart(model, session, path, X) < 1e-5
 
 
 def test_both_families_are_in_the_graph_and_only_those_with_weight():

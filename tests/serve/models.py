@@ -17,6 +17,7 @@ from imputefree import (
     GILSequenceClassifier,
     GILSequenceRegressor,
     ImputeFreeClassifier,
+    ImputeFreeSequenceClassifier,
 )
 
 SMALL = {"random_state": 0, "n_members": 2, "max_iter": 8, "batch_size": 16}
@@ -72,6 +73,11 @@ def numbers() -> GILRegressor:
 @cache
 def stays() -> GILSequenceClassifier:
     """Series with times and static columns, from a long frame."""
+    model = GILSequenceClassifier(id="patient", time="hour", static=["age", "ward"], **SMALL)
+    return model.fit(*_stays())
+
+
+def _stays():
     rng = np.random.default_rng(2)
     lengths = rng.integers(2, 7, 40)
     who = np.repeat(np.arange(40), lengths)
@@ -87,9 +93,7 @@ def stays() -> GILSequenceClassifier:
     )
     frame.loc[rng.random(len(frame)) < 0.3, "pulse"] = None
     frame.loc[rng.random(len(frame)) < 0.3, "rhythm"] = None
-    labels = pd.Series(rng.integers(0, 2, 40), index=range(40))
-    model = GILSequenceClassifier(id="patient", time="hour", static=["age", "ward"], **SMALL)
-    return model.fit(frame, labels)
+    return frame, pd.Series(rng.integers(0, 2, 40), index=range(40))
 
 
 @cache
@@ -101,11 +105,21 @@ def every_step() -> GILSequenceRegressor:
     return GILSequenceRegressor(per_step=True, **SMALL).fit(series, targets)
 
 
+@cache
+def stays_blend() -> ImputeFreeSequenceClassifier:
+    """The same series, as `imputefree fit` leaves them."""
+    model = ImputeFreeSequenceClassifier(
+        id="patient", time="hour", static=["age", "ward"], quality="fast", random_state=0
+    )
+    return model.fit(*_stays())
+
+
 ALL = {
     "table": patients,
     "blend": blend,
     "array": numbers,
     "series": stays,
+    "blend of series": stays_blend,
     "every step": every_step,
 }
 

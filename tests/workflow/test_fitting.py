@@ -96,7 +96,7 @@ def problems(tmp_path):
     files = tmp_path / "d.csv", "y", tmp_path / "m"
     asked = [
         Request(*files, drop=("who",), quality="fast"),
-        Request(*files, id="who", model="network", max_iter=40, members=1),
+        Request(*files, id="who", quality="fast"),
     ]
     return [read_problem(request) for request in asked]
 
@@ -137,9 +137,12 @@ def test_options_decide_the_estimator(options, estimator, settings):
     assert settings.items() <= model.get_params().items()
 
 
-@pytest.mark.parametrize("options", [{"policy": "meta"}, {"model": "network", "quality": "fast"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"policy": "meta"}, {"model": "network", "quality": "fast"}, {"model": "density", "id": "a"}],
+)
 def test_options_of_another_model_are_refused(options):
-    with pytest.raises(ParameterError, match=r"was given with --model (blend|network)"):
+    with pytest.raises(ParameterError, match=r"--(policy|quality|model) .*was given (with|for)"):
         problem([0, 1] * 40, **options)
 
 

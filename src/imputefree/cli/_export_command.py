@@ -17,7 +17,7 @@ from ._options import Command, model_argument, output_option, refuse_overwriting
 def export_command(model: Path, output: Path | None) -> None:
     """Write a model as ONNX: NaN goes straight in, and onnxruntime is all it needs.
 
-    Scaling, categories, gaps, trees and networks are in the file; its metadata describe the inputs.
+    Scaling, categories, gaps and all families are in the file; its metadata describe the inputs.
     The file is written only if it predicts what the model predicts, to 1e-5, on random rows with
     random gaps.
     """

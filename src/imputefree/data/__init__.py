@@ -11,7 +11,6 @@ from ._columns import (
     remember_columns,
 )
 from ._encoders import (
-    FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
     MAX_LEVELS,
@@ -50,7 +49,6 @@ from ._target import (
 
 __all__ = [
     "EXTENT",
-    "FEW_VALUES_SIZE",
     "GAP_WORDS",
     "HARD_LIMIT",
     "LONGEST",

@@ -30,18 +30,20 @@ OUTLIER = 5.0  # robust standard deviations from the median beyond which a value
 TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
 FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
-BINS = 12  # of a piecewise encoding
-EQUAL_SHARES = np.linspace(0.0, 1.0, BINS + 1)
+BINS, MOST_BINS, FEWEST_BINS = 12, 48, 4  # of a piecewise encoding
+ROWS_PER_BIN = 500  # above 12 bins
+MOST_INPUTS, LARGEST_TABLE = 5000, 2**27  # inputs of all bins, and numbers in a table of them
 BIN_SIZE = 0.5  # from the lowest to the highest value of such an input
 _TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
 FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
-FINE_BIN_SIZE = 2.0
+BIN_SIZES = {"piecewise": BIN_SIZE, "bins": 1.0, "fine": 2.0}  # by encoding
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
+COUNTED_VALUES, LEVEL_ROWS = 128, 10  # in a piecewise encoding, one with at most so many, for each
+COUNTED_SIZE = 1.0  # value of at least ten rows
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
-RICH_COLUMNS = 100  # "auto": wider tables are encoded piecewise …
-PIECEWISE_ENTRIES = 2**23  # … up to this size, plainly beyond: an entry becomes 14 inputs
+PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise
 LONGEST = 1e300  # keeps differences of any two times finite
 
 
@@ -107,17 +109,22 @@ def normal_score_knots(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, ndtri(share)
 
 
-def bin_edges(values: np.ndarray, shares: np.ndarray = EQUAL_SHARES) -> np.ndarray:
-    """Observed values that cut a column into bins, by default into at most twelve of equal shares.
+def bin_edges(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Observed values that cut a column into bins.
 
-    shares : of the observed values below each edge
+    A value that more rows have than an average bin is an edge, so that a column of mostly zeros is
+    not cut at zero alone. Of the other rows, `shares` lie below the other edges.
 
-    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]))
-    array([ 0.,  8., 16., 24., 32., 41., 49.])
+    >>> bin_edges(np.array([0.0] * 50 + [*range(50)]), np.linspace(0, 1, 7))
+    array([ 0.,  1.,  9., 17., 25., 33., 41., 49.])
     """
-    seen = np.sort(values[~np.isnan(values)])
-    seen[np.abs(seen) < TINY] = 0.0
-    return np.unique(seen[(shares * (len(seen) - 1)).round().astype(int)])
+    seen = values[~np.isnan(values)]
+    distinct, counts = np.unique(np.where(np.abs(seen) < TINY, 0.0, seen), return_counts=True)
+    common = counts > len(seen) / (len(shares) - 1)
+    others = np.repeat(distinct[~common], counts[~common])
+    if not len(others):
+        return distinct
+    return np.union1d(distinct[common], others[(shares * (len(others) - 1)).round().astype(int)])
 
 
 def reach_into_bins(
@@ -140,9 +147,10 @@ class Number:
     """A numeric column: its scaled value and, in a rich encoding, inputs that help small tables.
 
     Up to ten distinct values: one input each. More: the normal score, which sees only the order,
-    and in a piecewise encoding how far the value reaches into each of up to twelve bins, between
-    `edges` that hold equal shares of training: -1/4 below the bin, 1/4 above it. A fine encoding
-    has more bins, with small ones at both ends, and -1 and 1.
+    and in a piecewise encoding how far the value reaches into each bin between `edges` (see
+    `bin_edges`): -1/4 below the bin, 1/4 above it; also one input per common value, if there are
+    up to 128 values. With the encodings "bins" (-1/2 and 1/2) and "fine" (more bins, small ones at
+    both ends, -1 and 1) a column of more than ten values has no other inputs than its bins.
     `values` are some values of training with their `shares`: all of them if there are few, else
     quantiles.
     """
@@ -160,38 +168,52 @@ class Number:
     shares: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
     bin_size: float = BIN_SIZE
+    level_size: float = FEW_VALUES_SIZE
 
     @classmethod
-    def learn(cls, name: str, array: np.ndarray, encoding: str = "rich") -> Number:
+    def learn(
+        cls, name: str, array: np.ndarray, encoding: str = "rich", bins: int = BINS
+    ) -> Number:
         """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
-        levels = knots = scores = edges = np.empty(0)
-        rich = encoding in ("rich", "piecewise", "fine")
-        distinct, counts = np.unique(array[~np.isnan(array)], return_counts=True)
-        if len(distinct) > FEW_VALUES:
-            if rich:
-                knots, scores = normal_score_knots(array)
-            if encoding == "piecewise":
-                edges = bin_edges(array)
-            elif encoding == "fine":
-                edges = bin_edges(array, FINE_SHARES)
+        plan = cls(name, bool(np.isnan(array).any()), *location(array))
+        plan.scaled = encoding != "unscaled"
+        values, counts = np.unique(array[~np.isnan(array)], return_counts=True)
+        many, rich = len(values) > FEW_VALUES, encoding not in ("plain", "unscaled")
+        if many and encoding in ("rich", "piecewise"):
+            plan.knots, plan.scores = (part.tolist() for part in normal_score_knots(array))
+        elif not many and rich and len(values) > 2:
+            plan.levels = values.tolist()
+        if many and encoding in BIN_SIZES:
+            equal = np.linspace(0.0, 1.0, max(bins, FEWEST_BINS) + 1)
+            plan.edges = bin_edges(array, FINE_SHARES if encoding == "fine" else equal).tolist()
+            plan.bin_size = BIN_SIZES[encoding]
+            if encoding == "piecewise" and len(values) <= COUNTED_VALUES:
+                plan.levels = values[counts >= LEVEL_ROWS].tolist()
+                plan.level_size = COUNTED_SIZE
+        if many:
             rows = np.cumsum(counts)  # real values, not between two: a count stays whole
-            distinct = distinct[np.searchsorted(rows, QUANTILES * rows[-1])]
-            counts = np.ones(len(distinct), dtype=int)
-        elif rich and len(distinct) > 2:
-            levels = distinct
-        shares = counts / max(counts.sum(), 1)
-        inputs = levels.tolist(), knots.tolist(), scores.tolist()
-        gaps, scaled = bool(np.isnan(array).any()), encoding != "unscaled"
-        values = distinct.tolist(), shares.tolist()
-        size = FINE_BIN_SIZE if encoding == "fine" else BIN_SIZE
-        return cls(name, gaps, *location(array), *inputs, scaled, *values, edges.tolist(), size)
+            values = values[np.searchsorted(rows, QUANTILES * rows[-1])]
+            counts = np.ones(len(values), dtype=int)
+        plan.values, plan.shares = values.tolist(), (counts / max(counts.sum(), 1)).tolist()
+        return plan
 
     @property
     def inputs(self) -> list[str]:
         """Names of the inputs of this column."""
+        value = [] if self.only_bins else [self.name]
         score = [f"rank of {self.name}"] if self.knots else []
         bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]
-        return [self.name, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+        return [*value, *score, *bins, *(f"{self.name}={level:g}" for level in self.levels)]
+
+    @property
+    def only_bins(self) -> bool:
+        """Whether the bins are the only inputs: there is no value and no normal score."""
+        return bool(self.edges) and not self.knots
+
+    @property
+    def first_level(self) -> int:
+        """Which of the inputs belongs to the first of `levels`."""
+        return 1 + bool(self.knots) + max(len(self.edges) - 1, 0)
 
     def encode(
         self, array: np.ndarray, out: np.ndarray, label: str
@@ -199,6 +221,9 @@ class Number:
         """Fill `out` (n, inputs); return which rows are observed, and unseen levels (none)."""
         array = self.check(array, label)
         seen = ~np.isnan(array)
+        if self.only_bins:
+            out[seen] = reach_into_bins(array[seen], self.edges, self.bin_size)
+            return seen, []
         out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
         if self.knots:
             out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
@@ -206,8 +231,10 @@ class Number:
             out[seen, 2 : len(self.edges) + 1] = reach_into_bins(
                 array[seen], self.edges, self.bin_size
             )
-        for i, level in enumerate(self.levels, start=1):
-            out[array == level, i] = FEW_VALUES_SIZE
+        if self.levels:
+            place = np.searchsorted(self.levels[:-1], array)
+            rows = np.flatnonzero(array == np.array(self.levels)[place])
+            out[rows, self.first_level + place[rows]] = self.level_size
         return seen, []
 
     def check(self, array: np.ndarray, label: str) -> np.ndarray:
@@ -385,6 +412,20 @@ class Encoder:
         return [j for j, plan in enumerate(self.plans) if self.indicator and plan.has_gaps]
 
 
+def n_bins(rows: int, columns: int) -> int:
+    """How many bins a number gets in a piecewise encoding: more rows, finer bins.
+
+    >>> n_bins(500, 20), n_bins(30_000, 20), n_bins(1_000_000, 20), n_bins(1_000_000, 200)
+    (12, 48, 6, 0)
+    """
+    columns = max(columns, 1)
+    return min(
+        max(BINS, min(rows // ROWS_PER_BIN, MOST_BINS)),
+        max(MOST_INPUTS // columns, FEWEST_BINS),
+        LARGEST_TABLE // (rows * columns),
+    )
+
+
 def _warn_of_unseen(levels: dict[str, list[str]]) -> None:
     """Always from here, so that Python says once what several families notice."""
     unseen = [f"{name!r}: {shorten(new)}" for name, new in levels.items() if new]
@@ -402,10 +443,10 @@ class TableEncoder(Encoder):
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich",
-        "piecewise" (see `Number`) or "auto": rich up to 100 columns, piecewise above, plain for
-        more than 8 million entries
+        "piecewise" (see `Number` and `n_bins`) or "auto": rich for less than 2,000 rows of up to
+        100 columns, else piecewise, but plain for tables so large that bins would take gigabytes
     owner : the estimator's name, for error messages
-    fine : names of columns whose numbers get a fine encoding
+    fine : names of columns whose numbers get a fine encoding; "bins" and "fine" are for summaries
 
     >>> import pandas as pd
     >>> from imputefree.data import read_columns
@@ -436,16 +477,16 @@ class TableEncoder(Encoder):
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
         chosen = self._chosen_categories(columns)
-        encoding, width = self.numeric_encoding, len(columns.names)
-        if encoding == "auto" and width <= RICH_COLUMNS:
-            encoding = "rich"
-        elif encoding == "auto":
-            encoding = "piecewise" if width * columns.n_rows <= PIECEWISE_ENTRIES else "plain"
+        encoding, rows, width = self.numeric_encoding, columns.n_rows, len(columns.names)
+        bins = n_bins(rows, width)
+        if encoding == "auto":
+            small = rows < PIECEWISE_ROWS and width <= PIECEWISE_COLUMNS
+            encoding = "rich" if small else "piecewise" if bins >= FEWEST_BINS else "plain"
         self.named = columns.named
         self.plans = [
             Category.learn(name, array)
             if category
-            else Number.learn(name, array, "fine" if name in self.fine else encoding)
+            else Number.learn(name, array, "fine" if name in self.fine else encoding, bins)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self

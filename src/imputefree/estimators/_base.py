@@ -42,6 +42,7 @@ from ..gil import (
     predict_raw,
 )
 from ..io import pack_network, pack_parameter, unpack_network
+from ._auto_settings import resolve
 from ._inputs import Engine
 from ._parameters import Parameters
 
@@ -50,13 +51,14 @@ class GILEstimator(Engine, Parameters):
     """Base class of the four estimators.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
-    `NumberTarget`). Fitted: encoder_, predictor_, policy_, placeholder_, history_,
-    n_iter_, n_features_in_, feature_names_in_.
+    `NumberTarget`). Fitted: encoder_, settings_, predictor_, policy_, placeholder_,
+    history_, n_iter_, n_features_in_, feature_names_in_.
     """
 
     encoder_class: Any  # columns or panels -> network inputs
     network_class: type[Predictor]
     encoder_: Any
+    settings_: dict[str, Any]
     predictor_: Predictor
     policy_: Policy
     _trainer: Trainer | None
@@ -103,7 +105,9 @@ class GILEstimator(Engine, Parameters):
             begun = time.monotonic()
             HeldOut(self._loss(), data, held_out).predictions(self.predictor_)
             deadline -= 2 * (time.monotonic() - begun)  # it is done twice after the last step
-        with training_progress(self.verbose, self.max_iter, type(self).__name__) as report:
+        with training_progress(
+            self.verbose, self._value("max_iter"), type(self).__name__
+        ) as report:
             trainer.run(
                 data,
                 train_rows,
@@ -140,8 +144,9 @@ class GILEstimator(Engine, Parameters):
         except BaseException:
             with torch.no_grad():  # continued training has changed them in place
                 for weight, before in zip(fitted, weights, strict=True):
-                    weight.copy_(before)
+                    weight.data = before  # members may have left
             if fitted:
+                self.predictor_.members = len(weights[0])
                 self._trainer = None  # Adam's moments are those of the failed attempt
             if policy is not None:
                 self.policy_ = policy
@@ -171,8 +176,15 @@ class GILEstimator(Engine, Parameters):
         remember_columns(self, examples.inputs.columns)
         # Filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
+        shape = len(self.encoder_.input_names), self._loss().outputs
+        self.settings_ = resolve(self.get_params(deep=False), examples.inputs.n_rows, *shape)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
+
+    def _value(self, parameter: str) -> Any:
+        """The value of a parameter, or what it became if it is "auto"."""
+        value = getattr(self, parameter)
+        return self.settings_[parameter] if isinstance(value, str) and value == "auto" else value
 
     def _new_encoder(self) -> Any:
         return self.encoder_class(
@@ -186,12 +198,12 @@ class GILEstimator(Engine, Parameters):
         """Arguments of the networks that the parameters ask for."""
         gate_sizes = make_policy(self.policy).gate_sizes
         return {
-            "members": int(self.n_members),
+            "members": int(self._value("n_members")),
             "inputs": len(self.encoder_.input_names),
             "outputs": self._loss().outputs,
-            "hidden": [int(size) for size in np.atleast_1d(self.hidden_layer_sizes)],
+            "hidden": [int(size) for size in np.atleast_1d(self._value("hidden_layer_sizes"))],
             "activation": self.activation,
-            "dropout": float(self.dropout),
+            "dropout": float(self._value("dropout")),
             "linear_path": False,
             "learned_placeholder": self.placeholder == "learned",
             "gate_sizes": None if gate_sizes is None else list(gate_sizes),
@@ -236,7 +248,7 @@ class GILEstimator(Engine, Parameters):
                 "Held-out rows are for early stopping",
                 "Leave held_out out, or set early_stopping=True",
             )
-        n_members, every_row = int(self.n_members), torch.arange(len(strata))
+        n_members, every_row = int(self._value("n_members")), torch.arange(len(strata))
         n_folds = round(1 / max(self.validation_fraction, 1e-9)) if self.early_stopping else 0
         pairs = list(folds)
         while len(pairs) < n_members:  # a new shuffle once every fold has its member
@@ -250,15 +262,15 @@ class GILEstimator(Engine, Parameters):
 
     def _settings(self) -> Settings:
         return Settings(
-            learning_rate=self.learning_rate_init,
-            decay_rate=self.learning_rate_decay,
-            decay_steps=self.learning_rate_decay_steps,
-            weight_decay=self.weight_decay,
-            batch_size=self.batch_size,
-            max_epochs=self.max_iter,
+            learning_rate=self._value("learning_rate_init"),
+            decay_rate=self._value("learning_rate_decay"),
+            decay_steps=self._value("learning_rate_decay_steps"),
+            weight_decay=self._value("weight_decay"),
+            batch_size=self._value("batch_size"),
+            max_epochs=self._value("max_iter"),
             patience=self.n_iter_no_change,
             tol=self.tol,
-            hide=self.hide,
+            hide=self._value("hide"),
             averaging=self.weight_averaging,
         )
 

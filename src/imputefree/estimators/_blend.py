@@ -32,6 +32,7 @@ USUAL = ["trees", "density", "network"]
 QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
 # Of networks on factors, which are for wide tables of many rows.
 FACTOR_NETWORK = {
+    "n_members": N_FOLDS,
     "numeric_encoding": "plain",
     "hidden_layer_sizes": (256, 256),
     "weight_decay": 0.3,
@@ -96,6 +97,7 @@ class BlendEstimator(Engine, BlendParameters):
     families_: dict[str, Any]
     weights_: dict[str, float]
     sharpness_: float
+    settings_: dict[str, Any]
     losses_: dict[str, float | None]
     out_of_fold_: dict[str, float | None]
     seconds_: dict[str, float]
@@ -147,6 +149,8 @@ class BlendEstimator(Engine, BlendParameters):
         self.weights_ = dict(zip(families, pool.weights.tolist(), strict=True))
         self.sharpness_ = pool.sharpness
         self.families_ = {name: families[name] for name, w in self.weights_.items() if w}
+        network = self.families_.get("network")
+        self.settings_ = network.model.settings_ if isinstance(network, NetworkFamily) else {}
         self.seconds_ = {name: part.seconds for name, part in finished.items()}
         self._score(task, predictions, pool)
         remember_columns(self, examples.inputs.columns)
@@ -197,7 +201,7 @@ class BlendEstimator(Engine, BlendParameters):
         """The networks, unfitted."""
         return self.network_class(
             categorical_features=self.categorical_features,
-            n_members=N_FOLDS if self.quality != "best" else 2 * N_FOLDS,
+            n_members="auto" if self.quality != "best" else 2 * N_FOLDS,
             random_state=seed,
             verbose=self.verbose,
         )

@@ -49,6 +49,8 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
         Class labels, sorted.
     weights_ : dict
         Weight of each family in the blend.
+    settings_ : dict
+        What the networks' parameters that follow the size of the table became.
     families_ : dict
         The fitted families with a weight above 0.
     losses_ : dict

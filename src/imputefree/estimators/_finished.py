@@ -69,9 +69,7 @@ def task_digest(task: FamilyTask) -> str:
         arrays += [inputs.lengths, inputs.times, *(inputs.statics.arrays if inputs.statics else [])]
     arrays += [rows for fold in task.folds for rows in fold]
     return digest(
-        repr(array.tolist())
-        if array.dtype == object
-        else torch.from_numpy(np.ascontiguousarray(array))
+        repr(array.tolist()) if array.dtype == object else torch.from_numpy(np.array(array))
         for array in arrays
         if array is not None
     )

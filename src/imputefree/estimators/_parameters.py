@@ -26,23 +26,23 @@ class Parameters(BaseEstimator):
 
     policy: Any = "none"
     reward: Any = "loss"
-    n_members: int = 16
-    hidden_layer_sizes: Any = (128, 128)
+    n_members: Any = 4
+    hidden_layer_sizes: Any = (64, 64)
     activation: str = "relu"
-    dropout: float = 0.2
+    dropout: Any = 0.5
     placeholder: Any = 0.0
     indicator: bool = True
     categorical_features: Any = "auto"
     numeric_encoding: str = "auto"
     encoder: Any = None
-    hide: float = 0.1
-    learning_rate_init: float = 2e-3
-    learning_rate_decay: float = 1.0
-    learning_rate_decay_steps: int = 1000
-    weight_decay: float = 3.0
+    hide: Any = 0.0
+    learning_rate_init: Any = 2e-3
+    learning_rate_decay: Any = 1.0
+    learning_rate_decay_steps: Any = 1000
+    weight_decay: Any = 1.0
     weight_averaging: float = 0.95
-    batch_size: int = 128
-    max_iter: int = 200
+    batch_size: Any = 128
+    max_iter: Any = 200
     early_stopping: bool = True
     validation: str = "rotating"
     validation_fraction: float = 0.125
@@ -56,9 +56,19 @@ class Parameters(BaseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TableParameters(Parameters):
-    """Parameters of the estimators for tables."""
+    """Parameters of the estimators for tables; "auto" follows the table's size."""
 
-    linear_path: bool = True
+    n_members: Any = "auto"
+    hidden_layer_sizes: Any = "auto"
+    linear_path: Any = "auto"
+    dropout: Any = "auto"
+    hide: Any = "auto"
+    learning_rate_init: Any = "auto"
+    learning_rate_decay: Any = "auto"
+    learning_rate_decay_steps: Any = "auto"
+    weight_decay: Any = "auto"
+    batch_size: Any = "auto"
+    max_iter: Any = "auto"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -78,12 +88,14 @@ class SequenceParameters(SeriesParameters, Parameters):
     """Parameters of the networks for series, and defaults that differ."""
 
     n_members: int = 4
-    cell: str = "lstm"
-    hidden_layer_sizes: Any = (64, 64)
-    dropout: float = 0.5
+    cell: str = "gru"
+    hidden_layer_sizes: Any = (32,)
+    dropout: float = 0.3
     hide: float = 0.0
-    weight_decay: float = 1.0
-    n_iter_no_change: int = 5
+    learning_rate_decay: float = 0.1
+    weight_decay: float = 0.3
+    max_iter: int = 30
+    n_iter_no_change: int = 3
     numeric_encoding: str = "plain"
     time_since: bool = True
     summary: bool = True
@@ -152,11 +164,15 @@ RULES: dict[str, Rule] = {
         'None, "balanced" or a dict from classes to numbers of at least 0',
     ),
 }
+AUTO = ["n_members", "hidden_layer_sizes", "linear_path", "dropout", "hide", "weight_decay"]
+AUTO += ["batch_size", "max_iter", "learning_rate_init", "learning_rate_decay"]
+AUTO += ["learning_rate_decay_steps"]
+NETWORK_RULES = RULES | {name: or_the_word("auto", RULES[name]) for name in AUTO}
 
 
 def check_parameters(estimator: Any) -> None:
     """Raise a ParameterError for the first parameter outside its valid values."""
-    check_rules(estimator, RULES)
+    check_rules(estimator, NETWORK_RULES)
     if not make_reward(estimator.reward).balanced:
         return
     if not hasattr(estimator, "class_weight"):

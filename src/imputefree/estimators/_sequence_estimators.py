@@ -69,7 +69,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             self.indicator,
             self.numeric_encoding,
             self.time_since,
-            "piecewise" if self.summary and not self.per_step else None,
+            "bins" if self.summary and not self.per_step else None,
             owner=type(self).__name__,
         )
 
@@ -126,13 +126,14 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Reward of "ddpg"; "contrastive" needs one label per series.
     n_members : int, default=4
         Number of networks in the ensemble; 1 is the paper's setting.
-    cell : {"lstm", "gru"}, default="lstm"
+    cell : {"lstm", "gru"}, default="gru"
         The recurrent cell.
-    hidden_layer_sizes : int or tuple of int, default=(64, 64)
-        Width of the recurrent layer, then those of dense layers.
+    hidden_layer_sizes : int or tuple of int, default=(32,)
+        Width of the recurrent layer, then those of dense layers. The first layer for summaries is
+        as wide as the last of them.
     activation : {"relu", "gelu", "silu", "tanh"}, default="relu"
         Activation of the dense hidden layers.
-    dropout : float, default=0.5
+    dropout : float, default=0.3
         Share of hidden units switched off at each training step.
     placeholder : float or "learned", default=0.0
         Value of a missing entry, in scaled units, or one trained value per network input.
@@ -148,25 +149,28 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Give the networks, per column with gaps, the time since it was last observed before this
         step and, if steps are not evenly spaced, the time since the last step.
     summary : bool, default=True
-        Give the output layers, besides the last hidden state, seven statistics of the observed
-        values of each column: mean, standard deviation, maximum, minimum, last, last minus first,
-        count. Importance does not act on them; the paper's network has none.
+        Give the output layers, besides the last hidden state, summaries of the series: of each
+        column its mean, extremes, spread, first and last value, change, how often, when first and
+        how long ago it was observed; the number of observations and steps, and the duration. Each
+        number fills bins, one after the other, and enters through a layer and a linear path of its
+        own. With `per_step`, seven statistics of each column up to the step. Importance does not
+        act on them; the paper's network has none.
     per_step : bool, default=False
         Learn and predict a label for every step, not one per series.
     hide : float, default=0.0
         Probability that a training step hides an observed entry.
     learning_rate_init : float, default=0.002
         Initial learning rate of Adam.
-    learning_rate_decay : float, default=1.0
+    learning_rate_decay : float, default=0.1
         Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly.
     learning_rate_decay_steps : int, default=1000
-    weight_decay : float, default=1.0
+    weight_decay : float, default=0.3
         Decoupled weight decay (AdamW).
     weight_averaging : float, default=0.95
         Running mean of the weights over steps, as for `GILClassifier`.
     batch_size : int, default=128
         Series per step and member.
-    max_iter : int, default=200
+    max_iter : int, default=30
         Maximum number of epochs.
     early_stopping : bool, default=True
         Hold out series, keep each member's best weights on them and stop when none improves.
@@ -174,7 +178,7 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Whether each member holds out a different fold, or all hold out the same.
     validation_fraction : float, default=0.125
         Share of the series a member holds out, as for `GILClassifier`.
-    n_iter_no_change : int, default=5
+    n_iter_no_change : int, default=3
         Epochs (and at least 80 steps) without improvement before training stops.
     tol : float, default=0.0
         How far the validation loss must fall to count as an improvement.

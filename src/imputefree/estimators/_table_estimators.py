@@ -57,7 +57,7 @@ class TableEstimator(TableParameters, TableInputs, GILEstimator):
             return self._fit_one_epoch(self._examples(X, y, sample_weight), classes)
 
     def _network_shape(self) -> dict[str, Any]:
-        return super()._network_shape() | {"linear_path": bool(self.linear_path)}
+        return super()._network_shape() | {"linear_path": bool(self._value("linear_path"))}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -82,16 +82,19 @@ class GILClassifier(ClassTarget, TableEstimator):
         learns from the exact gradient of the next loss. See `imputefree.gil`.
     reward : {"loss", "contrastive"} or reward object, default="loss"
         Reward of "ddpg"; "contrastive" makes it the paper's GIL-D (classifiers only).
-    n_members : int, default=16
-        Number of networks in the ensemble; 1 is the paper's setting.
-    hidden_layer_sizes : int or tuple of int, default=(128, 128)
-        Widths of the hidden layers.
+    n_members : int or "auto", default="auto"
+        Number of networks in the ensemble: 8, from 50,000 rows on 4, from 500,000 on 2. 1 is the
+        paper's setting.
+        Here and below, "auto" follows the size of the table; `settings_` tells what it became.
+    hidden_layer_sizes : int, tuple of int or "auto", default="auto"
+        Widths of the hidden layers: (128, 128), from 50,000 rows on (256, 256).
     activation : {"relu", "gelu", "silu", "tanh"}, default="relu"
         Activation of the hidden layers.
-    linear_path : bool, default=True
-        Also connect the inputs to the output directly.
-    dropout : float, default=0.2
-        Share of hidden units switched off at each training step.
+    linear_path : bool or "auto", default="auto"
+        Also connect the inputs to the output directly: if that takes no more weights than there are
+        rows.
+    dropout : float or "auto", default="auto"
+        Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
     placeholder : float or "learned", default=0.0
         Value of a missing entry, in scaled units (0 is the column's mean without its outliers),
         or one trained value per network input.
@@ -104,28 +107,31 @@ class GILClassifier(ClassTarget, TableEstimator):
         "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
         scale, such as pixels; the placeholder is then in their units. "rich" adds its normal score
         (a number with more than ten distinct values) or one input per value, and "piecewise" also
-        twelve bins that a value fills one after the other. "auto" is rich up to 100 columns and
-        piecewise above, but plain for more than 8 million entries.
+        up to 48 bins that a value fills one after the other. "auto" is rich for less than 2,000
+        rows of up to 100 columns, else piecewise, but plain for tables so large that bins would
+        take gigabytes.
     encoder : callable or None, default=None
         Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
-    hide : float, default=0.1
+    hide : float or "auto", default="auto"
         Probability that a training step hides an observed entry, so that the networks get used
-        to gaps.
-    learning_rate_init : float, default=0.002
-        Initial learning rate of Adam.
-    learning_rate_decay : float, default=1.0
-        Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly.
-    learning_rate_decay_steps : int, default=1000
-    weight_decay : float, default=3.0
+        to gaps: 0.1, from 50,000 rows on 0.
+    learning_rate_init : float or "auto", default="auto"
+        Initial learning rate of Adam: 0.002, from 5,000 rows on 0.004.
+    learning_rate_decay : float or "auto", default="auto"
+        Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly: 1, from
+        5,000 rows on 0.02 (if the initial rate is "auto", too).
+    learning_rate_decay_steps : int or "auto", default="auto"
+        All steps that training may take.
+    weight_decay : float or "auto", default="auto"
         Decoupled weight decay (AdamW): a step shrinks weights by learning rate times decay. Biases
-        are not shrunk.
+        are not shrunk. 3 up to 1,000 rows, above 3 times the root of 1,000 / rows.
     weight_averaging : float, default=0.95
         The weights validated and kept are a running mean over steps, in which the newest weigh 1
         minus this; 0 keeps those of the last step. Not used without held-out rows.
-    batch_size : int, default=128
-        Rows per step and member.
-    max_iter : int, default=200
-        Maximum number of epochs.
+    batch_size : int or "auto", default="auto"
+        Rows per step and member: 128, 256, 512 or 1,024, from 5,000, 50,000 and 500,000 rows on.
+    max_iter : int or "auto", default="auto"
+        Maximum number of epochs: 200, or 12, 8 and 5 from these numbers of rows on.
     early_stopping : bool, default=True
         Hold out rows, keep each member's best weights on them and stop when none improves.
     validation : {"rotating", "shared"}, default="rotating"
@@ -159,6 +165,8 @@ class GILClassifier(ClassTarget, TableEstimator):
         Epochs run.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of the training data.
+    settings_ : dict
+        What the parameters that are "auto" became.
     encoder_ : encoder
         Turns columns into inputs; `encoder_.input_names` names the networks' inputs.
     predictor_ : torch.nn.Module

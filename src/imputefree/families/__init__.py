@@ -5,6 +5,7 @@ A family has `fit(task)`, which returns out-of-fold predictions, and `predict(in
 """
 
 from ._density_family import DensityFamily
+from ._density_inputs import DensityInputs
 from ._factor_inputs import FactorInputs, OnFactors
 from ._factor_mixture import FactorMixture
 from ._family import FamilyTask
@@ -17,6 +18,7 @@ __all__ = [
     "NEARLY_ZERO",
     "Background",
     "DensityFamily",
+    "DensityInputs",
     "FactorInputs",
     "FactorMixture",
     "FamilyTask",

@@ -50,7 +50,7 @@ class FactorMixture:
     n_components, n_factors : K, at most the number of rows with an entry; and q
     smoothing, floor : see above
     max_iter, tol : EM stops after this many iterations, or when one gains less than tol per entry
-    dtype : of the matrix products
+    dtype : of the matrix products of EM; predictions are in double precision
 
     Fitted: weights_ (K,), means_ (K, d), loadings_ (K, d, q), noise_ (K, d), center_ (d,),
     history_.
@@ -88,7 +88,7 @@ class FactorMixture:
         """EM; values, observed (n, d). Values of gaps are ignored. `stop` ends it early."""
         base = background or Background.of(values, observed, "gaussian")
         self.center_ = base.mean
-        filled, seen = self._prepared(values, observed)
+        filled, seen = self._prepared(values, observed, self.dtype)
         self._start(filled, observed, base)
         entries = max(int(observed.sum()), 1)
         self.history_: list[float] = []
@@ -146,10 +146,12 @@ class FactorMixture:
             raise ValueError("a density has no noise")
         return self
 
-    def _prepared(self, values: Array, observed: Array) -> tuple[Array, Array]:
+    def _prepared(
+        self, values: Array, observed: Array, dtype: Any = np.float64
+    ) -> tuple[Array, Array]:
         """Centred values with 0 for gaps, and the mask, in the dtype of products; (n, d) each."""
-        filled = np.where(observed, values - self.center_, 0.0).astype(self.dtype)
-        return filled, observed.astype(self.dtype)
+        filled = np.where(observed, values - self.center_, 0.0).astype(dtype, copy=False)
+        return filled, observed.astype(dtype)
 
     # ---- EM
     def _start(self, filled: Array, observed: Array, base: Background) -> None:
@@ -218,17 +220,17 @@ class FactorMixture:
         factors' posterior mean (b, q) and the Cholesky factor of its precision A (b, q, q)."""
         _, d, q = self.loadings_.shape
         upper = np.triu_indices(q)
-        slopes = [self._slopes(k, upper) for k in range(len(self.weights_))]
+        slopes = [self._slopes(k, upper, filled.dtype) for k in range(len(self.weights_))]
         step = max(BLOCK // max(2 * q * q, d), 1)
         for at in range(0, len(filled), step):
             x, m = filled[at : at + step], seen[at : at + step]
             joint, factors = np.empty((len(x), len(slopes))), []
             for k, (on_mask, on_values, on_squares) in enumerate(slopes):
                 masked, valued = m @ on_mask, x @ on_values
-                precision = np.empty((len(x), q, q), self.dtype)
+                precision = np.empty((len(x), q, q), x.dtype)
                 precision[:, upper[0], upper[1]] = masked[:, : -q - 1]
                 precision[:, upper[1], upper[0]] = masked[:, : -q - 1]
-                precision += np.eye(q, dtype=self.dtype)
+                precision += np.eye(q, dtype=x.dtype)
                 pull = torch.from_numpy(valued[:, :q] + masked[:, -q - 1 : -1])[:, :, None]
                 cholesky = torch.linalg.cholesky(torch.from_numpy(precision))
                 white = torch.linalg.solve_triangular(cholesky, pull, upper=False)
@@ -240,7 +242,7 @@ class FactorMixture:
                 factors.append((z[:, :, 0].numpy(), cholesky))
             yield x, m, joint, factors
 
-    def _slopes(self, k: int, upper: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+    def _slopes(self, k: int, upper: tuple[Array, Array], dtype: Any) -> tuple[Array, Array, Array]:
         """What the mask, the values and their squares are multiplied by; (d, T), (d, q+1), (d,)."""
         mean, noise, loadings = self.means_[k] - self.center_, self.noise_[k], self.loadings_[k]
         scaled = loadings / noise[:, None]
@@ -248,8 +250,4 @@ class FactorMixture:
         alone = -0.5 * (mean**2 / noise + np.log(2 * np.pi * noise))
         on_mask = np.column_stack([products, -mean[:, None] * scaled, alone])
         on_values = np.column_stack([scaled, mean / noise])
-        return (
-            on_mask.astype(self.dtype),
-            on_values.astype(self.dtype),
-            (-0.5 / noise).astype(self.dtype),
-        )
+        return on_mask.astype(dtype), on_values.astype(dtype), (-0.5 / noise).astype(dtype)

@@ -9,6 +9,8 @@ import hashlib
 import pickle
 import time
 import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,11 @@ from ._validation import EarlyStopping
 if TYPE_CHECKING:
     from ._train import Trainer
 
+# Whatever a file that is not a whole checkpoint leads to.
+READ_ERRORS = (
+    *(OSError, RuntimeError, EOFError, LookupError, TypeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
+)
 SHARE = 20  # writing takes at most about 1/20 of the time
 
 
@@ -56,9 +63,12 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
+            with zipfile.ZipFile(self.path) as archive:  # PyTorch does not check all checksums
+                if archive.testzip() is not None:
+                    raise ValueError("it is damaged")
             content = torch.load(self.path, map_location="cpu", weights_only=True)
             state, identity = content["state"], dict(content["identity"])
-        except (OSError, RuntimeError, EOFError, LookupError, TypeError, ValueError) as error:
+        except READ_ERRORS as error:
             raise _unreadable(self.path, error) from None
         except pickle.UnpicklingError:
             raise _unreadable(self.path, "it holds more than numbers and strings") from None

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-POOL = 32  # batches over which series are sorted by length
+LONG = 2  # times the mean length: longer series have batches of their own
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class Batches:
 
     An epoch shows every row at least once; members with fewer rows repeat some. Given `classes`
     (n,) and their number, batches are balanced: class after class, an equal and even number of
-    rows each, as the contrastive reward needs. Given `lengths` (n,) of series, a batch holds
-    series of similar length (across all members), which saves padding.
+    rows each, as the contrastive reward needs. Given `lengths` (n,) of series, those of more than
+    twice the mean length share batches, which bounds the padding of the others.
 
     >>> g = torch.Generator().manual_seed(0)
     >>> batches = Batches([torch.arange(5), torch.arange(4)], 2, g)
@@ -201,11 +201,15 @@ class Batches:
         return torch.cat(parts, 1)
 
     def _by_length(self, cards: Tensor, share: int) -> Tensor:
-        """Sort by length within pools of batches, so that batches still differ between epochs."""
+        """The long series last, by length; the others as they come.
+
+        Batches of similar length would take less memory, but where the length tells the label, all
+        series of a batch would have the same: that cost 0.01 of AUROC on PhysioNet 2019.
+        """
         assert self._lengths is not None
-        pool = torch.arange(len(cards)) // (POOL * share)
         lengths = self._lengths[cards]
-        cards = cards[(pool * (int(lengths.max()) + 1) + lengths).argsort(stable=True)]
+        limit = LONG * self._lengths.double().mean()
+        cards = cards[torch.where(lengths > limit, lengths, 0).argsort(stable=True)]
         # Shuffle within each batch: the contrastive reward compares its halves.
         shuffle = torch.rand(self.steps, share, generator=self._generator).argsort(1)
         return cards.view(self.steps, share).gather(1, shuffle).flatten()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Number
-from ..families import DensityFamily, FactorMixture, Mixture
+from ..families import DensityFamily, DensityInputs, FactorInputs, FactorMixture, Mixture
 from ._graph import DOUBLE, FLOAT, Graph
 from ._onnx_encoders import entry_values, interpolated, pick
 
@@ -18,7 +18,7 @@ NEVER = -1e300  # the logarithm of the weight of a component that is not there
 
 def predict_densities(g: Graph, family: DensityFamily, x: str) -> str:
     """Raw columns (n, C) double -> probabilities (n, classes), or scaled numbers (n, 1), double."""
-    values, mask = _table(g, family, x)
+    values, mask = _table(g, family.inputs, x)
     classes = len(family.log_prior)
     parts = []
     for weight, (shape, models) in zip(family.weights, family.models.items(), strict=True):
@@ -31,13 +31,30 @@ def predict_densities(g: Graph, family: DensityFamily, x: str) -> str:
     return g("Softmax", g("Add", total, family.log_prior), axis=1) if classes else total
 
 
-def _table(g: Graph, family: DensityFamily, x: str) -> tuple[str, str]:
+def factors(g: Graph, learned: FactorInputs, x: str) -> str:
+    """What `FactorInputs.transform` returns; raw columns (n, C) double -> (n, q) double.
+
+    Gauss-Jordan elimination turns [A b] into [I A⁻¹b], for all rows at once.
+    """
+    q = learned.analyser.n_factors
+    table = _table(g, learned.inputs, x)
+    system = g("Squeeze", _systems(g, [learned.analyser], *table), np.array([1]))
+    for step, unit in enumerate(np.eye(q + 1)[:q, :, None]):
+        column = g("Gather", system, np.array([step]), axis=2)  # (n, q + 1, 1)
+        row = g("Gather", system, np.array([step]), axis=1)  # (n, 1, q + 1)
+        row = g("Div", row, g("Gather", column, np.array([step]), axis=1))
+        system = g("Sub", system, g("Mul", g("Sub", column, unit), row))
+    last = g("Slice", system, np.array([0, q]), np.array([q, q + 1]), np.array([1, 2]))
+    return g("Squeeze", last, np.array([2]))
+
+
+def _table(g: Graph, inputs: DensityInputs, x: str) -> tuple[str, str]:
     """What `DensityInputs.transform` returns, the mask as numbers; (n, d) double each."""
-    encoder = family.inputs.encoder
+    encoder = inputs.encoder
     plans = [
         replace(plan, scaled=False) if isinstance(plan, Number) else plan for plan in encoder.plans
     ]
-    entries = interpolated(g, entry_values(g, plans, x), family.inputs.maps())
+    entries = interpolated(g, entry_values(g, plans, x), inputs.maps())
     seen = pick(g, g("Not", g("IsNaN", x)), encoder.input_columns, len(plans))
     single = g("Cast", g("Cast", entries, to=FLOAT), to=DOUBLE)
     return g("Where", seen, single, 0.0), g("Cast", seen, to=DOUBLE)
@@ -90,25 +107,8 @@ def _analysers(
 
     for all rows and models at once; l are the loadings of the target.
     """
-    q, d = models[0].n_factors, len(models[0].center_) - expected
-    size = q + 1 + expected
-    mean, noise, loadings = (
-        np.stack([getattr(model, name)[0] for model in models])
-        for name in ("means_", "noise_", "loadings_")
-    )
-    start = np.zeros((len(models), size, size))
-    start[:, range(q), range(q)] = 1.0
-    if expected:
-        start[:, :q, -1] = start[:, -1, :q] = loadings[:, -1]
-    at_target, mean, noise, loadings = mean[:, -1], mean[:, :d], noise[:, :d], loadings[:, :d]
-    scaled = loadings / noise[:, :, None]  # (M, d, q)
-    on_mask, on_values = (np.zeros((d, len(models), size, size)) for _ in range(2))
-    on_mask[:, :, :q, :q] = np.einsum("mjp,mjr->jmpr", loadings, scaled)
-    on_mask[:, :, :q, q] = on_mask[:, :, q, :q] = -(mean[:, :, None] * scaled).swapaxes(0, 1)
-    on_values[:, :, :q, q] = on_values[:, :, q, :q] = scaled.swapaxes(0, 1)
-    flat = [g("MatMul", x, a.reshape(d, -1)) for x, a in ((mask, on_mask), (values, on_values))]
-    system = g("Reshape", g("Sum", *flat), np.array([0, len(models), size, size]))
-    system = g("Add", system, start)
+    q = models[0].n_factors
+    system = _systems(g, models, values, mask, expected)
     volume = []
     for step in range(q):
         column = g("Gather", system, np.array([step]), axis=3)  # (n, M, size, 1)
@@ -119,12 +119,38 @@ def _analysers(
     corner = g("Gather", system, np.array([q]), axis=2)
     axes = np.array([2, 3])
     if expected:
-        return g(
-            "Sub", at_target, g("Squeeze", g("Gather", corner, np.array([q + 1]), axis=3), axes)
-        )
+        at_zero = np.array([model.means_[0, -1] for model in models])
+        moved = g("Squeeze", g("Gather", corner, np.array([q + 1]), axis=3), axes)
+        return g("Sub", at_zero, moved)
     inside = g("Add", g("Gather", corner, np.array([q]), axis=3), g("Sum", *volume))
+    mean, noise = (np.stack([getattr(m, name)[0] for m in models]) for name in ("means_", "noise_"))
     slopes = np.stack([mean / noise, _alone(mean, noise), -0.5 / noise])
     return g("Sub", _linear(g, values, mask, slopes), g("Mul", g("Squeeze", inside, axes), 0.5))
+
+
+def _systems(
+    g: Graph, models: Sequence[FactorMixture], values: str, mask: str, expected: bool = False
+) -> str:
+    """The matrices [A b; b' 0], with l as well for an expected target; (n, models, size, size)."""
+    q, d = models[0].n_factors, len(models[0].center_) - expected
+    size = q + 1 + expected
+    mean, noise, loadings = (
+        np.stack([getattr(model, name)[0] for model in models])
+        for name in ("means_", "noise_", "loadings_")
+    )
+    start = np.zeros((len(models), size, size))
+    start[:, range(q), range(q)] = 1.0
+    if expected:
+        start[:, :q, -1] = start[:, -1, :q] = loadings[:, -1]
+    mean, noise, loadings = mean[:, :d], noise[:, :d], loadings[:, :d]
+    scaled = loadings / noise[:, :, None]  # (models, d, q)
+    on_mask, on_values = (np.zeros((d, len(models), size, size)) for _ in range(2))
+    on_mask[:, :, :q, :q] = np.einsum("mjp,mjr->jmpr", loadings, scaled)
+    on_mask[:, :, :q, q] = on_mask[:, :, q, :q] = -(mean[:, :, None] * scaled).swapaxes(0, 1)
+    on_values[:, :, :q, q] = on_values[:, :, q, :q] = scaled.swapaxes(0, 1)
+    flat = [g("MatMul", x, a.reshape(d, -1)) for x, a in ((mask, on_mask), (values, on_values))]
+    system = g("Reshape", g("Sum", *flat), np.array([0, len(models), size, size]))
+    return g("Add", system, start)
 
 
 def _alone(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

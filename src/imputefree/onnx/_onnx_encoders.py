@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import (
-    FEW_VALUES_SIZE,
     HARD_LIMIT,
     LONGEST,
     SOFT_LIMIT,
@@ -70,11 +69,12 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
     """All entries, (n, d) double; arbitrary where missing."""
     parts, inputs = list[str](), list[tuple[int, int]]()  # inputs: column, which of its inputs
     numbers = {j: plan for j, plan in enumerate(plans) if isinstance(plan, Number)}
-    if numbers:
-        part = pick(g, x, list(numbers), len(plans))
-        scaled = all(plan.scaled for plan in numbers.values())  # all of them, or none
-        parts.append(_scale(g, part, list(numbers.values())) if scaled else part)
-        inputs += [(j, 0) for j in numbers]
+    valued = {j: plan for j, plan in numbers.items() if not plan.only_bins}
+    if valued:
+        part = pick(g, x, list(valued), len(plans))
+        scaled = all(plan.scaled for plan in valued.values())  # all of them, or none
+        parts.append(_scale(g, part, list(valued.values())) if scaled else part)
+        inputs += [(j, 0) for j in valued]
     ranked = {j: plan for j, plan in numbers.items() if plan.knots}
     if ranked:
         maps = [(np.array(plan.knots), np.array(plan.scores)) for plan in ranked.values()]
@@ -87,7 +87,7 @@ def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
         share = g("Clip", g("Div", g("Sub", halves, low), high - low), 0.0, 1.0)
         sizes = np.array([numbers[j].bin_size for j, _ in binned])
         parts.append(g("Mul", g("Sub", share, 0.5), sizes))
-        inputs += [(j, i + 2) for j, i in binned]
+        inputs += [(j, i + 2) for j, i in binned]  # a value and its rank come first, if there are
     switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
     if switches:
         parts.append(_switched(g, x, switches, len(plans)))
@@ -147,7 +147,7 @@ def interpolated(g: Graph, x: str, maps: Sequence[tuple[np.ndarray, np.ndarray]]
 def _switches(plan: Plan) -> list[tuple[int, float, float, float]]:
     """Inputs that are on for some values: which of the column's, from, to, their size."""
     if isinstance(plan, Number):
-        return [(i, v, v, FEW_VALUES_SIZE) for i, v in enumerate(plan.levels, start=1)]
+        return [(i, v, v, plan.level_size) for i, v in enumerate(plan.levels, plan.first_level)]
     common = len(plan.levels)
     switches = [(i, float(i), float(i), 1.0) for i in range(common)]
     if plan.rare_levels:

@@ -1,25 +1,31 @@
-"""The whole graph of a model for tables: raw columns, every family, the pool, the prediction."""
+"""The whole graph of a model: raw columns or series, every family, the pool, the prediction."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..data import PanelEncoder
 from ..errors import ModelFileError
+from ..estimators import predicts_steps
 from ..metrics import SMALLEST
 from ._graph import Graph
-from ._onnx_densities import predict_densities
+from ._onnx_densities import factors, predict_densities
 from ._onnx_encoders import refused_rows
-from ._onnx_networks import finish, predict_rows, series_graph
+from ._onnx_networks import predict_rows, predict_series
+from ._onnx_series import Series, read_series, summarise_series
 from ._onnx_trees import predict_trees
 
 # By name: a fitted family and raw columns (n, C) -> probabilities (n, classes), or scaled numbers
 # (n, 1), double.
 FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
     "density": predict_densities,
+    "factors": lambda g, family, x: predict_rows(
+        g, family.family.model, factors(g, family.factors, x)
+    ),
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }
@@ -27,29 +33,57 @@ FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
 
 def build(model: Any) -> Graph:
     """Build the graph of a fitted estimator; rows (or series) that it would refuse become NaN."""
-    families = getattr(model, "families_", None)
-    unknown = [name for name in families or () if name not in FAMILIES]
-    if unknown or (families and isinstance(model.encoder_, PanelEncoder)):
-        what = f"the family {unknown[0]!r}" if unknown else "a blend for series"
+    unknown = [name for name in getattr(model, "families_", ()) if name not in FAMILIES]
+    if unknown:
         raise ModelFileError(
-            f"there is no ONNX graph of {what} yet",
-            "A blend for tables can be exported, and networks for tables and for series",
-            "Fit a network, such as with --model network, and export that",
+            f"there is no ONNX graph of the family {unknown[0]!r} yet",
+            f"Families that can be exported are {', '.join(FAMILIES)}",
+            "Fit a blend of these, such as with families=['trees', 'network'], and export that",
         )
-    if isinstance(model.encoder_, PanelEncoder):
-        return series_graph(model)
+    return _series(model) if isinstance(model.encoder_, PanelEncoder) else _table(model)
+
+
+def _table(model: Any) -> Graph:
     g = Graph()
     x = g.input("X", "double", ["rows", model.encoder_.n_columns])
-    predicted = predict_rows(g, model, x) if families is None else _pooled(g, model, x)
+    if hasattr(model, "families_"):
+        predicted = _pooled(g, model, lambda name, family: FAMILIES[name](g, family, x))
+    else:
+        predicted = predict_rows(g, model, x)
     refused = refused_rows(g, model.encoder_.plans, x)
-    finish(g, model, g("Where", refused, np.nan, predicted), ["rows"])
+    _finish(g, model, g("Where", refused, np.nan, predicted), ["rows"])
     return g
 
 
-def _pooled(g: Graph, model: Any, x: str) -> str:
+def _series(model: Any) -> Graph:
+    g = Graph()
+    series = read_series(g, model.encoder_)
+    if hasattr(model, "families_"):
+        predicted = _pooled(g, model, partial(_family_of_series, g, model, series))
+    else:
+        predicted = predict_series(g, model, series)
+    if not predicts_steps(model):
+        _finish(g, model, g("Where", series.refused, np.nan, predicted), ["series"])
+        return g
+    bad = g("Unsqueeze", series.refused, np.array([2]))
+    good = g("And", series.within, g("Not", bad))  # padding has no prediction either
+    predicted = g("Where", good, g("Reshape", predicted, series.by_step), np.nan)
+    _finish(g, model, predicted, ["series", "steps"])
+    return g
+
+
+def _family_of_series(g: Graph, model: Any, series: Series, name: str, family: Any) -> str:
+    """Networks read the series themselves, other families their summaries."""
+    if name == "network":
+        return predict_series(g, family.model, series)
+    rows = summarise_series(g, model.encoder_, family.encoder, series)
+    return FAMILIES[name](g, family, rows)
+
+
+def _pooled(g: Graph, model: Any, predict: Callable[[str, Any], str]) -> str:
     """The weighted mean of the families, sharpened as `Pool` does it; (n, classes) or (n, 1)."""
     parts = [
-        g("Mul", FAMILIES[name](g, family, x), float(model.weights_[name]))
+        g("Mul", predict(name, family), float(model.weights_[name]))
         for name, family in model.families_.items()
     ]
     pooled = parts[0] if len(parts) == 1 else g("Sum", *parts)
@@ -57,3 +91,13 @@ def _pooled(g: Graph, model: Any, x: str) -> str:
         return pooled
     logs = g("Log", g("Max", pooled, SMALLEST))
     return g("Softmax", g("Mul", logs, float(model.sharpness_)), axis=1)
+
+
+def _finish(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
+    """Declare the output: probabilities (…, classes), or of scaled (…, 1) the numbers (…,)."""
+    if classes := len(getattr(model, "classes_", ())):
+        g.output("probabilities", predicted, "double", [*shape, classes])
+        return
+    number = g("Squeeze", predicted, np.array([-1]))
+    number = g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
+    g.output("prediction", number, "double", shape)

@@ -1,4 +1,4 @@
-"""Networks as ONNX operations: of a table from raw columns, of series the whole graph.
+"""Networks as ONNX operations, from raw columns or series to predictions.
 
 All K members run side by side, as in PyTorch: a tensor has the members dimension from the first
 layer on, or earlier where members see different inputs (learned placeholder, gate).
@@ -14,17 +14,9 @@ import numpy as np
 
 from ..gil import Predictor, SequencePredictor
 from ._graph import DOUBLE, FLOAT, INT32, INT64, Graph
-from ._onnx_encoders import (
-    Encoded,
-    any_of,
-    encode_columns,
-    not_increasing,
-    refused_rows,
-    times_since,
-)
-from ._onnx_summaries import summarise_series
+from ._onnx_encoders import Encoded, encode_columns, times_since
+from ._onnx_series import Series, summarise_series
 
-ONE, TWO = np.array([1]), np.array([2])  # axes
 ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "ReLU": "Relu", "Sigmoid": "Sigmoid"}
 # PyTorch's positions of the gates in ONNX's order: input, output, forget, cell; update, reset, new.
 GATES = {"lstm": [0, 3, 1, 2], "gru": [1, 0, 2]}
@@ -45,35 +37,13 @@ def predict_rows(g: Graph, model: Any, x: str) -> str:
     return _mean_of_members(g, model, raw)
 
 
-def series_graph(model: Any) -> Graph:
-    """The whole graph of networks for series; what they would refuse becomes NaN."""
-    g, encoder, net = Graph(), model.encoder_, model.predictor_
-    x = g.input("X", "double", ["series", "steps", encoder.steps.n_columns])
-    lengths = g.input("lengths", "int64", ["series"])
-    times = g.input("times", "double", ["series", "steps"])
-    steps = g("Shape", x, start=1, end=2)  # (1,)
-    shape = g("Shape", x, end=2)  # n, T
-    clipped = g("Min", g("Max", lengths, 1), steps)
-    refused = [g("Unsqueeze", g("Not", g("Equal", clipped, lengths)), ONE)]
-    clock = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([0]))
-    valid = g("Less", clock, g("Unsqueeze", clipped, ONE))  # (n, T)
-    within = g("Unsqueeze", valid, TWO)
-    # Padding must not matter, whether NaN or infinity.
-    x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
-    refused.append(not_increasing(g, times, valid))
-    rows, static = g("Flatten", x, axis=2), None  # (n·T, C)
-    if encoder.statics is not None:  # repeated at every step
-        n_static = encoder.statics.n_columns
-        static = g.input("static", "double", ["series", n_static])
-        wide = g("Concat", shape, np.array([n_static]), axis=0)
-        repeated = g("Expand", g("Unsqueeze", static, ONE), wide)
-        rows = g("Concat", rows, g("Flatten", repeated, axis=2), axis=1)
-    table = encode_columns(g, encoder, rows, model.placeholder_)
-    refused.append(any_of(g, g("Reshape", refused_rows(g, encoder.plans, rows), shape)))
-    by_step = g("Concat", shape, np.array([-1]), axis=0)  # n, T and any width
-    since = times_since(g, encoder, times, g("Reshape", table.seen, by_step), steps)
+def predict_series(g: Graph, model: Any, series: Series) -> str:
+    """Series -> probabilities (n, classes), or scaled numbers (n, 1), double; per step (n·T, …)."""
+    encoder, net = model.encoder_, model.predictor_
+    steps, within, by_step = series.steps, series.within, series.by_step
+    table = encode_columns(g, encoder, series.rows, model.placeholder_)
+    since = times_since(g, encoder, series.times, g("Reshape", table.seen, by_step), steps)
     values, observed = _joined(g, table, since)
-    padded = x
     # The networks: inputs (n·T, D) -> raw output (K, n, O), or per step (K, n·T, O).
     shared = net.placeholder is None and net.gate is None  # all members see the same inputs
     by_member = by_step if shared else g("Concat", np.array([net.members]), by_step, axis=0)
@@ -90,32 +60,19 @@ def series_graph(model: Any) -> Graph:
         extra = _running_summary(g, rows, seen, steps)
         extra = g("Reshape", extra, np.array([*members, -1, net.n_extra]))
     if net.summary is not None:
-        when = times if encoder.time_since else g("Expand", g("Cast", clock, to=DOUBLE), shape)
-        described = (padded, when, clipped, static)
-        rows = summarise_series(g, encoder, encoder.summaries, *described)
+        rows = summarise_series(g, encoder, encoder.summaries, series)
         summaries, _ = _joined(g, encode_columns(g, encoder.summaries, rows, 0.0))
         widths = np.array([net.n_extra, net.outputs])
         out = _dense(g, net.summary, summaries)
         extra, straight = g.several("Split", 2, out, widths, axis=2)
         extra = _activated(g, net, extra)
     time_first = g("Transpose", x, perm=[1, 0, 2] if shared else [0, 2, 1, 3])
-    features = _hidden_states(g, net, time_first, g("Cast", clipped, to=INT32), shared)
+    features = _hidden_states(g, net, time_first, g("Cast", series.lengths, to=INT32), shared)
     if net.per_step:
         features = g("Reshape", features, np.array([net.members, -1, net.n_features]))
     raw = _infer(g, net, features, extra)
     raw = raw if straight is None else g("Add", raw, straight)
-    predicted = _mean_of_members(g, model, raw)
-    # What the estimator would refuse, and padding, is NaN.
-    flags = [g("Cast", flag, to=FLOAT) for flag in refused]
-    bad = g("Greater", g("Sum", *flags), np.float32(0))  # (n, 1)
-    if not net.per_step:
-        finish(g, model, g("Where", bad, np.nan, predicted), ["series"])
-        return g
-    good = g("Unsqueeze", g("And", valid, g("Not", bad)), TWO)
-    finish(
-        g, model, g("Where", good, g("Reshape", predicted, by_step), np.nan), ["series", "steps"]
-    )
-    return g
+    return _mean_of_members(g, model, raw)
 
 
 def _joined(g: Graph, table: Encoded, since: Sequence[str] = ()) -> tuple[str, str]:
@@ -236,7 +193,7 @@ def _running_summary(g: Graph, values: str, observed: str, steps: str) -> str:
     known = g("Where", observed, x, 0.0)
     above, below = g("Where", observed, x, -np.inf), g("Where", observed, g("Neg", x), -np.inf)
     summed = g("Cast", observed, to=DOUBLE), known, g("Mul", known, known)
-    step = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), ONE)  # (T, 1)
+    step = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([1]))  # (T, 1)
     place = g("Cast", g("Where", observed, step, 0), to=DOUBLE)
     count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
     highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))
@@ -265,13 +222,3 @@ def shares_of(g: Graph, raw: str, n_classes: int) -> str:
     if n_classes == 2:
         return g("Concat", g("Sigmoid", g("Neg", raw)), g("Sigmoid", raw), axis=-1)
     return g("Softmax", raw, axis=-1) if n_classes else raw
-
-
-def finish(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
-    """Declare the output: probabilities (…, classes), or of scaled (…, 1) the numbers (…,)."""
-    if classes := len(getattr(model, "classes_", ())):
-        g.output("probabilities", predicted, "double", [*shape, classes])
-        return
-    number = g("Squeeze", predicted, np.array([-1]))
-    number = g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
-    g.output("prediction", number, "double", shape)

@@ -72,6 +72,7 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
             "random_state": request.seed,
             "estimator": type(model).__name__,
             "settings": request.settings,
+            "auto": getattr(model, "settings_", {}),  # a custom model may have none
         },
     }
 

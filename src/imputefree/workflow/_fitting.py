@@ -64,7 +64,7 @@ def make(name: str, problem: Problem) -> Any:
     kind = "Classifier" if problem.task == "classification" else "Regressor"
     if name == OURS:
         kind = "Sequence" * bool(request.id) + kind
-        if not request.network:
+        if request.model != "network":
             return getattr(estimators, f"ImputeFree{kind}")(**request.settings)
         network = getattr(estimators, f"GIL{kind}")(**request.settings)
         check_parameters(network)

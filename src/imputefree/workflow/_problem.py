@@ -72,7 +72,7 @@ class Request:
         if len(both) > 1:
             rule = "There is one estimate: by folds, by a test part, or none"
             raise ParameterError(f"{both[0]} and {both[1]} were given", rule, "Leave one out")
-        owner = "blends" if self.network else "networks"
+        owner = "blends" if self.model == "network" else "networks"
         others = {
             "blends": ["quality", "time_limit"],
             "networks": ["policy", "max_iter", "members"],
@@ -81,11 +81,10 @@ class Request:
             fact = f"--{name.replace('_', '-')} was given with --model {self.model}"
             rule = f"It is an option of {owner}"
             raise ParameterError(fact, rule, "Leave it out, or choose another --model")
-
-    @property
-    def network(self) -> bool:
-        """Whether networks alone are trained."""
-        return self.model == "network" or (self.model == "blend" and self.id is not None)
+        if self.model == "density" and self.id:
+            rule = "Densities are for tables"
+            remedy = "Choose --model blend, trees or network"
+            raise ParameterError("--model density was given for series", rule, remedy)
 
     @property
     def card(self) -> Path:
@@ -96,7 +95,7 @@ class Request:
     def settings(self) -> dict[str, Any]:
         """Parameters of the estimator that were asked for."""
         asked: dict[str, Any] = {"random_state": self.seed}
-        if self.network:
+        if self.model == "network":
             epochs = self.max_iter or (QUICK_EPOCHS if self.quick else None)
             asked |= {"policy": self.policy, "max_iter": epochs, "n_members": self.members}
         else:

@@ -46,7 +46,9 @@ OURS: dict[str, dict[str, Any]] = {
     "random": {"policy": "random"},
 }
 TABLE_NETWORKS = {CLASSES: GILClassifier, NUMBERS: GILRegressor}
-SERIES_NETWORKS = {CLASSES: GILSequenceClassifier, NUMBERS: GILSequenceRegressor}
+SEQUENCES = {CLASSES: GILSequenceClassifier, NUMBERS: GILSequenceRegressor}
+_PAPERS: dict[str, Any] = {"cell": "lstm", "learning_rate_decay": 1.0}  # unless a plan says more
+SERIES_NETWORKS = {task: partial(network, **_PAPERS) for task, network in SEQUENCES.items()}
 ALIASES = {"gpvae_rows": "gpvae"}  # one method, for tables and for series
 
 
@@ -134,6 +136,7 @@ SERIES: dict[str, Method] = {
     "saits": _method(SAITSClassifier),
     **_impute_then_predict(SERIES_NETWORKS, (Imputer, SeriesImputer)),
     **_ours(SERIES_NETWORKS),
+    "imputefree": _ours(SEQUENCES)["imputefree"],
 }
 KINDS = {"table": TABLES, "series": SERIES}
 

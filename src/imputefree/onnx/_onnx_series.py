@@ -1,31 +1,78 @@
-"""What `data.summarise` does, as ONNX operations: padded series to one row of summaries each."""
+"""Padded series as ONNX operations: what is valid, what is refused, and their summaries."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..data import EXTENT, Category, PanelEncoder, Plan, TableEncoder
-from ._graph import DOUBLE, INT64, Graph
-from ._onnx_encoders import LARGEST, pick
+from ._graph import DOUBLE, FLOAT, INT64, Graph
+from ._onnx_encoders import LARGEST, any_of, not_increasing, pick, refused_rows
 
 STEPS = np.array([1])  # the axis of steps, after which (n, C) is left
 
 
-def summarise_series(
-    g: Graph,
-    encoder: PanelEncoder,
-    table: TableEncoder,
-    x: str,
-    times: str,
-    lengths: str,
-    static: str | None,
-) -> str:
-    """The columns of `table`, which was fitted to summaries; (n, columns) double.
+@dataclass(frozen=True)
+class Series:
+    """Names of tensors for n series, padded to T steps of C columns.
 
-    x (n, T, C) double, NaN in padding; times (n, T) double; lengths (n,) int64; static (n, s).
-    A category is the number of its level: among those of `encoder` in x and static, among those of
+    x (n, T, C) double, NaN in padding; times (n, T) double, 0 in padding; lengths (n,) int64;
+    static (n, s) double or None; rows (n·T, C + s), static columns repeated at every step;
+    steps (1,) = T; clock (1, T) = 0, 1, …; within (n, T, 1) bool, what is not padding;
+    by_step, the shape (n, T, any); refused (n, 1) bool, what the estimator would refuse.
+    """
+
+    x: str
+    times: str
+    lengths: str
+    static: str | None
+    rows: str
+    steps: str
+    clock: str
+    within: str
+    by_step: str
+    refused: str
+
+
+def read_series(g: Graph, encoder: PanelEncoder) -> Series:
+    """Declare the inputs, and find out what is padding and what is refused."""
+    x = g.input("X", "double", ["series", "steps", encoder.steps.n_columns])
+    given = g.input("lengths", "int64", ["series"])
+    times = g.input("times", "double", ["series", "steps"])
+    steps, shape = g("Shape", x, start=1, end=2), g("Shape", x, end=2)  # (1,) and n, T
+    lengths = g("Min", g("Max", given, 1), steps)
+    clock = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([0]))
+    valid = g("Less", clock, g("Unsqueeze", lengths, STEPS))  # (n, T)
+    within = g("Unsqueeze", valid, np.array([2]))
+    # Padding must not matter, whether NaN or infinity.
+    x, times = g("Where", within, x, np.nan), g("Where", valid, times, 0.0)
+    rows, static = g("Flatten", x, axis=2), None
+    if encoder.statics is not None:
+        n_static = encoder.statics.n_columns
+        static = g.input("static", "double", ["series", n_static])
+        wide = g("Concat", shape, np.array([n_static]), axis=0)
+        repeated = g("Expand", g("Unsqueeze", static, STEPS), wide)
+        rows = g("Concat", rows, g("Flatten", repeated, axis=2), axis=1)
+    wrong = [
+        g("Unsqueeze", g("Not", g("Equal", lengths, given)), STEPS),
+        not_increasing(g, times, valid),
+        any_of(g, g("Reshape", refused_rows(g, encoder.plans, rows), shape)),
+    ]
+    refused = g("Greater", g("Sum", *(g("Cast", f, to=FLOAT) for f in wrong)), np.float32(0))
+    by_step = g("Concat", shape, np.array([-1]), axis=0)
+    return Series(x, times, lengths, static, rows, steps, clock, within, by_step, refused)
+
+
+def summarise_series(g: Graph, encoder: PanelEncoder, table: TableEncoder, series: Series) -> str:
+    """What `data.summarise` does: the columns of `table`, fitted to summaries; (n, columns) double.
+
+    A category is the number of its level: among those of `encoder` in the series, among those of
     `table` in the result.
     """
+    x, times, lengths = series.x, series.times, series.lengths
+    if not encoder.time_since:
+        times = g("Expand", g("Cast", series.clock, to=DOUBLE), g("Shape", times))
     seen = g("Not", g("IsNaN", x))
     count = g("ReduceSum", g("Cast", seen, to=DOUBLE), STEPS, keepdims=0)  # (n, C)
     some, number = g("Greater", count, 0.0), g("Max", count, 1.0)
@@ -64,7 +111,7 @@ def summarise_series(
     observations = g("ReduceSum", count, STEPS, keepdims=1)
     extent = [observations, g("Unsqueeze", g("Cast", lengths, to=DOUBLE), STEPS)]
     extent.append(_finite(g, g("Sub", end, start)))
-    return _in_order(g, encoder, table, parts, extent, static)
+    return _in_order(g, encoder, table, parts, extent, series.static)
 
 
 def _in_order(

@@ -115,6 +115,7 @@ def collect(sources: Iterable[Path], path: Path) -> None:
                 if _key(record) not in done:
                     command = re.sub(r" --results \S+", "", record["command"])
                     results.append({**record, "command": command})
+                    done.add(_key(record))
 
 
 def _key(record: Record) -> tuple[str, str]:

@@ -136,6 +136,19 @@ def test_best_default_does_not_repeat_a_run_of_the_same_version(best_default, tm
     assert again[-1]["scores"] == lines[0]["scores"]  # the seed is the part's
 
 
+def test_best_default_collects_new_lines(best_default, tmp_path):
+    parts = {"a": [0, 1], "b": [1, 2]}
+    for name, folds in parts.items():
+        with ResultsFile(tmp_path / name) as results:
+            for fold in folds:
+                scores, command = {"auc": 0.9, "log_loss": 0.1}, f"run --results {name} --tasks x"
+                record = {"version": "1", "scores": scores, "cost": {}, "command": command}
+                results.append({**vars(Run("adult", "blend", split_seed=fold)), **record})
+    lines, _ = best_default("collect", *(str(tmp_path / name) for name in parts))
+    assert [line["split_seed"] for line in lines] == [0, 1, 2]
+    assert {line["command"] for line in lines} == {"run --tasks x"}
+
+
 def test_best_default_summary(best_default, tmp_path):
     """Made-up scores: the blend is 0.01 above LightGBM on eleven tables, 0.05 below on one."""
     methods = {"blend": 0.9, "network": 0.87, "LightGBM validated": 0.89, "linear validated": 0.8}

@@ -17,9 +17,10 @@ from ._product_mixture import Background, Mixture
 
 # Chosen on the tables of the benchmark (docs/architecture.md); the optimum is flat.
 SMOOTHING = {"class": 4.0, "product": 1.0, "factors": 4.0}  # pseudo-rows, see `_learn`
-ENTRIES = 20  # observed entries of a column per component of a mixture
+ENTRIES = 10  # observed ones of a column per parameter that a component has for it
 MOST_COMPONENTS = 60
-FACTORS, JOINT_FACTORS = 5, 10  # per class; of inputs and target
+FACTORS, MOST_FACTORS, JOINT_FACTORS = 5, 15, 10  # per class; of inputs and target
+COLUMNS_PER_FACTOR = 50  # of a class, if the table is wide
 NOISE = 0.3  # least noise of a factor analyser, see there
 MOST_VALUES = 2**22  # per density: of a larger table, some rows are drawn
 LEAST_ROWS = 200  # however wide the table is
@@ -121,7 +122,8 @@ class DensityFamily:
             if task.n_classes:
                 base = Background.of(x, seen, kinds, SMOOTHING["class"], everyone)
             if shape == "product":
-                size = int(np.clip(seen.sum() / seen.shape[1] / ENTRIES, 1, MOST_COMPONENTS))
+                needed = ENTRIES * (1 + (kinds == "gaussian").mean())  # Gaussians have a variance
+                size = int(np.clip(seen.sum() / seen.shape[1] / needed, 1, MOST_COMPONENTS))
                 model: Density = Mixture(
                     size, kind=kinds, smoothing=SMOOTHING["product"], max_iter=30, tol=1e-4, rng=rng
                 )
@@ -138,8 +140,9 @@ class DensityFamily:
         return np.array(kinds if shape == "product" else ["gaussian"] * len(kinds))
 
     def _analyser(self, rng: Any = None) -> FactorMixture:
-        q = FACTORS if len(self.log_prior) else JOINT_FACTORS
-        q = min(q, len(self._kinds("factors")))
+        width = len(self._kinds("factors"))
+        q = int(np.clip(width // COLUMNS_PER_FACTOR, FACTORS, MOST_FACTORS))
+        q = min(q if len(self.log_prior) else JOINT_FACTORS, width)
         drawings = (self.inputs.kinds == "bernoulli").all()  # numbers of one size, and no outliers
         dtype = np.float32 if drawings else np.float64
         return FactorMixture(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks.table_methods import OURS, RIVALS
 from benchmarks.table_tasks import FLIGHTS, MADE, TASKS, TWELVE, task
-from imputefree.lab.runs import read_results
+from imputefree.lab.runs import Record, read_results
 
 BLEND, NETWORK, BOOSTING = "blend", "network", "LightGBM validated"
 SINGLE = [name for name in TASKS if name not in TWELVE]
@@ -19,16 +19,17 @@ N_RESAMPLES = 4000
 
 
 def read(path: Path) -> pd.DataFrame:
-    """One row per run, of each method only the version that was run last.
+    """One row per run, of each method only the version that was run last: on the twelve tables
+    together, and on each larger task.
 
     score : AUC, or R² for numbers; loss : log-loss, or RMSE
     """
     records = read_results(path)
-    latest = {record["method"]: record["version"] for record in records}
+    latest = {_place(record): record["version"] for record in records}
     rows = []
     for record in records:
         scores = record["scores"]
-        if record["version"] == latest[record["method"]]:
+        if record["version"] == latest[_place(record)]:
             rows.append(
                 {
                     "task": record["study"],
@@ -41,6 +42,11 @@ def read(path: Path) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _place(record: Record) -> tuple[str, str]:
+    """What must be of one version: a method on the twelve tables, or on another task."""
+    return record["method"], "twelve" if record["study"] in TWELVE else record["study"]
 
 
 def wide(

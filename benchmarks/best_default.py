@@ -9,6 +9,7 @@ learns.
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.best_default run \
         [--tasks twelve adult …] [--methods ours rivals blend …] [--results FILE]
     python -m benchmarks.best_default summary [--results FILE]
+    python -m benchmarks.best_default collect FILE …    # lines of other results files, if new
 
 Several at once: the tasks "twelve", "eight" (the first of them), "flights", "made"; the methods
 "ours", "rivals", "policies", "imputers".
@@ -17,6 +18,7 @@ Several at once: the tasks "twelve", "eight" (the first of them), "flights", "ma
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 import warnings
@@ -33,7 +35,7 @@ from benchmarks import table_methods, table_summary, table_tasks
 from benchmarks.measuring import commit, provenance
 from benchmarks.table_methods import METHODS
 from benchmarks.table_tasks import TASKS, Part, is_regression, task
-from imputefree.lab.runs import Record, ResultsFile, Run
+from imputefree.lab.runs import Record, ResultsFile, Run, read_results
 from imputefree.metrics import Figures, classification_scores, regression_scores
 
 RESULTS = Path(__file__).parent / "results" / "best_default.jsonl"
@@ -104,6 +106,18 @@ def run_all(tasks: Iterable[str], methods: Sequence[str], path: Path) -> None:
                     print(f"{name} {k} {method}: {record['scores']} {seconds:.1f} s", flush=True)
 
 
+def collect(sources: Iterable[Path], path: Path) -> None:
+    """Add the lines of other results files that this one lacks; where they were is not kept."""
+    with ResultsFile(path) as results:
+        done = {_key(record) for record in results.records}
+        for source in sources:
+            for record in read_results(source):
+                if _key(record) not in done:
+                    command = re.sub(r" --results \S+", "", record["command"])
+                    results.append({**record, "command": command})
+                    done.add(_key(record))
+
+
 def _key(record: Record) -> tuple[str, str]:
     return Run.of(record).identity, record["version"]
 
@@ -115,7 +129,8 @@ def _named(words: Sequence[str], groups: Mapping[str, Iterable[str]]) -> list[st
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=("run", "summary"))
+    parser.add_argument("action", choices=("run", "summary", "collect"))
+    parser.add_argument("files", nargs="*", type=Path, help="to collect lines from")
     parser.add_argument("--tasks", nargs="+", default=TASKS, metavar="T", help="twelve, adult, …")
     parser.add_argument("--methods", nargs="+", default=["ours", "rivals"], metavar="M")
     parser.add_argument("--results", type=Path, default=RESULTS)
@@ -127,6 +142,8 @@ def main() -> int:
         parser.error(f"no method is called {unknown[0]!r}; there are {', '.join(METHODS)}")
     if options.action == "run":
         run_all(tasks, methods, options.results)
+    if options.action == "collect":
+        collect(options.files, options.results)
     print(table_summary.report(options.results))
     return 0
 

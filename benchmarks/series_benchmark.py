@@ -69,14 +69,22 @@ class SplitTask:
 Method = Callable[[SplitTask], dict[str, Scores]]
 
 
+class Watched(ImputeFreeSequenceClassifier):
+    """The blend, which remembers the families that it drops, too."""
+
+    def _new_family(self, name: str, seed: int | None = None) -> Any:
+        self.made = getattr(self, "made", {})
+        return self.made.setdefault(name, super()._new_family(name, seed))
+
+
 def blend(task: SplitTask) -> dict[str, Scores]:
     """The default, and what its families say alone; the network is `GILSequenceClassifier()`."""
-    model = ImputeFreeSequenceClassifier(random_state=task.seed)
-    model.fit(task.panel[task.rest], task.y[task.rest])
+    model = Watched(random_state=task.seed).fit(task.panel[task.rest], task.y[task.rest])
+    print(f"weights {model.weights_}, seconds {model.seconds_}", flush=True)
     test = task.panel[task.test]
     scores = {BLEND: model.predict_proba(test)[:, 1]}
     views = {"network": test, "trees": model.encoder_.summarised(test)}
-    for name, family in model.families_.items():
+    for name, family in model.made.items():
         scores[f"its {name}"] = family.predict(views[name])[:, 1]
     return scores
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.table_methods import OURS, RIVALS
-from benchmarks.table_tasks import FLIGHTS, MADE, TASKS, TWELVE
-from imputefree.lab.runs import read_results
+from benchmarks.table_tasks import FLIGHTS, MADE, TASKS, TWELVE, task
+from imputefree.lab.runs import Record, read_results
 
 BLEND, NETWORK, BOOSTING = "blend", "network", "LightGBM validated"
 SINGLE = [name for name in TASKS if name not in TWELVE]
@@ -19,16 +19,17 @@ N_RESAMPLES = 4000
 
 
 def read(path: Path) -> pd.DataFrame:
-    """One row per run, of each method only the version that was run last.
+    """One row per run, of each method only the version that was run last: on the twelve tables
+    together, and on each larger task.
 
     score : AUC, or R² for numbers; loss : log-loss, or RMSE
     """
     records = read_results(path)
-    latest = {record["method"]: record["version"] for record in records}
+    latest = {_place(record): record["version"] for record in records}
     rows = []
     for record in records:
         scores = record["scores"]
-        if record["version"] == latest[record["method"]]:
+        if record["version"] == latest[_place(record)]:
             rows.append(
                 {
                     "task": record["study"],
@@ -43,21 +44,34 @@ def read(path: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def wide(runs: pd.DataFrame, value: str, tasks: Iterable[str]) -> pd.DataFrame:
-    """Mean of a figure over parts, (methods, tasks); methods without all these tasks left out."""
+def _place(record: Record) -> tuple[str, str]:
+    """What must be of one version: a method on the twelve tables, or on another task."""
+    return record["method"], "twelve" if record["study"] in TWELVE else record["study"]
+
+
+def wide(
+    runs: pd.DataFrame, value: str, tasks: Iterable[str], everywhere: bool = True
+) -> pd.DataFrame:
+    """Mean of a figure over parts, (methods, tasks), NaN where a part is not there.
+
+    everywhere : without the methods that lack a task
+    """
     tasks = list(tasks)
-    runs = runs[runs["task"].isin(tasks)]
-    table = runs.pivot_table(index="method", columns="task", values=value)
+    groups = runs[runs["task"].isin(tasks)].groupby(["method", "task"])[value]
+    table = groups.mean().unstack("task")
+    n_parts = [task(name).n_parts for name in table]
+    table = table.where(groups.count().unstack("task") == n_parts)
     order = [name for name in (*OURS, *RIVALS) if name in table.index]
-    return table.reindex(index=order, columns=tasks).dropna()
+    table = table.reindex(index=order, columns=tasks)
+    return table.dropna() if everywhere else table.dropna(how="all")
 
 
 def interval(runs: pd.DataFrame, value: str, a: str, b: str) -> tuple[float, float, float]:
-    """Mean difference a - b over tables, and its 95 % interval: tables are drawn with replacement,
-    and folds within each."""
+    """Mean difference a - b over the tables that both have, and its 95 % interval: tables are drawn
+    with replacement, and folds within each."""
     both = runs[runs["method"].isin([a, b])]
-    figures = both.pivot_table(index=["task", "part"], columns="method", values=value).dropna()
-    difference = (figures[a] - figures[b]).unstack("part").to_numpy()
+    figures = both.pivot_table(index=["task", "part"], columns="method", values=value)
+    difference = (figures[a] - figures[b]).unstack("part").dropna().to_numpy()
     rng = np.random.default_rng(0)
     n_tables, n_folds = difference.shape
     tables = rng.integers(n_tables, size=(N_RESAMPLES, n_tables, 1))
@@ -103,9 +117,15 @@ def twelve_tables(runs: pd.DataFrame) -> str:
     ours = next((name for name in scores.index if name in OURS), None)
     titles = ["method", "mean score", "best on", "mean rank", "log-loss", "calibration error"]
     titles += ["CPU-s per fit, median"] + [f"{ours} ahead by (95 %)"] * (ours is not None)
-    rows = []
-    for method in scores.mean(axis=1).sort_values(ascending=False).index:
-        row = [
+
+    def ahead(method: str) -> list[str]:
+        if ours is None:
+            return []
+        mean, low, high = interval(runs, "score", ours, method)
+        return ["" if method == ours else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})"]
+
+    rows = [
+        [
             name_of(method),
             f"{scores.loc[method].mean():.4f}",
             f"{int((rank.loc[method] == 1).sum())}",
@@ -113,20 +133,29 @@ def twelve_tables(runs: pd.DataFrame) -> str:
             f"{log_loss[method]:.4f}",
             f"{ece[method]:.4f}",
             f"{seconds.loc[method].median():.1f}",
+            *ahead(method),
         ]
-        if ours is not None:
-            mean, low, high = interval(runs, "score", ours, method)
-            row.append("" if method == ours else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})")
-        rows.append(row)
+        for method in scores.mean(axis=1).sort_values(ascending=False).index
+    ]
+    some = wide(runs, "score", TWELVE, everywhere=False).notna().sum(axis=1).drop(scores.index)
+    rows += [
+        [name_of(method), f"run on {n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
+        for method, n in some.items()
+    ]
     return markdown(rows, titles)
+
+
+def rivals_by_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Scores of the rivals on the twelve tables, also of those that lack some of them."""
+    scores = wide(runs, "score", TWELVE, everywhere=False)
+    return scores.loc[[name for name in scores.index if name in RIVALS]]
 
 
 def table_by_table(runs: pd.DataFrame) -> str:
     """Ours, the best rival and the difference, for each of the twelve tables."""
-    scores = wide(runs, "score", TWELVE)
-    rivals = scores.loc[[name for name in scores.index if name in RIVALS]]
+    scores, rivals = wide(runs, "score", TWELVE), rivals_by_table(runs)
     ours = [name for name in (BLEND, NETWORK) if name in scores.index]
-    if rivals.empty:
+    if rivals.empty or rivals.isna().all().any():
         return ""
     rows = [
         [
@@ -169,8 +198,7 @@ class Claim(NamedTuple):
 
 def claims(runs: pd.DataFrame) -> Iterator[Claim]:
     """What must show, as far as the runs are there."""
-    scores = wide(runs, "score", TWELVE)
-    rivals = scores.loc[[name for name in scores.index if name in RIVALS]]
+    scores, rivals = wide(runs, "score", TWELVE), rivals_by_table(runs)
     for method, least in ((BLEND, 0.880), (NETWORK, 0.876)):
         if method in scores.index:
             yield Claim(f"{method}, mean score of the twelve", scores.loc[method].mean(), least)
@@ -179,7 +207,8 @@ def claims(runs: pd.DataFrame) -> Iterator[Claim]:
         yield Claim(f"blend - best rival, worst table ({behind.idxmin()})", behind.min(), -0.008)
         for value, text in (("loss", "log-loss"), ("ece", "calibration error")):
             small = runs[runs["task"].isin(TWELVE) & runs["ece"].notna()]
-            best = wide(small, value, small["task"].unique()).loc[rivals.index].mean(axis=1)
+            there = wide(small, value, small["task"].unique())
+            best = there.loc[[name for name in there.index if name in RIVALS]].mean(axis=1)
             _, _, high = interval(small, value, str(best.idxmin()), BLEND)
             yield Claim(f"best rival's {text} ({best.idxmin()}) - blend's, upper end", high, 0.0)
     for tasks, slack in ((("adult", *FLIGHTS), -0.003), (MADE, 0.0)):

@@ -136,6 +136,19 @@ def test_best_default_does_not_repeat_a_run_of_the_same_version(best_default, tm
     assert again[-1]["scores"] == lines[0]["scores"]  # the seed is the part's
 
 
+def test_best_default_collects_new_lines(best_default, tmp_path):
+    parts = {"a": [0, 1], "b": [1, 2]}
+    for name, folds in parts.items():
+        with ResultsFile(tmp_path / name) as results:
+            for fold in folds:
+                scores, command = {"auc": 0.9, "log_loss": 0.1}, f"run --results {name} --tasks x"
+                record = {"version": "1", "scores": scores, "cost": {}, "command": command}
+                results.append({**vars(Run("adult", "blend", split_seed=fold)), **record})
+    lines, _ = best_default("collect", *(str(tmp_path / name) for name in parts))
+    assert [line["split_seed"] for line in lines] == [0, 1, 2]
+    assert {line["command"] for line in lines} == {"run --tasks x"}
+
+
 def test_best_default_summary(best_default, tmp_path):
     """Made-up scores: the blend is 0.01 above LightGBM on eleven tables, 0.05 below on one."""
     methods = {"blend": 0.9, "network": 0.87, "LightGBM validated": 0.89, "linear validated": 0.8}
@@ -149,13 +162,22 @@ def test_best_default_summary(best_default, tmp_path):
                     cost = {"fit_cpu_seconds": 1.0}
                     record = {"version": "1", "rows": [80, 20], "scores": scores, "cost": cost}
                     results.append({**vars(Run(table, method, split_seed=fold)), **record})
+        record["scores"] = {"auc": 0.99, "log_loss": 0.1, "calibration_error": 0.01}
+        for fold in range(5):  # a rival that has been run on one table, and on a part of another
+            results.append(
+                {**vars(Run("hepatitis", "CatBoost defaults", split_seed=fold)), **record}
+            )
+        results.append({**vars(Run("titanic3", "CatBoost defaults")), **record})
     _, printed = best_default("summary")
+    assert "| CatBoost defaults | run on 1 of 12 tables |" in printed
+    assert "| hepatitis | 0.9000 | 0.8700 | 0.9900 (CatBoost defaults) | -0.0900 |" in printed
+    assert "| titanic3 | 0.9000 | 0.8700 | 0.8900 (LightGBM validated) | +0.0100 |" in printed
     assert "| **blend** | 0.8950 | 11 | 1.08 | 0.1000 | 0.0500 | 1.0 |  |" in printed
     assert "| LightGBM validated | 0.8900 | 1 | 1.92 |" in printed
     assert (
         "| soybean | 0.8400 | 0.8700 | 0.8900 (LightGBM validated) | -0.0500 | -0.0200 |" in printed
     )
-    assert "-0.0500 (at least -0.0080) SHORT blend - best rival, worst table (soybean)" in printed
+    assert "-0.0900 (at least -0.0080) SHORT blend - best rival, worst table (hepatitis)" in printed
     assert "+0.8950 (at least +0.8800) blend, mean score of the twelve" in printed
     assert "+0.8700 (at least +0.8760) SHORT network, mean score of the twelve" in printed
 

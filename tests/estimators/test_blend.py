@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from imputefree import GILClassifier, ImputeFreeClassifier, ImputeFreeRegressor
+from imputefree.data import TableEncoder
 from imputefree.errors import ModelFileError, ParameterError, UnseenCategoryWarning
 from imputefree.metrics import classification_scores
 from tests.refusals import check_error
@@ -123,6 +124,20 @@ def test_the_time_limit_is_kept():
     start = time.monotonic()
     ImputeFreeRegressor(time_limit=2, random_state=0).fit(X, y)
     assert time.monotonic() - start < 6  # generous: the machine may be busy
+
+
+def test_networks_that_could_not_be_trained_in_time_are_left_out(monkeypatch):
+    X, y = frame(400)
+    model = ImputeFreeRegressor(time_limit=20, random_state=0)
+    transform = TableEncoder.transform
+
+    def slow(self, columns):
+        time.sleep(columns.n_rows / 10)
+        return transform(self, columns)
+
+    monkeypatch.setattr(TableEncoder, "transform", slow)
+    monkeypatch.setattr("imputefree.estimators._blend.TIMED_ROWS", 5)
+    assert set(model.fit(X, y).weights_) == {"trees"}
 
 
 def test_files_keep_everything(classifier, regressor, tmp_path):

@@ -96,7 +96,7 @@ def problems(tmp_path):
     files = tmp_path / "d.csv", "y", tmp_path / "m"
     asked = [
         Request(*files, drop=("who",), quality="fast"),
-        Request(*files, id="who", quality="fast"),
+        Request(*files, id="who", model="network", max_iter=40, members=1),
     ]
     return [read_problem(request) for request in asked]
 

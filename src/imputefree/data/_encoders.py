@@ -138,8 +138,12 @@ def reach_into_bins(
            [ 0.25 ,  0.25 ]])
     """
     low, high = np.array(edges[:-1]) / 2, np.array(edges[1:]) / 2  # half, so that none overflows
-    share = np.clip((values[:, None] / 2 - low) / (high - low), 0.0, 1.0)
-    return size * (share - 0.5)
+    own = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(low) - 1)
+    below = np.arange(len(low), dtype=np.int16) < own.astype(np.int16)[:, None]
+    reach = np.where(below, size / 2, -size / 2)
+    share = np.clip((values / 2 - low[own]) / (high - low)[own], 0.0, 1.0)
+    reach[np.arange(len(values)), own] = size * (share - 0.5)
+    return reach
 
 
 @dataclass
@@ -221,20 +225,20 @@ class Number:
         """Fill `out` (n, inputs); return which rows are observed, and unseen levels (none)."""
         array = self.check(array, label)
         seen = ~np.isnan(array)
+        rows: Any = slice(None) if seen.all() else seen  # whole columns are written faster
+        values = array[rows]
         if self.only_bins:
-            out[seen] = reach_into_bins(array[seen], self.edges, self.bin_size)
+            out[rows] = reach_into_bins(values, self.edges, self.bin_size)
             return seen, []
-        out[seen, 0] = scale(array[seen], self.center, self.spread) if self.scaled else array[seen]
+        out[rows, 0] = scale(values, self.center, self.spread) if self.scaled else values
         if self.knots:
-            out[seen, 1] = np.interp(array[seen], self.knots, self.scores)
+            out[rows, 1] = np.interp(values, self.knots, self.scores)
         if self.edges:
-            out[seen, 2 : len(self.edges) + 1] = reach_into_bins(
-                array[seen], self.edges, self.bin_size
-            )
+            out[rows, 2 : len(self.edges) + 1] = reach_into_bins(values, self.edges, self.bin_size)
         if self.levels:
             place = np.searchsorted(self.levels[:-1], array)
-            rows = np.flatnonzero(array == np.array(self.levels)[place])
-            out[rows, self.first_level + place[rows]] = self.level_size
+            found = np.flatnonzero(array == np.array(self.levels)[place])
+            out[found, self.first_level + place[found]] = self.level_size
         return seen, []
 
     def check(self, array: np.ndarray, label: str) -> np.ndarray:

@@ -19,13 +19,14 @@ from ..families import DensityFamily, FamilyTask, Growth, OnFactors, Pool, TreeF
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
-from ._finished import fit_once, remove_finished, task_digest
+from ._finished import Finished, fit_once, remove_finished, task_digest
 from ._inputs import Engine
 from ._parameters import RULES
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
 SHARES = {"trees": 0.5, "density": 0.2, "factors": 0.4, "network": 1.0}
+TIMED_ROWS = 2000  # that tell how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 USUAL = ["trees", "density", "network"]
@@ -136,12 +137,13 @@ class BlendEstimator(Engine, BlendParameters):
         families = {name: self._new_family(name, seed) for name in self._names(task)}
         views = self._views(examples.inputs, list(families))
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
-        finished = {
-            name: fit_once(
-                name, family, task.seeing(views[name]).with_share(SHARES[name]), identity
-            )
-            for name, family in families.items()
-        }
+        finished: dict[str, Finished] = {}
+        for name, family in families.items():
+            turn = task.seeing(views[name]).with_share(SHARES[name])
+            if name == "network" and finished and self._too_late(turn):
+                continue
+            finished[name] = fit_once(name, family, turn, identity)
+        families = {name: families[name] for name in finished}
         predictions = [part.out_of_fold for part in finished.values()]
         pool = Pool(np.ones(1))
         if len(families) > 1:
@@ -156,6 +158,16 @@ class BlendEstimator(Engine, BlendParameters):
         remember_columns(self, examples.inputs.columns)
         remove_finished(checkpoint, list(families))
         return self
+
+    def _too_late(self, task: FamilyTask) -> bool:
+        """Whether networks could hardly read the rows in the time that is left."""
+        if task.deadline is None:
+            return False
+        inputs, begun = task.examples.inputs, time.monotonic()
+        few = np.arange(min(inputs.n_rows, TIMED_ROWS))
+        self.encoder_.transform(inputs.rows(few))
+        seconds = (time.monotonic() - begun) * inputs.n_rows / len(few)
+        return 2 * seconds > task.seconds_left()
 
     def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
         """What families and pool would have said of rows that they did not learn from."""

@@ -88,12 +88,11 @@ class FactorMixture:
         """EM; values, observed (n, d). Values of gaps are ignored. `stop` ends it early."""
         base = background or Background.of(values, observed, "gaussian")
         self.center_ = base.mean
-        filled, seen = self._prepared(values, observed, self.dtype)
-        self._start(filled, observed, base)
+        self._start(values, observed, base)
         entries = max(int(observed.sum()), 1)
         self.history_: list[float] = []
         for step in range(self.max_iter + 1):
-            objective, counts, moments = self._expect(filled, seen, base)
+            objective, counts, moments = self._expect(values, observed, base)
             self.history_.append(objective)
             gain = objective - self.history_[-2] if step else np.inf
             if step == self.max_iter or gain < self.tol * entries or stop():
@@ -103,13 +102,13 @@ class FactorMixture:
 
     def log_likelihood(self, values: Array, observed: Array) -> Array:
         """Log-density of each row's observed entries; (n, d) -> (n,) float64."""
-        blocks = self._joint(*self._prepared(values, observed))
+        blocks = self._joint(values, observed)
         return np.concatenate([normalise(joint)[0] for *_, joint, _ in blocks])
 
     def posterior_mean(self, values: Array, observed: Array) -> Array:
         """Expected value of every entry given the observed ones; (n, d) -> (n, d)."""
         blocks = []
-        for *_, joint, factors in self._joint(*self._prepared(values, observed)):
+        for *_, joint, factors in self._joint(values, observed):
             share = normalise(joint)[1]  # (b, K)
             blocks.append(share @ self.means_)
             for k, (z, _) in enumerate(factors):
@@ -119,7 +118,7 @@ class FactorMixture:
     def posterior_factors(self, values: Array, observed: Array) -> Array:
         """Expected factors given the observed entries; (n, d) -> (n, q)."""
         blocks = []
-        for *_, joint, factors in self._joint(*self._prepared(values, observed)):
+        for *_, joint, factors in self._joint(values, observed):
             share = normalise(joint)[1]
             weighted = [share[:, [k]] * z for k, (z, _) in enumerate(factors)]
             blocks.append(np.add.reduce(weighted))
@@ -146,15 +145,8 @@ class FactorMixture:
             raise ValueError("a density has no noise")
         return self
 
-    def _prepared(
-        self, values: Array, observed: Array, dtype: Any = np.float64
-    ) -> tuple[Array, Array]:
-        """Centred values with 0 for gaps, and the mask, in the dtype of products; (n, d) each."""
-        filled = np.where(observed, values - self.center_, 0.0).astype(dtype, copy=False)
-        return filled, observed.astype(dtype)
-
     # ---- EM
-    def _start(self, filled: Array, observed: Array, base: Background) -> None:
+    def _start(self, values: Array, observed: Array, base: Background) -> None:
         """Random loadings; one of several components starts half way to a random row."""
         rng = self.rng or np.random.default_rng()
         candidates = np.flatnonzero(observed.any(1))
@@ -162,8 +154,9 @@ class FactorMixture:
         self.weights_ = np.full(k, 1 / k)
         self.means_ = np.tile(base.mean, (k, 1))
         if k > 1:
-            self.means_ += filled[rng.permutation(candidates)[:k]] / 2
-        shape = (k, filled.shape[1], self.n_factors)
+            chosen = rng.permutation(candidates)[:k]
+            self.means_ += np.where(observed[chosen], values[chosen] - base.mean, 0.0) / 2
+        shape = (k, values.shape[1], self.n_factors)
         size = np.sqrt(base.variance / (2 * self.n_factors))
         self.loadings_ = rng.normal(size=shape) * size[:, None]
         self.noise_ = np.tile(np.maximum(base.variance / 2, self._least_noise(base)), (k, 1))
@@ -172,7 +165,7 @@ class FactorMixture:
         return float(self.floor * np.median(base.variance))
 
     def _expect(
-        self, filled: Array, seen: Array, base: Background
+        self, values: Array, observed: Array, base: Background
     ) -> tuple[float, Array, list[_Moments]]:
         """The objective at these parameters, and rows and moments per component."""
         k, d, q = self.loadings_.shape
@@ -182,7 +175,7 @@ class FactorMixture:
         away = base.variance + (base.mean - self.means_) ** 2 + (self.loadings_**2).sum(2)
         pseudo = np.log(2 * np.pi * self.noise_) + away / self.noise_
         objective = self.smoothing * float(np.log(self.weights_).sum() - 0.5 * pseudo.sum())
-        for x, m, joint, factors in self._joint(filled, seen):
+        for x, m, joint, factors in self._joint(values, observed, self.dtype):
             likelihood, share = normalise(joint)
             objective += float(likelihood.sum())
             counts += share.sum(0)
@@ -214,16 +207,22 @@ class FactorMixture:
             self.noise_[k] = np.maximum(left / gram[:, q, q], self._least_noise(base))
 
     def _joint(
-        self, filled: Array, seen: Array
+        self, values: Array, observed: Array, dtype: Any = np.float64
     ) -> Iterator[tuple[Array, Array, Array, list[tuple[Array, torch.Tensor]]]]:
-        """Blocks of rows: values, mask, log p(component, entries) (b, K), and per component the
-        factors' posterior mean (b, q) and the Cholesky factor of its precision A (b, q, q)."""
+        """Blocks of rows: what an E-step needs.
+
+        Centred values with 0 for gaps and the mask (b, d), log p(component, entries) (b, K), and
+        per component the posterior mean of the factors (b, q) and the Cholesky factor of its
+        precision A (b, q, q).
+        """
         _, d, q = self.loadings_.shape
         upper = np.triu_indices(q)
-        slopes = [self._slopes(k, upper, filled.dtype) for k in range(len(self.weights_))]
+        slopes = [self._slopes(k, upper, dtype) for k in range(len(self.weights_))]
         step = max(BLOCK // max(2 * q * q, d), 1)
-        for at in range(0, len(filled), step):
-            x, m = filled[at : at + step], seen[at : at + step]
+        for at in range(0, len(values), step):
+            seen = observed[at : at + step]
+            x = np.where(seen, values[at : at + step] - self.center_, 0.0).astype(dtype)
+            m = seen.astype(dtype)
             joint, factors = np.empty((len(x), len(slopes))), []
             for k, (on_mask, on_values, on_squares) in enumerate(slopes):
                 masked, valued = m @ on_mask, x @ on_values

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from series_benchmark import METHODS, Method, SplitTask, boosted, main, some
+from series_benchmark import METHODS, Method, SplitTask, boosted, compare, some
 
 from imputefree import GILClassifier, GILSequenceClassifier, Panel
 from imputefree.data import summarise, summarise_mask
@@ -90,6 +90,11 @@ ALL: dict[str, Method] = {
     **{name: held_out(name, rival(), units_as_columns) for name, rival in RIVALS.items()},
 }
 
-if __name__ == "__main__":
+
+def main() -> int:
     usual = ("mask-only", "mask-only LightGBM", *list(METHODS)[1:])
-    sys.exit(main("PhysioNet 2012, in-hospital death", stays, ALL, usual))
+    return compare("PhysioNet 2012, in-hospital death", stays, ALL, usual)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from series_benchmark import main, some
+from series_benchmark import compare, some
 
 from imputefree import Panel
 from imputefree.lab.studies import load
@@ -22,5 +22,9 @@ def stays(count: int) -> tuple[Panel, np.ndarray]:
     return some(study.inputs, study.y, count)
 
 
+def main() -> int:
+    return compare("PhysioNet 2019, hospital B, sepsis", stays)
+
+
 if __name__ == "__main__":
-    sys.exit(main("PhysioNet 2019, hospital B, sepsis", stays))
+    sys.exit(main())

@@ -181,7 +181,7 @@ def show(title: str, runs: pd.DataFrame) -> None:
     Console().print(table)
 
 
-def main(
+def compare(
     title: str,
     study: Callable[[int], tuple[Panel, np.ndarray]],
     methods: Mapping[str, Method] = METHODS,

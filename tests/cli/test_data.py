@@ -110,7 +110,7 @@ def test_a_study_is_written_and_fitted(run, tmp_path):
     assert "SIMULATED" in out
     words = next(line for line in out.splitlines() if line.startswith("Try: imputefree "))
     told = words.removeprefix("Try: imputefree ").split()
-    code, _, err = run(*told, "--no-estimate", "--max-iter", 1, "--members", 1)
+    code, _, err = run(*told, "--no-estimate", "--quality", "fast")
     assert code == 0
     assert "40 series" in err
     assert (tmp_path / "model.imputefree").exists()

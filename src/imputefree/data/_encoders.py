@@ -425,7 +425,7 @@ def n_bins(rows: int, columns: int) -> int:
     columns = max(columns, 1)
     return min(
         max(BINS, min(rows // ROWS_PER_BIN, MOST_BINS)),
-        max(MOST_INPUTS // columns, FEWEST_BINS),
+        MOST_INPUTS // columns,
         LARGEST_TABLE // (rows * columns),
     )
 

@@ -138,6 +138,7 @@ def _grow(
     objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
     options = asdict(growth) | {
         "objective": objective,
+        "min_data_in_leaf": min(growth.min_data_in_leaf, max(len(train) // 10, 1)),
         "num_class": task.n_outputs,
         "bagging_freq": 1,
         "seed": seed,

@@ -244,6 +244,9 @@ def _check_finite(values: np.ndarray, what: str) -> None:
         raise ParameterError(f"{what} NaN or infinity", rule, "Fix the method")
 
 
+PAPER_BATCH = 128  # rows per step where steps are counted
+
+
 def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[Setting]:
     """Every combination in a grid, the last name changing fastest; one empty setting for no grid.
 
@@ -267,6 +270,8 @@ def in_epochs(model: Any, setting: Mapping[str, Any], n_rows: int) -> Setting:
     batch = rest.get("batch_size", defaults.get("batch_size", inner))
     if batch is None:
         _check_setting(model, "steps")
+    if batch == "auto":
+        batch = rest["batch_size"] = PAPER_BATCH
     steps_per_epoch = -(-n_rows // int(batch))
     return {**rest, "max_iter": max(1, setting["steps"] // steps_per_epoch)}
 

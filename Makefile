@@ -48,7 +48,6 @@ types: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(RUN) benchmarks/start_cost.py
-	$(RUN) benchmarks/start_cost.py
 	$(RUN) benchmarks/step_cost.py
 	$(RUN) benchmarks/sequence_step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py

@@ -22,27 +22,27 @@ from ..gil import ACTIVATIONS, CELLS, make_reward
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Parameters(BaseEstimator):
-    """Parameters of all four estimators."""
+    """Parameters of all four estimators; "auto" follows the size of the table."""
 
     policy: Any = "none"
     reward: Any = "loss"
-    n_members: Any = 4
-    hidden_layer_sizes: Any = (64, 64)
+    n_members: Any = "auto"
+    hidden_layer_sizes: Any = "auto"
     activation: str = "relu"
-    dropout: Any = 0.5
+    dropout: Any = "auto"
     placeholder: Any = 0.0
     indicator: bool = True
     categorical_features: Any = "auto"
     numeric_encoding: str = "auto"
     encoder: Any = None
-    hide: Any = 0.0
-    learning_rate_init: Any = 2e-3
-    learning_rate_decay: Any = 1.0
-    learning_rate_decay_steps: Any = 1000
-    weight_decay: Any = 1.0
+    hide: Any = "auto"
+    learning_rate_init: Any = "auto"
+    learning_rate_decay: Any = "auto"
+    learning_rate_decay_steps: Any = "auto"
+    weight_decay: Any = "auto"
     weight_averaging: float = 0.95
-    batch_size: Any = 128
-    max_iter: Any = 200
+    batch_size: Any = "auto"
+    max_iter: Any = "auto"
     early_stopping: bool = True
     validation: str = "rotating"
     validation_fraction: float = 0.125
@@ -56,19 +56,9 @@ class Parameters(BaseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TableParameters(Parameters):
-    """Parameters of the estimators for tables; "auto" follows the table's size."""
+    """Parameters of the estimators for tables."""
 
-    n_members: Any = "auto"
-    hidden_layer_sizes: Any = "auto"
     linear_path: Any = "auto"
-    dropout: Any = "auto"
-    hide: Any = "auto"
-    learning_rate_init: Any = "auto"
-    learning_rate_decay: Any = "auto"
-    learning_rate_decay_steps: Any = "auto"
-    weight_decay: Any = "auto"
-    batch_size: Any = "auto"
-    max_iter: Any = "auto"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -92,8 +82,11 @@ class SequenceParameters(SeriesParameters, Parameters):
     hidden_layer_sizes: Any = (32,)
     dropout: float = 0.3
     hide: float = 0.0
+    learning_rate_init: float = 2e-3
     learning_rate_decay: float = 0.1
+    learning_rate_decay_steps: int = 1000
     weight_decay: float = 0.3
+    batch_size: int = 128
     max_iter: int = 30
     n_iter_no_change: int = 3
     numeric_encoding: str = "plain"

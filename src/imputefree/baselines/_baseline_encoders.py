@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ..data import Category, Columns, TableEncoder
+from ..data import Category, Columns, Number, TableEncoder
 
 LARGEST = 1e38  # XGBoost computes in float32; to trees only the order of values matters
 FARTHEST = 5.0  # standard deviations: a single outlier must not tilt the line
@@ -83,10 +83,13 @@ class LinearEncoder(PlainEncoder):
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """(n, columns) -> (n, inputs)."""
         values = self.transform(columns).values.astype(np.float64)
-        numbers = [j for j, plan in enumerate(self.plans) if not isinstance(plan, Category)]
-        center, spread = np.array([(self.plans[j].center, self.plans[j].spread) for j in numbers]).T
+        numbers = {j: plan for j, plan in enumerate(self.plans) if isinstance(plan, Number)}
+        center, spread = (
+            np.array([getattr(plan, name) for plan in numbers.values()], dtype=np.float64)
+            for name in ("center", "spread")
+        )
         with np.errstate(over="ignore"):
-            z = (self.codes(columns)[:, numbers] - center) / spread
+            z = (self.codes(columns)[:, list(numbers)] - center) / spread
         # Straight, unlike what networks read.
         values[:, : len(numbers)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
         return values

@@ -111,6 +111,10 @@ class Encoder:
         _warn_of_unseen(unseen)
         return codes
 
+    def parts(self, data: Any) -> Tensor:
+        """What networks keep of a table, or of series; see `Expansion`."""
+        raise NotImplementedError
+
     def _label(self, plan: Plan) -> str:
         return f"column {plan.name!r}" if self.named else f"column {plan.name}"
 

@@ -133,10 +133,10 @@ class PanelEncoder(Encoder):
 
     def transform(self, panel: Panel) -> Table:
         """Encode series with the same columns -> Table of (steps of all series, D)."""
-        parts, summaries = self.parts(panel), self.summary_parts(panel)
-        if self.summaries is not None and summaries is not None:
-            summaries = self.summaries.expansion.inputs(summaries).numpy()
-        return Table.of(self.expansion, parts, summaries)
+        summaries, parts = None, self.summary_parts(panel)
+        if self.summaries is not None and parts is not None:
+            summaries = self.summaries.expansion.inputs(parts).numpy()
+        return Table.of(self.expansion, self.parts(panel), summaries)
 
     def summary_parts(self, panel: Panel) -> Tensor | None:
         """What networks keep of summaries; (series, ·) float32, or None if there are none."""

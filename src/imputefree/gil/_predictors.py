@@ -38,6 +38,7 @@ class MemberLinear(nn.Module):
         bound: float | None = None,
     ) -> None:
         super().__init__()
+        self.inputs = inputs
         if bound is None:
             bound = 1.0 / math.sqrt(max(inputs, 1))  # PyTorch's own default for nn.Linear
         weight = torch.empty(members, outputs, inputs).uniform_(-bound, bound, generator=generator)
@@ -119,6 +120,7 @@ class Predictor(nn.Module):
 
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
+    activation_name: str
     n_extra = 0  # number of inputs that the inference layers get besides the features
 
     def __init__(
@@ -149,7 +151,8 @@ class Predictor(nn.Module):
         }
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.n_features, self.dropout, self.linear_path = hidden[0], dropout, linear_path
-        self.activation_name, self.activation = activation, ACTIVATIONS[activation][0]
+        self.activation_name = activation
+        self.activation = ACTIVATIONS[activation][0]
         self.encoder = self._make_encoder(generator)
         sizes = [hidden[0] + self.n_extra, *hidden[1:], outputs]
         self.layers = nn.ModuleList(
@@ -194,11 +197,9 @@ class Predictor(nn.Module):
 
         activate : the features are still to be activated
         """
-        weights = [weight for layer in self.layers for weight in (layer.weight, layer.bias)]
+        weights = list(self.layers.parameters())
         masks = self._masks(features, generator)
-        raw = fused_layers(
-            features, weights, self.shape["activation"], activate=activate, masks=masks
-        )
+        raw = fused_layers(features, weights, self.activation_name, activate=activate, masks=masks)
         return raw if straight is None else raw + straight
 
     def forward(
@@ -250,7 +251,7 @@ class Predictor(nn.Module):
         kept = 1 - min(round(256 * self.dropout), 255) / 256  # exact for bernoulli_mask
         masks = []
         for layer in self.layers:
-            shape = (*features.shape[:2], layer.weight.shape[2])
+            shape = (*features.shape[:2], layer.inputs)
             keep = bernoulli_mask(shape, kept, generator).numpy() * np.float32(1 / kept)
             masks.append(torch.from_numpy(keep).to(features))
         return masks

@@ -87,7 +87,7 @@ def test_a_table_from_file_to_model(run, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["blend", "trees", "density"])
+@pytest.mark.parametrize("model", ["blend", "trees", "forest", "density"])
 def test_the_default_is_a_blend_and_families_have_names(run, model):
     table(120).to_csv("d.csv", index=False)
     words = ("--target", "died", "--test", 0.3, "--time-limit", 4, "-o", "m")
@@ -97,7 +97,7 @@ def test_the_default_is_a_blend_and_families_have_names(run, model):
     fitted = Engine.load("m")
     assert type(fitted).__name__ == "ImputeFreeClassifier"
     assert list(fitted.weights_) == (
-        ["trees", "density", "network"] if model == "blend" else [model]
+        ["trees", "forest", "density", "network"] if model == "blend" else [model]
     )
     assert ("Blend: trees" in out) == (model == "blend")
     assert ("What each family contributed" in fitted.card_) == (model == "blend")

@@ -79,6 +79,8 @@ class TrainingData:
 
     def to(self, device: torch.device) -> TrainingData:
         """The same on another device."""
+        if self.values.device == device:
+            return self
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from .. import __version__, gil
 from .._progress import training_progress
+from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
 from ..data import Examples, Fold, Table, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
@@ -105,9 +106,8 @@ class GILEstimator(Engine, Parameters):
             begun = time.monotonic()
             HeldOut(self._loss(), data, held_out).predictions(self.predictor_)
             deadline -= 2 * (time.monotonic() - begun)  # it is done twice after the last step
-        with training_progress(
-            self.verbose, self._value("max_iter"), type(self).__name__
-        ) as report:
+        shown = self.verbose and current_ranks().rank == 0
+        with training_progress(shown, self._value("max_iter"), type(self).__name__) as report:
             trainer.run(
                 data,
                 train_rows,

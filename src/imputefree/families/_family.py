@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
+from .._ranks import current_ranks
 from ..data import Examples, Fold
 
 
@@ -45,8 +46,10 @@ class FamilyTask:
         return self.n_classes if self.n_classes > 2 else 1
 
     def seconds_left(self) -> float:
-        """Time until the deadline; infinite if there is none."""
-        return np.inf if self.deadline is None else self.deadline - time.monotonic()
+        """Time until the deadline, on the rank that has least; infinite if there is none."""
+        if self.deadline is None:
+            return np.inf
+        return min(current_ranks().gather(self.deadline - time.monotonic()))
 
     def seeing(self, inputs: Any) -> FamilyTask:
         """The same task with other inputs, one row for each of these."""

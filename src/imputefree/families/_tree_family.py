@@ -15,6 +15,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 
+from .._ranks import current_ranks
 from ..data import Columns, TableEncoder
 from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
@@ -72,20 +73,26 @@ class TreeFamily:
         self.encoder.fit(task.examples.training_inputs())
         self.n_classes = task.n_classes
         inputs = self.encoder.numbers(task.examples.inputs)
-        total = np.zeros((len(inputs), task.n_outputs))
-        counts, kept = np.zeros(len(inputs)), []
         jobs = [(fold, growth) for fold in task.folds[: self.n_folds] for growth in self.growths]
         binned, longest = _binned(task, inputs), 0.0
-        for number, ((train, validation), growth) in enumerate(jobs):
+
+        def grow(number: int) -> tuple[np.ndarray, np.ndarray, TreeEnsemble] | None:
+            nonlocal longest
             begun = time.monotonic()
-            if number and task.seconds_left() < longest:
-                break  # few trees that are done are better than many that are not
+            if longest and task.deadline is not None and task.deadline - begun < longest:
+                return None  # few trees that are done are better than many that are not
+            (train, validation), growth = jobs[number]
             trees = _grow(task, binned, train, validation, growth, task.seed + number)
-            total[validation] += trees.predict(inputs[validation])
-            counts[validation] += 1
-            kept.append(trees)
+            predicted = trees.predict(inputs[validation])
             longest = max(longest, time.monotonic() - begun)
-        self.trees = TreeEnsemble.sum_of([trees.scaled(1 / len(kept)) for trees in kept])
+            return validation, predicted, trees
+
+        grown = [done for done in current_ranks().share(grow, range(len(jobs))) if done]
+        total, counts = np.zeros((len(inputs), task.n_outputs)), np.zeros(len(inputs))
+        for validation, predicted, _ in grown:
+            total[validation] += predicted
+            counts[validation] += 1
+        self.trees = TreeEnsemble.sum_of([trees.scaled(1 / len(grown)) for *_, trees in grown])
         with np.errstate(invalid="ignore"):
             return link(total / counts[:, None], task.n_classes)
 

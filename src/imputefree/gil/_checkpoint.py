@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from .._files import replacing
+from .._ranks import current_ranks
 from ..errors import ModelFileError
 from ._training_data import Batches
 from ._validation import EarlyStopping
@@ -36,6 +37,8 @@ SHARE = 20  # writing takes at most about 1/20 of the time
 
 class Checkpoint:
     """A file that training rewrites from time to time and removes when it is done.
+
+    Of several ranks the first reads and writes it, for all.
 
     Parameters
     ----------
@@ -60,6 +63,9 @@ class Checkpoint:
 
     def read(self) -> dict[str, Any] | None:
         """The state written last, None if there is no file."""
+        return current_ranks().first(self._read)
+
+    def _read(self) -> dict[str, Any] | None:
         if not self.path.exists():
             return None
         try:
@@ -85,7 +91,7 @@ class Checkpoint:
 
     def save_if_due(self, make_state: Callable[[], dict[str, Any]]) -> None:
         """Write the state if enough time has passed; a failed write leaves the last one."""
-        if time.monotonic() < self._due:
+        if time.monotonic() < self._due or current_ranks().rank:
             return
         begun = time.monotonic()
         try:
@@ -102,7 +108,8 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file: the fit is done."""
-        self.path.unlink(missing_ok=True)
+        if current_ranks().rank == 0:
+            self.path.unlink(missing_ok=True)
 
 
 def _unreadable(path: Path, reason: object) -> ModelFileError:

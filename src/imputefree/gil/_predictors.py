@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .._ranks import PartGenerator
 from ._importance import ImportanceTap, weighted_linear
 from ._training_data import Batch
 
@@ -268,6 +269,13 @@ def bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Ge
     >>> mask.shape, round(mask.float().mean().item(), 2)
     (torch.Size([1000, 10]), 0.25)
     """
+    if isinstance(generator, PartGenerator):
+        drawn = _bernoulli_mask(generator.whole(shape), probability, generator)
+        return generator.mine(drawn, shape)
+    return _bernoulli_mask(shape, probability, generator)
+
+
+def _bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Generator) -> Tensor:
     count = math.prod(shape)
     draws = torch.empty((count + 7) // 8, dtype=torch.int64)
     draws.random_(-(2**63), None, generator=generator)

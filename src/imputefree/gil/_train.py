@@ -6,7 +6,7 @@ import copy
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,8 +18,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .._progress import EpochReport
-from ..errors import ParameterError
-from ._checkpoint import Checkpoint, load_state, rng_state, set_rng_state, training_state
+from .._ranks import PartGenerator, current_ranks
+from ..errors import InputError, ParameterError
+from ._checkpoint import Checkpoint, digest, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
 from ._predictors import Loss, Predictor, bernoulli_mask
@@ -60,7 +61,8 @@ class Trainer:
     """Trains the K networks of a predictor under a policy; `run` again to continue.
 
     The policy has its own random generator, so that under one seed all policies see the same
-    batches, dropout and initial weights.
+    batches, dropout and initial weights. Where several ranks train together, each looks at its part
+    of a batch, and gradients and errors are summed over ranks.
     """
 
     def __init__(
@@ -75,7 +77,9 @@ class Trainer:
     ) -> None:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
         self.settings = settings
-        self.generator, self.policy_generator = generator, policy_generator
+        self.ranks = current_ranks()
+        self.generator = self.ranks.generator(generator)
+        self.policy_generator = self.ranks.generator(policy_generator)
         named = list(predictor.named_parameters())
         groups: list[dict[str, Any]] = [  # weights decay; biases and placeholders do not
             {"params": [p for name, p in named if name.endswith("weight")]},
@@ -117,6 +121,8 @@ class Trainer:
         batches = Batches(
             train_rows, settings.batch_size, self.generator, labels, self.loss.classes, lengths
         )
+        if self.ranks.size > 1:
+            self._join(data, train_rows, batches.size)
         judged, validation, stopping = self.predictor, None, None
         if held_out is not None:
             if settings.averaging:
@@ -124,6 +130,9 @@ class Trainer:
             validation = HeldOut(self.loss, unbalanced, held_out)
             patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
             stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
+
+        def late() -> bool:
+            return deadline is not None and self.ranks.total(time.monotonic() > deadline) > 0
 
         def keep_members(kept: Tensor) -> None:
             for part in (self.predictor, self.average, batches, validation, stopping):
@@ -139,7 +148,8 @@ class Trainer:
             steps = self.algorithm_1(data, batches)
             for epoch in range(first, epochs or settings.max_epochs):
                 with denormals_as_zero():
-                    figures = _means(_until(deadline, islice(steps, batches.steps)))
+                    figures = _means(_until(late, islice(steps, batches.steps)))
+                figures["loss"] = self.ranks.total(figures["loss"])
                 _check_finite(figures["loss"], epoch)
                 go_on = True
                 if stopping is not None and validation is not None:
@@ -150,7 +160,7 @@ class Trainer:
                     self.history[name].append(figure)
                 if progress is not None:
                     progress(epoch, figures)
-                if not go_on or (deadline is not None and time.monotonic() > deadline):
+                if not go_on or late():
                     break
                 kept = stopping.still_searching() if stopping and self.policy.fixed else None
                 if kept is not None and len(kept) < self.predictor.members:
@@ -159,6 +169,8 @@ class Trainer:
                 if checkpoint is not None:
                     checkpoint.save_if_due(partial(training_state, self, epoch, batches, stopping))
         except KeyboardInterrupt:
+            if self.ranks.size > 1:
+                raise  # others may be elsewhere
             self.interrupted = True
             if stopping and validation and stopping.best_loss.isinf().all():
                 # Within the first epoch: whatever was learned beats untrained weights.
@@ -167,6 +179,7 @@ class Trainer:
         self.average = None
         if stopping is not None:
             stopping.restore(self.predictor)
+        self.ranks.copy_first_([p.data for p in self.predictor.parameters()])  # rounding may differ
         if checkpoint is not None and not self.interrupted:
             checkpoint.remove()
 
@@ -196,7 +209,8 @@ class Trainer:
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
-        batch = data.batch(rows, with_observed=self.predictor.wants_observed)
+        part = self.ranks.part(rows.shape[1])
+        batch = data.batch(rows, self.predictor.wants_observed, part)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if self.settings.hide and data.columns is not None:
             batch, hidden = self._hide(data, batch)
@@ -211,6 +225,7 @@ class Trainer:
         if weight is not None:
             errors = errors * weight
         # A mean over rows, a sum over members: they share no weights, so each gets its own mean.
+        # `rows` are those of all ranks, so that the sum over ranks is the mean.
         loss = errors.sum() / rows.shape[1]
         if not self.policy.blind:
             features = features.detach()
@@ -266,11 +281,40 @@ class Trainer:
         step.tap.importance = importance
         self.optimizer.zero_grad()
         step.loss.backward()
+        self.ranks.sum_([p.grad for p in self.predictor.parameters() if p.grad is not None])
         self.optimizer.step()
         self.steps += 1
         if self.average is not None:
             update_average(self.average, self.predictor, settings.averaging, self.steps)
         return rate
+
+    def _join(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
+        """Check that ranks can train together, and draw for their parts of batches of this size."""
+        ranks, some = self.ranks, slice(None, None, max(len(data.values) // 10_000, 1))
+        if not self.policy.fixed:
+            raise ParameterError(
+                f"the policy {type(self.policy).__name__} learns, and there are {ranks.size} ranks",
+                "Ranks see different rows of a batch, so that each would learn another policy",
+                "Choose the policy none, observed, random or gate, or fit in one process",
+            )
+        if size < ranks.size:
+            raise ParameterError(
+                f"batches have {size} rows and there are {ranks.size} ranks",
+                "Each rank needs at least one row of a batch",
+                "Start fewer ranks, or raise batch_size",
+            )
+        parts = data.values[some], data.target, data.weight, data.lengths, *train_rows
+        seen = ranks.gather(digest([*parts, *self.predictor.parameters(), repr(self.settings)]))
+        if len(set(seen)) > 1:
+            others = [rank for rank, other in enumerate(seen) if other != seen[0]]
+            raise InputError(
+                f"rank {others[0]} has other rows, parameters or first weights than rank 0",
+                "All ranks train one model, from the same table, parameters and seed",
+                "Read the same files in every process, and pass a number as random_state",
+            )
+        for generator in (self.generator, self.policy_generator):
+            assert isinstance(generator, PartGenerator)
+            generator.rows, generator.total = ranks.part(size), size
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:
@@ -299,11 +343,11 @@ def denormals_as_zero() -> Iterator[None]:
         torch.set_flush_denormal(before)
 
 
-def _until(deadline: float | None, steps: Iterable[Any]) -> Iterable[Any]:
-    """The steps that begin before a time of the monotonic clock, but at least one."""
+def _until(late: Callable[[], bool], steps: Iterable[Any]) -> Iterable[Any]:
+    """The steps that begin before it is too late, but at least one."""
     for step in steps:
         yield step
-        if deadline is not None and time.monotonic() > deadline:
+        if late():
             return
 
 

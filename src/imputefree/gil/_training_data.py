@@ -88,14 +88,21 @@ class TrainingData:
         assert self.lengths is not None
         return self.lengths.cumsum(0) - self.lengths
 
-    def batch(self, rows: Tensor, with_observed: bool = False) -> Batch:
-        """Gather the rows (or series) with these indices, (K, B)."""
+    def batch(
+        self, rows: Tensor, with_observed: bool = False, part: slice = slice(None)
+    ) -> Batch:
+        """Gather the rows (or series) with these indices, (K, B).
+
+        part : which of them, padded as all of them would be
+        """
         rows = rows.to(self.values.device)
+        longest = 0 if self.lengths is None else int(self.lengths[rows].max())
+        rows = rows[:, part]
         if self.lengths is None:
             observed = self.observed[rows] if with_observed else None
             return Batch(self.values[rows], observed, rows, rows)
         lengths = self.lengths[rows]
-        t = torch.arange(int(lengths.max()), device=rows.device)
+        t = torch.arange(longest, device=rows.device)
         steps = self.starts[rows][..., None] + torch.minimum(t, lengths[..., None] - 1)
         steps = steps.flatten(1)
         return Batch(

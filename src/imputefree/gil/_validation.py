@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from .._ranks import current_ranks
 from ._policies import Policy, State, Task
 from ._predictors import Loss, Predictor
 from ._training_data import Batch, TrainingData
@@ -123,13 +124,13 @@ def importance(predictor: Predictor, policy: Policy, loss: Loss, data: TrainingD
 
 
 class HeldOut:
-    """The rows that each member is validated on.
+    """The rows that each member is validated on; each rank sees its share of them.
 
     rows : per member the indices of rows it does not train on
     """
 
     def __init__(self, loss: Loss, data: TrainingData, rows: Sequence[Tensor]) -> None:
-        self.loss, self.data = loss, data
+        self.loss, self.data, self.ranks = loss, data, current_ranks()
         device = data.values.device
         if data.lengths is not None:  # series of similar length side by side
             lengths = data.lengths.cpu()
@@ -138,8 +139,10 @@ class HeldOut:
         # Members may hold out unequal numbers of rows: repeat the first, with weight 0.
         padding = torch.tensor([width - len(member) for member in rows])
         padded = [torch.cat([member[:1].expand(width - len(member)), member]) for member in rows]
-        self.rows = torch.stack(padded).to(device)
-        self.real = (torch.arange(width) >= padding[:, None]).to(device, data.values.dtype)
+        mine = slice(self.ranks.rank, None, self.ranks.size)  # of each length as many
+        self.rows = torch.stack(padded)[:, mine].to(device)
+        real = torch.arange(width) >= padding[:, None]
+        self.real = real[:, mine].to(device, data.values.dtype)
 
     def keep_members(self, kept: Tensor) -> None:
         """Validate the members with these numbers only."""
@@ -159,21 +162,21 @@ class HeldOut:
             weight = weight if sample_weight is None else weight * sample_weight
             total = total + (errors * weight).sum(1)
             count = count + weight.sum(1)
+        self.ranks.sum_([total, count])
         return total / count.clamp_min(1e-30)
 
     @torch.no_grad()
     def predictions(self, predictor: Predictor) -> Tensor:
         """ŷ of each row by the members that do not train on it; (n, O) float64, NaN if all do."""
-        total, count = None, torch.zeros(self.data.n_rows, dtype=torch.float64)
+        count = torch.zeros(self.data.n_rows, dtype=torch.float64)
+        total = count.new_zeros(len(count), self.loss.predictions)
         for chunk, batch in chunks(predictor, self.data, self.rows):
             raw = predictor.see(batch)[1]
             predicted = self.loss.predict(raw.double()).cpu()
-            if total is None:
-                total = predicted.new_zeros(self.data.n_rows, predicted.shape[-1])
             rows, real = self.rows[:, chunk].flatten().cpu(), self.real[:, chunk].double().cpu()
             total.index_add_(0, rows, (predicted * real[..., None]).flatten(0, 1))
             count.index_add_(0, rows, real.flatten())
-        assert total is not None
+        self.ranks.sum_([total, count])
         return total / count[:, None]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -81,15 +83,19 @@ def _value(outcome: tuple[Any, Exception | None]) -> Any:
     return value
 
 
+def _reason(error: Exception) -> str:
+    """The first sentence of an error of gloo, without the place in its source."""
+    return re.sub(r"^\[\S+\]\s*", "", str(error)).partition(". ")[0].splitlines()[0]
+
+
 @contextmanager
 def _clear_errors(ranks: Ranks) -> Iterator[None]:
     """Say what it means that a message to the other ranks failed."""
     try:
         yield
     except RuntimeError as error:
-        reason = str(error).splitlines()[0]
         raise ClusterError(
-            f"rank {ranks.rank} of {ranks.size} has lost the others ({reason})",
+            f"rank {ranks.rank} of {ranks.size} has lost the others ({_reason(error)})",
             "All train one model, so that none can go on without the others: one has failed, was"
             " killed (often for lack of memory) or did not answer in time",
             f"The first error in the log says why. {AGAIN}",
@@ -123,24 +129,48 @@ def joined(timeout: float, **place: Any) -> Iterator[Ranks]:
 
     place : where ranks meet, as for `init_process_group`; by default what torchrun set
     """
-    if not dist.is_initialized():
-        if not place and "RANK" not in os.environ:
-            raise ParameterError(
-                "this process was not started by torchrun",
-                "Ranks are processes that torchrun starts, and that know of each other",
-                "Run torchrun --nproc-per-node 2 SCRIPT, or call estimator.fit",
+    if dist.is_initialized():
+        if place:
+            raise ClusterError(
+                "this process is already a rank of another fit",
+                "A process is one rank at a time",
+                "Wait for the other fit to end",
             )
-        backend = "gloo"
-        if torch.cuda.is_available():
-            backend = "cpu:gloo,cuda:nccl"
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-        dist.init_process_group(backend, timeout=timedelta(seconds=timeout), **place)
-        try:
-            yield ProcessRanks()
-        finally:
-            dist.destroy_process_group()
-    else:
         yield ProcessRanks()
+        return
+    if not place and "RANK" not in os.environ:
+        raise ParameterError(
+            "this process was not started by torchrun",
+            "Ranks are processes that torchrun starts, and that know of each other",
+            "Run torchrun --nproc-per-node 2 SCRIPT, or call estimator.fit",
+        )
+    backend = "gloo"
+    if torch.cuda.is_available():
+        backend = "cpu:gloo,cuda:nccl"
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    try:
+        dist.init_process_group(backend, timeout=timedelta(seconds=timeout), **place)
+    except RuntimeError as error:
+        raise ClusterError(
+            f"ranks did not meet within {timeout:g} seconds ({_reason(error)})",
+            "A fit begins when all ranks are there",
+            "Check that all were started, and that machines reach each other",
+        ) from None
+    try:
+        yield ProcessRanks()
+    finally:
+        dist.destroy_process_group()
+
+
+def check_seed(estimator: Any) -> None:
+    """Refuse an estimator that would draw other numbers on each rank."""
+    seed = getattr(estimator, "random_state", None)
+    if not isinstance(seed, numbers.Integral):
+        raise ParameterError(
+            f"random_state is {seed!r}",
+            "All ranks must draw the same random numbers",
+            "Pass a whole number, such as random_state=0",
+        )
 
 
 def fit(
@@ -162,11 +192,6 @@ def fit(
         Seconds after which a rank that does not answer counts as lost. It should be longer than
         growing the trees of one fold takes.
     """
-    if not isinstance(getattr(estimator, "random_state", None), int):
-        raise ParameterError(
-            f"random_state is {getattr(estimator, 'random_state', None)!r}",
-            "All ranks must draw the same random numbers",
-            "Pass a whole number, such as random_state=0",
-        )
+    check_seed(estimator)
     with joined(timeout) as ranks, _sentence_at_sigterm(ranks), together(ranks):
         return estimator.fit(X, y, **options)  # type: ignore[attr-defined]

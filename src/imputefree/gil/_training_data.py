@@ -88,9 +88,7 @@ class TrainingData:
         assert self.lengths is not None
         return self.lengths.cumsum(0) - self.lengths
 
-    def batch(
-        self, rows: Tensor, with_observed: bool = False, part: slice = slice(None)
-    ) -> Batch:
+    def batch(self, rows: Tensor, with_observed: bool = False, part: slice = slice(None)) -> Batch:
         """Gather the rows (or series) with these indices, (K, B).
 
         part : which of them, padded as all of them would be

@@ -16,7 +16,8 @@ from imputefree.gil import (
 )
 
 ROWS, D, COLUMNS, K = 45, 6, 4, 3
-SETTINGS = {"batch_size": 7, "learning_rate": 0.01, "patience_steps": 1}
+SETTINGS = {"batch_size": 7, "learning_rate": 0.01, "max_epochs": 6}
+SETTINGS |= {"patience": 2, "patience_steps": 1}
 TABLES = {
     "plain": {},
     "hide and dropout": {"hide": 0.3, "dropout": 0.4},
@@ -53,8 +54,8 @@ def table(weighted=False, lengths=None, per_step=False):
     return TrainingData(values, observed, target, weight, COLUMNS, columns, COLUMNS, blank, **about)
 
 
-def train(name, epochs=6):
-    """The weights and the history of a training by its name."""
+def prepare(name, device="cpu"):
+    """Trainer, data, training rows and held-out rows of a training by its name."""
     options = (TABLES | SERIES)[name] | {}
     dropout, held_out = options.pop("dropout", 0.0), options.pop("held_out", False)
     weighted, per_step = options.pop("weighted", False), options.pop("per_step", False)
@@ -69,14 +70,20 @@ def train(name, epochs=6):
         data = table(weighted)
         gate = policy.gate_sizes and (8,)
         net = Predictor(K, D, 1, (8, 5), generator=draw(1), dropout=dropout, gate_sizes=gate)
-    settings = Settings(**SETTINGS | options | {"max_epochs": epochs, "patience": 2})
-    trainer = Trainer(
-        *(net.double(), policy, LossReward(), CrossEntropy(2), settings), draw(1), draw(2)
-    )
+    settings = Settings(**SETTINGS | options)
+    net = net.double().to(device)
+    trainer = Trainer(net, policy, LossReward(), CrossEntropy(2), settings, draw(1), draw(2))
     shuffled = [torch.randperm(ROWS, generator=draw(member)) for member in range(K)]
     # members hold out unequal numbers of rows, as folds of groups do
     cuts = [10 + member for member in range(K)] if held_out else [0] * K
     train_rows = [rows[cut:] for rows, cut in zip(shuffled, cuts, strict=True)]
     held = [rows[:cut] for rows, cut in zip(shuffled, cuts, strict=True)] if held_out else None
-    trainer.run(data, train_rows, held)
-    return {"weights": dict(net.state_dict()), "history": dict(trainer.history)}
+    return trainer, data.to(device), train_rows, held
+
+
+def train(name):
+    """The weights and the history of a training by its name."""
+    trainer, *rows = prepare(name)
+    trainer.run(*rows)
+    weights = dict(trainer.predictor.state_dict())
+    return {"weights": weights, "history": dict(trainer.history)}

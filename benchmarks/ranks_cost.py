@@ -95,7 +95,9 @@ def main() -> int:
         for clock in ("training", "training CPU", "fit")
     }
     speeds = [
-        statistics.median(options.rows * options.epochs / fit["seconds"]["training"] for fit in fits)
+        statistics.median(
+            options.rows * options.epochs / fit["seconds"]["training"] for fit in fits
+        )
         for fits in zip(*rounds, strict=True)
     ]
     one, two = rounds[0]
@@ -106,9 +108,9 @@ def main() -> int:
     short = "" if ratios["training"] >= TARGET else "  SHORT"
     print(f"training {ratios['training']:.2f}x (target {TARGET}){short}")
     print(f"CPU-seconds per rank 1/{ratios['training CPU']:.2f}, whole fit {ratios['fit']:.2f}x")
-    figures = {name: round(ratio, 3) for name, ratio in ratios.items()}
+    rounded = {name: round(ratio, 3) for name, ratio in ratios.items()}
     about = {"rows": options.rows, "epochs": options.epochs, "load": round(load, 1)}
-    write(options.json, "torch numpy", ratios=figures, rows_per_second=speeds, **about)
+    write(options.json, "torch numpy", ratios=rounded, rows_per_second=speeds, **about)
     return int(ratios["training"] < TARGET)
 
 

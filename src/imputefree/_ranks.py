@@ -1,9 +1,8 @@
 """The processes that train one model together, as training sees them.
 
-Every rank (process) has all rows and all weights. Of each batch it computes the gradient of its
-share of the rows; the sum over ranks is the gradient of the batch, and all take the same step. So
-the model is that of one process, up to rounding. `imputefree.distributed` starts ranks; without
-it there is one, for which all of this is nothing.
+Every rank (process) has all rows. `gil._team` says which members it trains, and which rows of a
+batch it looks at, so that the model is that of one process, up to rounding.
+`imputefree.distributed` starts ranks; without it there is one, for which all of this is nothing.
 """
 
 from __future__ import annotations
@@ -33,15 +32,12 @@ class Ranks:
         """
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
-    def generator(self, generator: torch.Generator) -> torch.Generator:
-        """A generator that draws this rank's share of what `generator` would draw for a batch."""
-        return generator
+    def teams(self, count: int) -> tuple[int, Ranks]:
+        """Divide ranks into equal teams: the number of this rank's team, and its ranks."""
+        return 0, self
 
     def sum_(self, tensors: Sequence[Tensor]) -> None:
         """Replace each tensor by its sum over ranks; one message for all."""
-
-    def copy_first_(self, tensors: Sequence[Tensor]) -> None:
-        """Replace each tensor by that of rank 0."""
 
     def gather(self, value: Result) -> list[Result]:
         """The values of all ranks, by rank."""
@@ -78,25 +74,3 @@ def together(ranks: Ranks) -> Iterator[None]:
         yield
     finally:
         _ranks.reset(token)
-
-
-class PartGenerator(torch.Generator):
-    """Draws for a whole batch, from which a rank takes its rows: all ranks draw the same.
-
-    rows, total : this rank's rows of the batch, and how many there are
-    """
-
-    rows, total = slice(0, 1), 1
-
-    def whole(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape for all rows, from that for this rank's: (K, rows or their steps, …)."""
-        return (shape[0], self._steps(shape) * self.total, *shape[2:])
-
-    def mine(self, drawn: Tensor, shape: Sequence[int]) -> Tensor:
-        """This rank's rows, of this shape, of what was drawn for all."""
-        start = self._steps(shape) * self.rows.start
-        return drawn[:, start : start + shape[1]]
-
-    def _steps(self, shape: Sequence[int]) -> int:
-        """Steps per row: 1, unless the batch holds series."""
-        return shape[1] // (self.rows.stop - self.rows.start)

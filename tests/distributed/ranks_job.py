@@ -20,6 +20,11 @@ from imputefree.errors import ImputefreeError
 from imputefree.gil._checkpoint import Checkpoint
 from tests.distributed.trainings import SERIES, TABLES, train
 
+FEW = ("hide and dropout", "early stopping", "series")
+# Ranks, members and names. Two share rows, or have two members each; of four, two share the rows of
+# one member.
+TRAININGS = [(2, 3, name) for name in TABLES | SERIES] + [(2, 4, name) for name in TABLES | SERIES]
+TRAININGS += [(4, 2, name) for name in FEW]
 RANK = int(os.environ.get("RANK", "0"))
 
 
@@ -50,7 +55,8 @@ def failure(run):
 
 def trainings(output):
     with joined(60) as ranks, together(ranks):
-        return {name: train(name) for name in TABLES | SERIES}
+        mine = [(members, name) for size, members, name in TRAININGS if size == ranks.size]
+        return {key: train(*key) for key in mine}
 
 
 def estimators(output):
@@ -67,7 +73,7 @@ def estimators(output):
             "weights": numbers.weights_,
             "limited": fit(blend(time_limit=3), X[:, 1:], y).predict(X[:, 1:]),
             "learning policy": failure(lambda: fit(network(policy="ddpg"), X, y)),
-            "tiny batch": failure(lambda: fit(network(batch_size=1), X, y)),
+            "tiny batch": failure(lambda: fit(network(batch_size=1, n_members=1), X, y)),
             "other rows": failure(lambda: fit(network(), *example(seed=RANK))),
             "no seed": failure(lambda: fit(network(random_state=None), X, y)),
         }

@@ -14,32 +14,34 @@ import torch
 from imputefree import distributed
 from imputefree.errors import ParameterError
 from tests.distributed import ranks_job
-from tests.distributed.trainings import SERIES, TABLES, train
+from tests.distributed.trainings import TABLES, train
 from tests.refusals import check_error
 
 JOB, ROOT = Path(ranks_job.__file__), Path(__file__).parents[2]
-WORDS = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+WORDS = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
 
 
-def torchrun(task, output):
+def torchrun(task, output, ranks=2):
     """Start ranks and wait for their end."""
     paths = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-    words = [*WORDS, str(JOB), task, str(output)]
+    words = [*WORDS, str(ranks), str(JOB), task, str(output)]
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
 
 
-def results(task, output):
+def results(task, output, ranks=2):
     """What each rank returned."""
-    done = torchrun(task, output)
+    done = torchrun(task, output, ranks)
     assert done.returncode == 0, done.stderr
-    files = [output.with_suffix(f".{rank}") for rank in range(2)]
+    files = [output.with_suffix(f".{rank}") for rank in range(ranks)]
     return [torch.load(file, weights_only=False) for file in files]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    return results("trainings", tmp_path_factory.mktemp("ranks") / "out")
+    """By number of ranks: what each of them has trained."""
+    folder = tmp_path_factory.mktemp("ranks")
+    return {ranks: results("trainings", folder / "out", ranks) for ranks in (2, 4)}
 
 
 @pytest.fixture(scope="module")
@@ -48,23 +50,24 @@ def fitted(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TABLES | SERIES)
-def test_ranks_give_the_weights_of_one_process_with_the_whole_batch(trained, name):
-    """Batches of 7 rows, which two ranks cannot share evenly; double precision."""
-    alone = train(name)
+@pytest.mark.parametrize(("ranks", "members", "name"), ranks_job.TRAININGS)
+def test_ranks_give_the_weights_of_one_process(trained, ranks, members, name):
+    """With the whole batch of 7 rows, which two ranks cannot share evenly; double precision."""
+    alone = train(members, name)
     assert len(alone["history"]["loss"]) > 2
-    for rank in trained:
-        assert rank[name]["history"].keys() == alone["history"].keys()
+    for rank in trained[ranks]:
+        together = rank[members, name]
+        assert together["history"].keys() == alone["history"].keys()
         for figure, values in alone["history"].items():
-            assert rank[name]["history"][figure] == pytest.approx(values, abs=1e-10)
+            assert together["history"][figure] == pytest.approx(values, abs=1e-10)
         for parameter, weight in alone["weights"].items():
-            assert (rank[name]["weights"][parameter] - weight).abs().max() < 1e-10
+            assert (together["weights"][parameter] - weight).abs().max() < 1e-10
 
 
 @pytest.mark.slow
 def test_the_trainings_compared_are_different():
     """Or equality would show nothing: dropout, hiding, policies and weights all matter."""
-    weights = {name: train(name)["weights"]["layers.0.weight"] for name in TABLES}
+    weights = {name: train(3, name)["weights"]["layers.0.weight"] for name in TABLES}
     for name, weight in weights.items():
         others = [other for key, other in weights.items() if key != name]
         assert all((weight - other).abs().max() > 1e-6 for other in others)
@@ -88,9 +91,9 @@ def test_every_rank_returns_the_plain_estimator_of_one_process(fitted):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("learning policy", "the policy DDPG learns"),
-        ("tiny batch", "batches have 1 row"),
-        ("other rows", "rank 1 has other rows"),
+        ("learning policy", "the policy learns"),
+        ("tiny batch", "2 ranks would share batches of 1"),
+        ("other rows", "not all ranks have the same rows"),
         ("no seed", "random_state is None"),
     ],
 )
@@ -108,8 +111,8 @@ def test_a_killed_rank_ends_the_job_with_a_sentence_and_the_checkpoint_goes_on(t
     assert "with a checkpoint it continues" in done.stderr
     assert "SIGKILL" in done.stderr  # torchrun's own report of rank 1
     checkpoint = output.with_suffix(".checkpoint")
-    state = torch.load(checkpoint, weights_only=True)["state"]
-    assert 0 < state["epoch"] < 59
+    states = torch.load(checkpoint, weights_only=True)["state"]
+    assert states[0]["epoch"] == states[1]["epoch"] < 59
     again = results("killed", output)
     assert not checkpoint.exists()
     for rank, uninterrupted in zip(again, fitted, strict=True):  # bit for bit

@@ -26,7 +26,7 @@ KNOWN = {
     "observed": ROWS_AND_LOSS | {"send bool": 1},
     "random": ROWS_AND_LOSS | {"send bool": 1, "send float32": 2},
     "weights": ROWS_AND_LOSS,
-    "averaging and early stopping": ROWS_AND_LOSS,
+    "early stopping": ROWS_AND_LOSS,
     "series": {"send int64": 1, "read": 2, "send bool": 1, "send float32": 2},
 }
 
@@ -58,7 +58,7 @@ class Watch(TorchDispatchMode):
 def test_a_step_stays_on_its_device(name, monkeypatch):
     # Fused Adam, which runs on GPUs, refuses the meta device.
     monkeypatch.setattr(torch.optim, "AdamW", partial(_unfused, torch.optim.AdamW))
-    trainer, data, train_rows, _ = prepare(name, "meta")
+    trainer, data, train_rows, _ = prepare(2, name, "meta")
     batches = Batches(train_rows, SETTINGS["batch_size"], trainer.generator)
     steps = trainer.algorithm_1(data, batches)
     with Watch():

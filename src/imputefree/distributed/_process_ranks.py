@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
-from .._ranks import Job, PartGenerator, Ranks, Result, together
+from .._ranks import Job, Ranks, Result, together
 from ..errors import ClusterError, ParameterError
 
 Estimator = TypeVar("Estimator")
@@ -25,27 +25,27 @@ AGAIN = "Start the same command again: with a checkpoint it continues where that
 
 
 class ProcessRanks(Ranks):
-    """The ranks of PyTorch's default process group."""
+    """The ranks of a process group of PyTorch, by default of the one of all ranks."""
 
-    def __init__(self) -> None:
-        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+    def __init__(self, group: Any = None) -> None:
+        self._group, self._teams = group, dict[int, ProcessRanks]()
+        self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
 
-    def generator(self, generator: torch.Generator) -> PartGenerator:
-        part = PartGenerator()
-        part.set_state(generator.get_state())
-        return part
+    def teams(self, count: int) -> tuple[int, Ranks]:
+        width = self.size // count
+        team = self.rank // width
+        if count == 1 or width == 1:
+            return team, self if count == 1 else Ranks()
+        if count not in self._teams:  # all ranks must make all groups
+            starts = range(0, self.size, width)
+            groups = [dist.new_group(range(start, start + width)) for start in starts]
+            self._teams[count] = ProcessRanks(groups[team])
+        return team, self._teams[count]
 
     def sum_(self, tensors: Sequence[Tensor]) -> None:
-        self._in_one(dist.all_reduce, tensors)
-
-    def copy_first_(self, tensors: Sequence[Tensor]) -> None:
-        self._in_one(lambda flat: dist.broadcast(flat, 0), tensors)
-
-    def _in_one(self, send: Callable[[Tensor], Any], tensors: Sequence[Tensor]) -> None:
-        """One message for all tensors, which must be of one type."""
         flat = torch.cat([tensor.flatten() for tensor in tensors])
         with _clear_errors(self):
-            send(flat)
+            dist.all_reduce(flat, group=self._group)
         parts = flat.split([tensor.numel() for tensor in tensors])
         for tensor, part in zip(tensors, parts, strict=True):
             tensor.copy_(part.view_as(tensor))
@@ -53,13 +53,13 @@ class ProcessRanks(Ranks):
     def gather(self, value: Result) -> list[Result]:
         values: list[Any] = [None] * self.size
         with _clear_errors(self):
-            dist.all_gather_object(values, value)
+            dist.all_gather_object(values, value, self._group)
         return values
 
     def first(self, make: Callable[[], Result]) -> Result:
         outcome: list[Any] = [_outcome(make) if self.rank == 0 else None]
         with _clear_errors(self):
-            dist.broadcast_object_list(outcome, 0)
+            dist.broadcast_object_list(outcome, group=self._group, group_src=0)
         return _value(outcome[0])
 
     def share(self, work: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result]:

@@ -324,6 +324,7 @@ class GILEstimator(Engine, Parameters):
         identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
             "device": str(data.values.device),
+            "processes": str(current_ranks().size),
         }
         return Checkpoint(Path(path), identity)
 

@@ -61,11 +61,11 @@ class Checkpoint:
         self.path, self.identity, self.seconds = path, identity, seconds
         self._due = time.monotonic() + seconds
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self) -> Any:
         """The state written last, None if there is no file."""
         return current_ranks().first(self._read)
 
-    def _read(self) -> dict[str, Any] | None:
+    def _read(self) -> Any:
         if not self.path.exists():
             return None
         try:
@@ -89,14 +89,18 @@ class Checkpoint:
             )
         return state
 
-    def save_if_due(self, make_state: Callable[[], dict[str, Any]]) -> None:
+    def save_if_due(self, make_state: Callable[[], Any]) -> None:
         """Write the state if enough time has passed; a failed write leaves the last one."""
-        if time.monotonic() < self._due or current_ranks().rank:
+        ranks = current_ranks()
+        if not ranks.first(lambda: time.monotonic() >= self._due):
+            return
+        state = make_state()
+        if ranks.rank:
             return
         begun = time.monotonic()
         try:
             with replacing(self.path) as place:
-                torch.save({"identity": self.identity, "state": make_state()}, place)
+                torch.save({"identity": self.identity, "state": state}, place)
         except (OSError, RuntimeError) as error:  # torch raises the latter for a full disk
             warnings.warn(
                 f"The checkpoint {self.path} cannot be written ({error}); training continues"
@@ -167,7 +171,7 @@ def load_state(
     """Restore all but the policy, which is restored after its start; returns the next epoch."""
     if stopping is not None:
         keep_members(state["stopping"]["present"])
-    trainer.steps = state["steps"]
+    trainer.steps, trainer.looked_at = state["steps"], state["looked_at"]
     trainer.history.update(state["history"])
     for name, part in _parts(trainer, batches, stopping).items():
         part.load_state_dict(state[name])

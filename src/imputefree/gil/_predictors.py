@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._ranks import PartGenerator
 from ._importance import ImportanceTap, weighted_linear
+from ._team import TeamGenerator
 from ._training_data import Batch
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -269,9 +269,9 @@ def bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Ge
     >>> mask.shape, round(mask.float().mean().item(), 2)
     (torch.Size([1000, 10]), 0.25)
     """
-    if isinstance(generator, PartGenerator):
+    if isinstance(generator, TeamGenerator):
         drawn = _bernoulli_mask(generator.whole(shape), probability, generator)
-        return generator.mine(drawn, shape)
+        return generator.take(drawn, shape)
     return _bernoulli_mask(shape, probability, generator)
 
 

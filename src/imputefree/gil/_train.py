@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import torch
@@ -18,13 +18,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .._progress import EpochReport
-from .._ranks import PartGenerator, current_ranks
-from ..errors import InputError, ParameterError
+from ..errors import ParameterError
 from ._checkpoint import Checkpoint, digest, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
 from ._predictors import Loss, Predictor, bernoulli_mask
 from ._rewards import LossReward
+from ._team import Team, TeamGenerator
 from ._training_data import Batch, Batches, TrainingData
 from ._validation import EarlyStopping, HeldOut, update_average
 
@@ -61,8 +61,8 @@ class Trainer:
     """Trains the K networks of a predictor under a policy; `run` again to continue.
 
     The policy has its own random generator, so that under one seed all policies see the same
-    batches, dropout and initial weights. Where several ranks train together, each looks at its part
-    of a batch, and gradients and errors are summed over ranks.
+    batches, dropout and initial weights. Where several ranks train together, each has some members
+    and rows (see `Team`).
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Trainer:
     ) -> None:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
         self.settings = settings
-        self.ranks = current_ranks()
-        self.generator = self.ranks.generator(generator)
-        self.policy_generator = self.ranks.generator(policy_generator)
+        self.team = Team(predictor.members)
+        self.generator = self.team.generator(generator)
+        self.policy_generator = self.team.generator(policy_generator)
         named = list(predictor.named_parameters())
         groups: list[dict[str, Any]] = [  # weights decay; biases and placeholders do not
             {"params": [p for name, p in named if name.endswith("weight")]},
@@ -112,8 +112,9 @@ class Trainer:
         From a checkpoint it continues as if it had never stopped. After `deadline`
         (`time.monotonic`) no new step begins.
         """
-        settings = self.settings
+        settings, members = self.settings, self.predictor.members
         self.interrupted = False
+        self.team.begin(members)
         labels, unbalanced = None, data
         if self.policy.wants_reward and self.reward.balanced:
             labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
@@ -121,39 +122,51 @@ class Trainer:
         batches = Batches(
             train_rows, settings.batch_size, self.generator, labels, self.loss.classes, lengths
         )
-        if self.ranks.size > 1:
-            self._join(data, train_rows, batches.size)
+        if not self.team.alone:
+            self._check_team(data, train_rows, batches.size)
         judged, validation, stopping = self.predictor, None, None
         if held_out is not None:
             if settings.averaging:
                 judged = self.average = copy.deepcopy(self.predictor)
-            validation = HeldOut(self.loss, unbalanced, held_out)
+            validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
             patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
             stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
 
         def late() -> bool:
-            return deadline is not None and self.ranks.total(time.monotonic() > deadline) > 0
+            return deadline is not None and ranks.total(time.monotonic() > deadline) > 0
 
-        def keep_members(kept: Tensor) -> None:
-            for part in (self.predictor, self.average, batches, validation, stopping):
+        def keep_here(kept: Tensor) -> None:
+            for part in (self.predictor, self.average, validation):
                 if part is not None:
                     part.keep_members(kept)
             for moments in self.optimizer.state.values():
                 moments |= {name: moments[name][kept] for name in ("exp_avg", "exp_avg_sq")}
+            if stopping is not None:
+                stopping.here = self.team.mine
 
+        def keep_members(kept: Tensor) -> None:
+            for part in (batches, stopping):
+                if part is not None:
+                    part.keep_members(kept)
+            keep_here(self.team.keep_members(kept))
+
+        ranks = self.team.ranks
+        if len(self.team.mine) < members:
+            keep_here(self.team.mine)
         try:
-            self._resumed, first = checkpoint.read() if checkpoint else None, 0
-            if self._resumed is not None:
+            states, first = checkpoint.read() if checkpoint else None, 0
+            if states is not None:
+                self._resumed = states[ranks.rank]
                 first = load_state(self, self._resumed, batches, stopping, keep_members)
-            steps = self.algorithm_1(data, batches)
+            steps = self._iterations(data, batches)
             for epoch in range(first, epochs or settings.max_epochs):
                 with denormals_as_zero():
                     figures = _means(_until(late, islice(steps, batches.steps)))
-                figures["loss"] = self.ranks.total(figures["loss"])
+                figures["loss"] = ranks.total(figures["loss"])
                 _check_finite(figures["loss"], epoch)
                 go_on = True
                 if stopping is not None and validation is not None:
-                    losses = validation.losses(judged)
+                    losses = self.team.everyone(validation.losses(judged))
                     figures["validation_loss"] = losses.mean().item()
                     go_on = stopping.update(losses, epoch)
                 for name, figure in figures.items():
@@ -163,23 +176,30 @@ class Trainer:
                 if not go_on or late():
                     break
                 kept = stopping.still_searching() if stopping and self.policy.fixed else None
-                if kept is not None and len(kept) < self.predictor.members:
+                if kept is not None and len(kept) < self.team.members:
                     keep_members(kept)
                     steps = self._look_again(data, batches, kept)
                 if checkpoint is not None:
-                    checkpoint.save_if_due(partial(training_state, self, epoch, batches, stopping))
+                    state = partial(training_state, self, epoch, batches, stopping)
+                    checkpoint.save_if_due(lambda state=state: ranks.gather(state()))
         except KeyboardInterrupt:
-            if self.ranks.size > 1:
-                raise  # others may be elsewhere
+            if not self.team.alone:
+                raise  # other ranks may be elsewhere
             self.interrupted = True
             if stopping and validation and stopping.best_loss.isinf().all():
                 # Within the first epoch: whatever was learned beats untrained weights.
                 stopping.update(validation.losses(judged), 0)
         self.policy.stop()
         self.average = None
+        self.team.begin(members)
         if stopping is not None:
+            stopping.best = self.team.collect(stopping.best)
             stopping.restore(self.predictor)
-        self.ranks.copy_first_([p.data for p in self.predictor.parameters()])  # rounding may differ
+        elif not self.team.alone:
+            weights = list(self.predictor.parameters())
+            for weight, whole in zip(weights, self.team.collect(weights), strict=True):
+                weight.data = whole
+            self.predictor.members = members
         if checkpoint is not None and not self.interrupted:
             checkpoint.remove()
 
@@ -195,8 +215,14 @@ class Trainer:
             next_step = self._look(task, data, next(batches))  # lines 11-13
             experience = Transition(step.state, importance, reward, next_step.state, step.tap, rate)
             learned = policy.learn(experience)  # line 14
-            yield {"loss": step.loss.item() / task.members, **learned}
+            yield {"loss": step.loss.item() / self.team.members, **learned}
             step = next_step  # line 15
+
+    def _iterations(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, float]]:
+        """Algorithm 1, or nothing if this rank's members are done and those of others are not."""
+        if self.predictor.members:
+            return self.algorithm_1(data, batches)
+        return repeat({"loss": 0.0})
 
     def _look_again(
         self, data: TrainingData, batches: Batches, kept: Tensor
@@ -204,13 +230,13 @@ class Trainer:
         """Algorithm 1 for the members that are left, from the batch that was looked at last."""
         self.looked_at["rows"] = self.looked_at["rows"][kept]
         self._resumed = {"policy": {}, "looked_at": self.looked_at, "rng": rng_state(self)}
-        return self.algorithm_1(data, batches)
+        return self._iterations(data, batches)
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
-        part = self.ranks.part(rows.shape[1])
-        batch = data.batch(rows, self.predictor.wants_observed, part)
+        share = self.team.share(rows.shape[1])
+        batch = data.batch(rows, self.predictor.wants_observed, share)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if self.settings.hide and data.columns is not None:
             batch, hidden = self._hide(data, batch)
@@ -225,7 +251,7 @@ class Trainer:
         if weight is not None:
             errors = errors * weight
         # A mean over rows, a sum over members: they share no weights, so each gets its own mean.
-        # `rows` are those of all ranks, so that the sum over ranks is the mean.
+        # `rows` are those of the whole team, so that its gradients add up to that of the mean.
         loss = errors.sum() / rows.shape[1]
         if not self.policy.blind:
             features = features.detach()
@@ -281,40 +307,22 @@ class Trainer:
         step.tap.importance = importance
         self.optimizer.zero_grad()
         step.loss.backward()
-        self.ranks.sum_([p.grad for p in self.predictor.parameters() if p.grad is not None])
+        self.team.rows.sum_([p.grad for p in self.predictor.parameters() if p.grad is not None])
         self.optimizer.step()
         self.steps += 1
         if self.average is not None:
             update_average(self.average, self.predictor, settings.averaging, self.steps)
         return rate
 
-    def _join(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
-        """Check that ranks can train together, and draw for their parts of batches of this size."""
-        ranks, some = self.ranks, slice(None, None, max(len(data.values) // 10_000, 1))
-        if not self.policy.fixed:
-            raise ParameterError(
-                f"the policy {type(self.policy).__name__} learns, and there are {ranks.size} ranks",
-                "Ranks see different rows of a batch, so that each would learn another policy",
-                "Choose the policy none, observed, random or gate, or fit in one process",
-            )
-        if size < ranks.size:
-            raise ParameterError(
-                f"batches have {size} rows and there are {ranks.size} ranks",
-                "Each rank needs at least one row of a batch",
-                "Start fewer ranks, or raise batch_size",
-            )
+    def _check_team(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
+        """Check that ranks can train together, and let them draw for batches of this size."""
+        some = slice(None, None, max(len(data.values) // 10_000, 1))
         parts = data.values[some], data.target, data.weight, data.lengths, *train_rows
-        seen = ranks.gather(digest([*parts, *self.predictor.parameters(), repr(self.settings)]))
-        if len(set(seen)) > 1:
-            others = [rank for rank, other in enumerate(seen) if other != seen[0]]
-            raise InputError(
-                f"rank {others[0]} has other rows, parameters or first weights than rank 0",
-                "All ranks train one model, from the same table, parameters and seed",
-                "Read the same files in every process, and pass a number as random_state",
-            )
+        seen = digest([*parts, *self.predictor.parameters(), repr(self.settings)])
+        self.team.check(size, self.policy.fixed, seen)
         for generator in (self.generator, self.policy_generator):
-            assert isinstance(generator, PartGenerator)
-            generator.rows, generator.total = ranks.part(size), size
+            if isinstance(generator, TeamGenerator):
+                generator.batch_size = size
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:

@@ -88,14 +88,14 @@ class TrainingData:
         assert self.lengths is not None
         return self.lengths.cumsum(0) - self.lengths
 
-    def batch(self, rows: Tensor, with_observed: bool = False, part: slice = slice(None)) -> Batch:
+    def batch(self, rows: Tensor, with_observed: bool = False, share: Any = ...) -> Batch:
         """Gather the rows (or series) with these indices, (K, B).
 
-        part : which of them, padded as all of them would be
+        share : an index for some of them; series are padded as all would be
         """
         rows = rows.to(self.values.device)
         longest = 0 if self.lengths is None else int(self.lengths[rows].max())
-        rows = rows[:, part]
+        rows = rows[share]
         if self.lengths is None:
             observed = self.observed[rows] if with_observed else None
             return Batch(self.values[rows], observed, rows, rows)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .._ranks import current_ranks
+from .._ranks import Ranks, current_ranks
 from ._policies import Policy, State, Task
 from ._predictors import Loss, Predictor
 from ._training_data import Batch, TrainingData
@@ -124,13 +124,20 @@ def importance(predictor: Predictor, policy: Policy, loss: Loss, data: TrainingD
 
 
 class HeldOut:
-    """The rows that each member is validated on; each rank sees its share of them.
+    """The rows that each member is validated on.
 
     rows : per member the indices of rows it does not train on
+    ranks : who see a share of these rows each; by default all
     """
 
-    def __init__(self, loss: Loss, data: TrainingData, rows: Sequence[Tensor]) -> None:
-        self.loss, self.data, self.ranks = loss, data, current_ranks()
+    def __init__(
+        self,
+        loss: Loss,
+        data: TrainingData,
+        rows: Sequence[Tensor],
+        ranks: Ranks | None = None,
+    ) -> None:
+        self.loss, self.data, self.ranks = loss, data, ranks or current_ranks()
         device = data.values.device
         if data.lengths is not None:  # series of similar length side by side
             lengths = data.lengths.cpu()
@@ -152,7 +159,7 @@ class HeldOut:
     def losses(self, predictor: Predictor) -> Tensor:
         """Weighted mean error of each member on its held-out rows; (K,)."""
         total = count = self.real.new_zeros(len(self.rows))
-        for chunk, batch in chunks(predictor, self.data, self.rows):
+        for chunk, batch in chunks(predictor, self.data, self.rows) if len(self.rows) else ():
             raw = predictor.see(batch)[1]
             errors = self.loss.errors(raw, self.data.target[batch.labelled])
             weight = self.real[:, chunk]
@@ -188,7 +195,8 @@ class EarlyStopping:
     network : whose weights are kept; with several members every weight is (K, ...)
     patience : epochs without an improvement by more than `tol` after which a member is done
 
-    A member that is done may leave the network (`keep_members`); its best weights stay here.
+    A member that is done may leave the network (`keep_members`); its best weights stay here. Of the
+    members present, the network may have only some (`here`), and others train elsewhere.
 
     >>> network = nn.Linear(1, 1)
     >>> stopping = EarlyStopping(network, patience=2)
@@ -209,7 +217,8 @@ class EarlyStopping:
         self.best_loss = torch.full((members,), torch.inf, device=device)
         self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
         self.searching = torch.ones(members, dtype=torch.bool, device=device)
-        self.present = torch.arange(members, device=device)  # which members the network still has
+        self.present = torch.arange(members, device=device)  # which members still train
+        self.here: Tensor | slice = slice(None)  # which of these the network has
 
     @torch.no_grad()
     def update(self, losses: Tensor, epoch: int) -> bool:
@@ -218,6 +227,7 @@ class EarlyStopping:
         winners = self.present[better]
         self.best_loss[winners] = losses[better].to(self.best_loss)
         self.best_epoch[winners] = epoch
+        better, winners = better[self.here], self.present[self.here][better[self.here]]
         for best, now in zip(self.best, self.network.parameters(), strict=True):
             if len(self.best_loss) > 1:
                 best[winners] = now[better]

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import TableEncoder, _encoders, read_columns
+from imputefree.data import TableEncoder, read_columns
 from imputefree.data._encoders import Category
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
@@ -90,13 +90,12 @@ def test_indicators_are_one_where_missing_and_always_observed():
     assert not of(encoder, later.observed, "dose").any()
 
 
-def test_auto_is_rich_for_small_tables_piecewise_for_others_and_plain_for_huge_ones(monkeypatch):
+def test_auto_is_rich_for_small_tables_piecewise_for_others_and_plain_for_wide_ones():
     X = np.random.default_rng(0).normal(size=(20, 101))
     assert fit(X[:, :100]).n_entries == 2 * 100
     assert fit(X).n_entries == (2 + 12) * 101
     assert fit(np.random.default_rng(0).normal(size=(2000, 3))).n_entries == (2 + 12) * 3
-    monkeypatch.setattr(_encoders, "LARGEST_TABLE", 20 * 101 * 3)
-    assert fit(X).n_entries == 101
+    assert fit(np.random.default_rng(0).normal(size=(20, 1251))).n_entries == 1251
 
 
 def test_every_input_knows_its_column():

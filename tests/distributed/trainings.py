@@ -54,7 +54,7 @@ def table(weighted=False, lengths=None, per_step=False):
     weight = torch.rand(labels, generator=g, dtype=torch.double) if weighted else None
     columns = torch.arange(D) % COLUMNS
     about = {"lengths": lengths, "per_step": per_step}
-    return TrainingData(values, observed, target, weight, COLUMNS, columns, COLUMNS, blank, **about)
+    return TrainingData(values, observed, target, weight, COLUMNS, columns, COLUMNS, **about)
 
 
 def prepare(members, name, device="cpu"):

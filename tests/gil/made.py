@@ -50,7 +50,8 @@ def task_of(rows=50, inputs=3, features=2, outputs=2, members=1, seed=0) -> Task
     g = torch.Generator().manual_seed(seed)
     values = torch.randn(rows, inputs, generator=g)
     observed = torch.rand(rows, inputs, generator=g) > 0.3
-    return Task(values, observed, features, outputs, members, g)
+    data = TrainingData(values, observed, torch.empty(0))
+    return Task(data, features, outputs, members, g)
 
 
 def state_of(task: Task, batch: int, seed: int = 0) -> State:

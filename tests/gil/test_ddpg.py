@@ -59,7 +59,8 @@ class TestReplay:
         assert set(reward.flatten().tolist()) == {7.0, 8.0}
 
     def test_remembers_which_entries_were_hidden(self):
-        task = replace(task_of(), placeholder=5.0)
+        task = task_of()
+        task = replace(task, data=replace(task.data, placeholder=5.0))
         plain = state_of(task, 8)
         hidden = torch.rand(plain.values.shape) < 0.4
         state = replace(plain, values=torch.where(hidden, 5.0, plain.values), hidden=hidden)

@@ -309,8 +309,7 @@ def test_a_blind_policy_decides_before_the_forward_pass():
 def test_hiding_leaves_the_inputs_after_the_indicators_alone():
     given = data()
     columns = torch.tensor([0, 1, 2, 0])  # three entries, an indicator; the fifth is a time
-    blank = torch.tensor([1.5, 1.5, 1.5, 1.0])
-    given = replace(given, columns=columns, n_columns=3, blank=blank)
+    given = replace(given, columns=columns, n_columns=3, placeholder=1.5)
     made = trainer(Listener(), hide=0.5)
     rows = torch.arange(8).expand(K, 8)
     step = look(made, given, rows)

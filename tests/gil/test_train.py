@@ -30,7 +30,7 @@ def data(indicators=0):
     blank[D - indicators :] = 1.0
     values = torch.where(observed, values, blank)
     own = D - indicators
-    return TrainingData(values, observed, target, None, own, columns, own, blank)
+    return TrainingData(values, observed, target, None, own, columns, own)
 
 
 def trainer(policy=None, reward=None, **settings):
@@ -111,7 +111,7 @@ def test_policies_see_entries_and_indicators_always_have_importance_one():
 
 
 def test_hiding_blanks_whole_columns_and_switches_indicators_on():
-    made, table = trainer(hide=0.5), data(indicators=2)
+    made, table = trainer(ObservedPolicy(), hide=0.5), data(indicators=2)
     batches = Batches(every_row(), ROWS, torch.Generator())
     step = look(made, table, next(batches))
     hidden = step.state.hidden
@@ -126,7 +126,7 @@ def test_hiding_blanks_whole_columns_and_switches_indicators_on():
 
 def test_hidden_entries_use_the_learned_placeholder():
     table = data()
-    made = trainer(hide=0.5)
+    made = trainer(ObservedPolicy(), hide=0.5)
     made.predictor = Predictor(
         K, D, 1, (8,), generator=torch.Generator().manual_seed(0), learned_placeholder=True
     )
@@ -167,13 +167,16 @@ def test_averaged_weights_are_validated_and_kept():
 def test_learning_rate_decays_smoothly_and_only_weights_shrink():
     made = trainer(decay_rate=0.5, decay_steps=4, weight_decay=0.1)
     steps = made.algorithm_1(data(), Batches(every_row(), 10, torch.Generator()))
+    rates, step = [], made.optimizer.step
+    made.optimizer.step = lambda rate: (rates.append(rate), step(rate))
     for _ in range(5):
         next(steps)
-    groups = made.optimizer.param_groups
-    assert [group["lr"] for group in groups] == [pytest.approx(0.005)] * 2  # after 4 of 5 steps
+    assert rates == pytest.approx([0.01 * 0.5 ** (number / 4) for number in range(5)])
     names = {id(p): name for name, p in made.predictor.named_parameters()}
-    assert {names[id(p)].rsplit(".")[-1] for p in groups[0]["params"]} == {"weight"}
-    assert (groups[0]["weight_decay"], groups[1]["weight_decay"]) == (0.1, 0)
+    decays = {
+        names[id(p)].rsplit(".")[-1]: decay for ps, decay in made.optimizer.groups for p in ps
+    }
+    assert decays == {"weight": 0.1, "bias": 0.0}
 
 
 def test_sample_weights_scale_each_rows_gradient():

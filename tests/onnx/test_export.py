@@ -222,7 +222,7 @@ def test_the_comparison_notices_a_changed_weight(make, tmp_path):
 
 def test_a_wrong_export_leaves_the_old_file(tmp_path):
     model = table_model()
-    model.predictor_.activation = torch.tanh  # the file will say "relu"
+    model.predictor_.activation_name = "tanh"  # the file will say "relu"
     path = tmp_path / "model.onnx"
     path.write_text("old")
     with pytest.raises(ModelFileError, match="differs from the estimator"):

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ..data import Category, Columns, TableEncoder
+from ..data import Category, Columns, Number, TableEncoder
 
 LARGEST = 1e38  # XGBoost computes in float32; to trees only the order of values matters
 FARTHEST = 5.0  # standard deviations: a single outlier must not tilt the line
@@ -59,17 +59,7 @@ class TreeEncoder(PlainEncoder):
 
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """(n, columns) -> (n, columns)."""
-        table = self.transform(columns)
-        arrays = self.arranged(columns).arrays
-        out = np.full((columns.n_rows, self.n_columns), np.nan)
-        for j, plan in enumerate(self.plans):
-            if not isinstance(plan, Category):
-                out[:, j] = np.clip(arrays[j], -LARGEST, LARGEST)
-            elif plan.inputs:  # one per level, observed in the same rows
-                levels = np.flatnonzero(self.input_columns == j)
-                known = table.observed[:, levels[0]]
-                out[known, j] = table.values[np.ix_(known, levels)].argmax(1)
-        return out
+        return np.clip(self.codes(columns), -LARGEST, LARGEST)
 
 
 class LinearEncoder(PlainEncoder):
@@ -93,10 +83,13 @@ class LinearEncoder(PlainEncoder):
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """(n, columns) -> (n, inputs)."""
         values = self.transform(columns).values.astype(np.float64)
-        arrays, positions = self.arranged(columns).arrays, self.input_columns[: self.n_entries]
-        for j, plan in enumerate(self.plans):
-            if not isinstance(plan, Category):  # straight, unlike what networks read
-                with np.errstate(over="ignore"):
-                    z = (arrays[j] - plan.center) / plan.spread
-                values[:, positions.searchsorted(j)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
+        numbers = {j: plan for j, plan in enumerate(self.plans) if isinstance(plan, Number)}
+        center, spread = (
+            np.array([getattr(plan, name) for plan in numbers.values()], dtype=np.float64)
+            for name in ("center", "spread")
+        )
+        with np.errstate(over="ignore"):
+            z = (self.codes(columns)[:, list(numbers)] - center) / spread
+        # Straight, unlike what networks read.
+        values[:, : len(numbers)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
         return values

@@ -107,9 +107,9 @@ class Filler:
         for plan, array in zip(self.encoder.plans, columns.arrays, strict=True):
             block = array[:, None]
             if isinstance(plan, Category):
-                block = np.zeros((len(array), len(plan.inputs)))
-                seen, _ = plan.encode(array, block, plan.name)
-                block[~seen] = np.nan
+                codes = plan.code(array, plan.name)[0][:, None]
+                on = codes == np.arange(len(plan.shown_levels))
+                block = np.where(np.isnan(codes), np.nan, on)
             blocks.append(block)
         return blocks
 
@@ -123,7 +123,7 @@ def _filled(plan: Any, array: np.ndarray, block: np.ndarray, guess: np.ndarray) 
     """One column without gaps, (n,)."""
     if not isinstance(plan, Category):
         return guess[:, 0]
-    if not plan.inputs:
+    if not plan.shown_levels:
         return array
     # Any rare level stands for all of them: the network reads them as one.
     levels = np.array([*plan.levels, *plan.rare_levels[:1]], dtype=object)

@@ -1,6 +1,20 @@
 """Read data: any table or series becomes a `Table` of scaled values and an observed mask."""
 
+from typing import TYPE_CHECKING, Any
+
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
+from ._column_plans import (
+    HARD_LIMIT,
+    MAX_LEVELS,
+    SOFT_LIMIT,
+    Category,
+    Number,
+    Plan,
+    columns_by_kind,
+    location,
+    normal_score_knots,
+    scale,
+)
 from ._columns import (
     Columns,
     NumericTables,
@@ -10,24 +24,9 @@ from ._columns import (
     read_columns,
     remember_columns,
 )
-from ._encoders import (
-    HARD_LIMIT,
-    LONGEST,
-    MAX_LEVELS,
-    SOFT_LIMIT,
-    Category,
-    Encoder,
-    Number,
-    PanelEncoder,
-    Plan,
-    Table,
-    TableEncoder,
-    check_statics,
-    location,
-    normal_score_knots,
-    scale,
-)
+from ._encoders import Encoder, Table, TableEncoder
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
+from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
 from ._splits import Split, Splits
 from ._summaries import EXTENT, summarise, summarise_mask
@@ -47,6 +46,9 @@ from ._target import (
     tenths,
 )
 
+if TYPE_CHECKING:
+    from ._expansion import Expansion
+
 __all__ = [
     "EXTENT",
     "GAP_WORDS",
@@ -59,6 +61,7 @@ __all__ = [
     "Columns",
     "Encoder",
     "Examples",
+    "Expansion",
     "Fold",
     "Layout",
     "Levels",
@@ -75,6 +78,7 @@ __all__ = [
     "as_values",
     "assign_folds",
     "check_statics",
+    "columns_by_kind",
     "draw_folds",
     "first_steps",
     "is_polars",
@@ -100,3 +104,12 @@ __all__ = [
     "tenths",
     "training_panel",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Expansion` needs PyTorch, which reading data does not."""
+    if name == "Expansion":
+        from ._expansion import Expansion
+
+        return Expansion
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,7 +24,7 @@ from .. import __version__, gil
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
-from ..data import Examples, Fold, Table, draw_folds, remember_columns
+from ..data import Encoder, Examples, Fold, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -218,15 +218,12 @@ class GILEstimator(Engine, Parameters):
             examples = examples.reweighted(factor)
         codes, strata = self._encode_target(examples.target)
         weight = examples.label_weights(factor)
-        blank = torch.full((len(self.encoder_.input_columns),), self.placeholder_)
-        blank[self.encoder_.n_entries :] = 1.0  # an indicator says "missing"
         data = TrainingData(
             target=torch.as_tensor(codes),
             weight=None if weight is None else torch.as_tensor(weight, dtype=torch.float32),
             entries=self.encoder_.n_entries,
             columns=torch.as_tensor(self.encoder_.input_columns),
             n_columns=self.encoder_.n_columns,
-            blank=blank,
             per_step=examples.per_step,
             **self._tensors(examples.inputs),
         )
@@ -330,13 +327,21 @@ class GILEstimator(Engine, Parameters):
 
     # ---- predict: inputs are encoded and go through the networks
     def _tensors(self, inputs: Any) -> dict[str, Any]:
-        """Filled values and observed mask, (n, D) each; series add their lengths."""
-        table = inputs if isinstance(inputs, Table) else self.encoder_.transform(inputs)
-        values = torch.from_numpy(table.filled(self.placeholder_))
-        tensors = {"values": values, "observed": torch.from_numpy(table.observed)}
-        if table.summaries is not None:
-            tensors["summaries"] = torch.from_numpy(table.summaries)
-        return tensors
+        """What networks read of each row, in parts (see `Expansion`); series add more.
+
+        A custom encoder gives the inputs themselves, as a `Table`.
+        """
+        encoder = self.encoder_
+        if isinstance(encoder, Encoder):
+            rows = {"values": encoder.parts(inputs), "observed": None}
+            return rows | {"expansion": encoder.expansion, "placeholder": self.placeholder_}
+        table = encoder.transform(inputs)
+        return {
+            "values": torch.from_numpy(table.filled(self.placeholder_)),
+            "observed": torch.from_numpy(table.observed),
+            "summaries": None if table.summaries is None else torch.from_numpy(table.summaries),
+            "placeholder": self.placeholder_,
+        }
 
     def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
         unknown = torch.empty(0)  # the target

@@ -86,7 +86,12 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
         }
 
     def _tensors(self, panel: Panel) -> dict[str, Any]:
-        return super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
+        tensors = super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
+        encoder = self.encoder_
+        if isinstance(encoder, PanelEncoder) and encoder.summaries is not None:
+            tensors["summaries"] = encoder.summary_parts(panel)
+            tensors["summary_expansion"] = encoder.summaries.expansion
+        return tensors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

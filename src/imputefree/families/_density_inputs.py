@@ -49,7 +49,7 @@ class DensityInputs:
         self.encoder = TableEncoder(self.categorical_features, False, "plain", owner="densities")
         self.encoder.fit(columns)
         plans = self.encoder.plans
-        level = [isinstance(plan, Category) for plan in plans for _ in plan.inputs]
+        level = [isinstance(plans[j], Category) for j in self.encoder.input_columns]
         entries = self.encoder.numbers(columns).T
         learned = [
             LEVEL if is_level else _learn(x) for x, is_level in zip(entries, level, strict=True)

@@ -100,11 +100,11 @@ class Replay:
 
     def __init__(self, task: Task, batch: int, max_bytes: int) -> None:
         self.task, self.batch = task, batch
-        self.widths = [task.features, task.outputs, task.values.shape[1]]
+        self.widths = [task.features, task.outputs, task.width]
         self.bytes_per_transition = 4 + 2 * sum(self.widths) + 4
         per_batch = self.bytes_per_transition * batch * task.members
         self.capacity = max(max_bytes // per_batch, 2)
-        shape, device = (self.capacity, task.members, batch), task.values.device
+        shape, device = (self.capacity, task.members, batch), task.device
         self.rows = torch.empty(shape, dtype=torch.int32, device=device)
         self.halves = torch.empty(*shape, sum(self.widths), dtype=torch.float16, device=device)
         self.reward = torch.empty(shape, dtype=torch.float32, device=device)
@@ -153,10 +153,10 @@ class Replay:
         member = torch.arange(self.task.members, device=slot.device)[:, None]
         rows = self.rows[slot, member, place].long()
         features, prediction, action = (
-            self.halves[slot, member, place].to(self.task.values.dtype).split(self.widths, -1)
+            self.halves[slot, member, place].to(self.task.dtype).split(self.widths, -1)
         )
         hidden = torch.signbit(action)
-        values = torch.where(hidden, self.task.placeholder, self.task.values[rows])
+        values = torch.where(hidden, self.task.placeholder, self.task.at(rows)[0])
         state = State(self.task, rows, values, features, prediction, hidden)
         return state.joined, action.abs(), self.reward[slot, member, place][..., None]
 
@@ -172,7 +172,7 @@ class Replay:
         replay = cls(task, int(state["batch"]), max_bytes)
         replay.written = int(state["written"])
         for name in cls._TENSORS:
-            getattr(replay, name)[: len(state[name])] = state[name].to(task.values.device)
+            getattr(replay, name)[: len(state[name])] = state[name].to(task.device)
         return replay
 
 
@@ -224,7 +224,7 @@ class DDPG(Policy):
         behaviour = self._behaviour(task.series)
         self.replay: Replay | None = None  # row indices refer to other rows now
         self._picked: tuple[State | None, Tensor] | None = None
-        shape = (task.members, task.state_size, task.values.shape[1])
+        shape = (task.members, task.state_size, task.width)
         self._generator, self._task = task.generator, task
         if getattr(self, "_shape", None) == shape:
             return
@@ -233,7 +233,7 @@ class DDPG(Policy):
         hidden = self.hidden_sizes
         if isinstance(hidden, str):  # "auto"
             hidden = (400, 300) if members == 1 else (64, 64)
-        g, device = task.generator, task.values.device
+        g, device = task.generator, task.device
 
         def build() -> tuple[MemberMlp, Critic]:
             actor = MemberMlp(members, [state, *hidden, action], g, sigmoid=True, last_bound=3e-3)

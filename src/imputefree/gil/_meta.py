@@ -52,7 +52,7 @@ class MetaPolicy(Policy):
         self.hidden_sizes, self.rate, self.start_at = hidden_sizes, rate, start_at
 
     def start(self, task: Task) -> None:
-        inputs = task.values.shape[1]
+        inputs = task.width
         sizes = [task.state_size, *self.hidden_sizes, inputs]
         if getattr(self, "_sizes", None) == (task.members, *sizes):
             return
@@ -62,7 +62,7 @@ class MetaPolicy(Policy):
         with torch.no_grad():
             last = [m for m in net if isinstance(m, MemberLinear)][-1]
             last.bias.fill_(torch.logit(torch.tensor(self.start_at)).item())
-        self.network = net.to(task.values.device)
+        self.network = net.to(task.device)
         self._adam = torch.optim.Adam(self.network.parameters(), self.rate, fused=True)
 
     @torch.no_grad()

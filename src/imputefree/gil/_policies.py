@@ -39,40 +39,74 @@ class Task:
     """What a policy knows before training starts.
 
     values (n, D) and observed (n, D) are the entries of the training table as network inputs,
-    without indicators (for series: one row per step, all series one after the other). features E
-    and outputs O are the widths of ζ and ŷ, members is K, generator the policy's own random
-    generator (on the CPU).
+    without indicators (for series: one row per step, all series one after the other); `at` gives
+    them for some rows, which takes less memory. width is D, features E and outputs O are the widths
+    of ζ and ŷ, members is K, generator the policy's own random generator (on the CPU).
     """
 
-    values: Tensor
-    observed: Tensor
+    data: TrainingData
     features: int
     outputs: int
     members: int
     generator: torch.Generator
-    placeholder: float = 0.0  # the value of missing entries
-    series: bool = False  # whether rows are steps of series
 
     @classmethod
     def of(
         cls, data: TrainingData, predictor: Predictor, loss: Loss, generator: torch.Generator
     ) -> Task:
         """The task of training this predictor on these rows."""
-        return cls(
-            data.values[:, : data.entries],
-            data.observed[:, : data.entries],
-            predictor.n_features,
-            loss.predictions,
-            predictor.members,
-            generator,
-            0.0 if data.blank is None else data.blank[0].item(),
-            data.lengths is not None,
-        )
+        widths = predictor.n_features, loss.predictions
+        return cls(data, *widths, predictor.members, generator)
+
+    def at(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Values and observed mask of some rows; (…) -> (…, D) each."""
+        values, observed = self.data.inputs(rows)
+        assert observed is not None
+        return values[..., : self.data.entries], observed[..., : self.data.entries]
+
+    @cached_property
+    def _everything(self) -> tuple[Tensor, Tensor]:
+        return self.at(torch.arange(len(self.data.values), device=self.device))
+
+    @property
+    def values(self) -> Tensor:
+        """Entries of all rows, the placeholder where missing; (n, D)."""
+        return self._everything[0]
+
+    @property
+    def observed(self) -> Tensor:
+        """Which entries are observed; (n, D) bool."""
+        return self._everything[1]
+
+    @property
+    def width(self) -> int:
+        """How many inputs hold entries of the table."""
+        return self.data.width if self.data.entries is None else self.data.entries
+
+    @property
+    def placeholder(self) -> float:
+        """The value of missing entries."""
+        return self.data.placeholder
+
+    @property
+    def series(self) -> bool:
+        """Whether rows are steps of series."""
+        return self.data.lengths is not None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the rows are."""
+        return self.data.values.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of inputs and weights."""
+        return self.data.values.dtype
 
     @property
     def state_size(self) -> int:
         """Width of the joined state (x, m, ζ, ŷ)."""
-        return 2 * self.values.shape[1] + self.features + self.outputs
+        return 2 * self.width + self.features + self.outputs
 
 
 @dataclass(frozen=True)
@@ -97,7 +131,7 @@ class State:
     @cached_property
     def observed(self) -> Tensor:
         """m, True = observed; (K, B, D). Gathered only on demand."""
-        observed = self.task.observed[self.rows]
+        observed = self.task.at(self.rows)[1]
         return observed if self.hidden is None else observed & ~self.hidden
 
     @cached_property
@@ -142,6 +176,7 @@ class Policy:
     """Base class of all policies; the whole interface."""
 
     wants_reward = False  # True: a second forward pass after each update measures the reward
+    sees_gaps = True  # False: needs to know neither what is missing nor what training hides
     blind = False  # True: decides without features and predictions, which is faster for series
     fixed = False  # True: remembers nothing of a member, so that members may leave when done
     gate_sizes: tuple[int, ...] | None = None  # widths of an input gate, for the ablation only
@@ -185,6 +220,8 @@ class _FixedPolicy(Policy):
 
 class NoPolicy(_FixedPolicy):
     """`none`: importance 1 everywhere, ordinary training."""
+
+    sees_gaps = False
 
     def importance(self, state: State) -> None:
         return None

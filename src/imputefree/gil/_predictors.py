@@ -7,7 +7,7 @@ K networks train side by side in one batched computation: a weight is (K, out, i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,16 +15,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ._fused_layers import ACTIVATIONS, fused_layers
 from ._importance import ImportanceTap, weighted_linear
 from ._team import TeamGenerator
 from ._training_data import Batch
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "gelu": F.gelu,
-    "silu": F.silu,
-    "tanh": torch.tanh,
-}
 
 
 class MemberLinear(nn.Module):
@@ -45,6 +39,7 @@ class MemberLinear(nn.Module):
         bound: float | None = None,
     ) -> None:
         super().__init__()
+        self.inputs = inputs
         if bound is None:
             bound = 1.0 / math.sqrt(max(inputs, 1))  # PyTorch's own default for nn.Linear
         weight = torch.empty(members, outputs, inputs).uniform_(-bound, bound, generator=generator)
@@ -126,6 +121,7 @@ class Predictor(nn.Module):
 
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
+    activation_name: str
     n_extra = 0  # number of inputs that the inference layers get besides the features
 
     def __init__(
@@ -156,7 +152,8 @@ class Predictor(nn.Module):
         }
         self.members, self.inputs, self.outputs = members, inputs, outputs
         self.n_features, self.dropout, self.linear_path = hidden[0], dropout, linear_path
-        self.activation = ACTIVATIONS[activation]
+        self.activation_name = activation
+        self.activation = ACTIVATIONS[activation][0]
         self.encoder = self._make_encoder(generator)
         sizes = [hidden[0] + self.n_extra, *hidden[1:], outputs]
         self.layers = nn.ModuleList(
@@ -194,12 +191,16 @@ class Predictor(nn.Module):
         features: Tensor,
         straight: Tensor | None = None,
         generator: torch.Generator | None = None,
+        *,
+        activate: bool = False,
     ) -> Tensor:
-        """ŷ before the link function, from the features; (K, B, E) -> (K, B, O)."""
-        hidden = self._drop(features, generator)
-        for layer in self.layers[:-1]:
-            hidden = self._drop(self.activation(layer(hidden)), generator)
-        raw = self.layers[-1](hidden)
+        """ŷ before the link function, from the features; (K, B, E) -> (K, B, O).
+
+        activate : the features are still to be activated
+        """
+        weights = list(self.layers.parameters())
+        masks = self._masks(features, generator)
+        raw = fused_layers(features, weights, self.activation_name, activate=activate, masks=masks)
         return raw if straight is None else raw + straight
 
     def forward(
@@ -211,15 +212,15 @@ class Predictor(nn.Module):
         lengths: Tensor | None = None,
         summaries: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Features and raw output. Dropout is active only with a generator.
+        """Features (without gradients) and raw output. Dropout is active only with a generator.
 
         Lengths and summaries are for series, and ignored here.
         """
         encoded, straight = self.encoder(self._filled(values, observed), tap), None
         if self.linear_path:
             encoded, straight = encoded.split([self.n_features, self.outputs], -1)
-        features = self.activation(encoded)  # ζ = f_enc(x)
-        return features, self.infer(features, straight, generator)
+        features = self.activation(encoded.detach())  # ζ = f_enc(x)
+        return features, self.infer(encoded, straight, generator, activate=True)
 
     def see(
         self,
@@ -244,12 +245,17 @@ class Predictor(nn.Module):
         """Raw output for every row, not just labelled ones; the same for a table."""
         return raw
 
-    def _drop(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
+    def _masks(self, features: Tensor, generator: torch.Generator | None) -> list[Tensor] | None:
+        """Dropout: per layer, what the values that it sees are multiplied by; (K, B, ·) each."""
         if generator is None or self.dropout == 0:
-            return hidden
+            return None
         kept = 1 - min(round(256 * self.dropout), 255) / 256  # exact for bernoulli_mask
-        keep = bernoulli_mask(hidden.shape, kept, generator).numpy()
-        return hidden * torch.from_numpy(keep * np.float32(1 / kept)).to(hidden)
+        masks = []
+        for layer in self.layers:
+            shape = (*features.shape[:2], layer.inputs)
+            keep = bernoulli_mask(shape, kept, generator).numpy() * np.float32(1 / kept)
+            masks.append(torch.from_numpy(keep).to(features))
+        return masks
 
     @torch.no_grad()
     def keep_members(self, kept: Tensor) -> None:

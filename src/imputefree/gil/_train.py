@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from .._progress import EpochReport
 from ..errors import ParameterError
+from ._adamw import AdamW
 from ._checkpoint import Checkpoint, digest, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
@@ -81,13 +81,9 @@ class Trainer:
         self.generator = self.team.generator(generator)
         self.policy_generator = self.team.generator(policy_generator)
         named = list(predictor.named_parameters())
-        groups: list[dict[str, Any]] = [  # weights decay; biases and placeholders do not
-            {"params": [p for name, p in named if name.endswith("weight")]},
-            {"params": [p for name, p in named if not name.endswith("weight")], "weight_decay": 0},
-        ]
-        self.optimizer = torch.optim.AdamW(
-            groups, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
-        )
+        weights = [p for name, p in named if name.endswith("weight")]
+        others = [p for name, p in named if not name.endswith("weight")]  # do not decay
+        self.optimizer = AdamW([(weights, settings.weight_decay), (others, 0.0)])
         self.average: Predictor | None = None
         self.steps = 0
         self.history: dict[str, list[float]] = defaultdict(list)
@@ -136,11 +132,9 @@ class Trainer:
             return deadline is not None and ranks.total(time.monotonic() > deadline) > 0
 
         def keep_here(kept: Tensor) -> None:
-            for part in (self.predictor, self.average, validation):
+            for part in (self.predictor, self.average, self.optimizer, validation):
                 if part is not None:
                     part.keep_members(kept)
-            for moments in self.optimizer.state.values():
-                moments |= {name: moments[name][kept] for name in ("exp_avg", "exp_avg_sq")}
             if stopping is not None:
                 stopping.here = self.team.mine
 
@@ -203,7 +197,7 @@ class Trainer:
         if checkpoint is not None and not self.interrupted:
             checkpoint.remove()
 
-    def algorithm_1(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, float]]:
+    def algorithm_1(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, Any]]:
         """The paper's Algorithm 1, without end; yields the figures of each iteration."""
         policy, task = self.policy, Task.of(data, self.predictor, self.loss, self.policy_generator)
         policy.start(task)  # line 1
@@ -215,10 +209,10 @@ class Trainer:
             next_step = self._look(task, data, next(batches))  # lines 11-13
             experience = Transition(step.state, importance, reward, next_step.state, step.tap, rate)
             learned = policy.learn(experience)  # line 14
-            yield {"loss": step.loss.item() / self.team.members, **learned}
+            yield {"loss": step.loss.detach() / self.team.members, **learned}
             step = next_step  # line 15
 
-    def _iterations(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, float]]:
+    def _iterations(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, Any]]:
         """Algorithm 1, or nothing if this rank's members are done and those of others are not."""
         if self.predictor.members:
             return self.algorithm_1(data, batches)
@@ -226,7 +220,7 @@ class Trainer:
 
     def _look_again(
         self, data: TrainingData, batches: Batches, kept: Tensor
-    ) -> Iterator[dict[str, float]]:
+    ) -> Iterator[dict[str, Any]]:
         """Algorithm 1 for the members that are left, from the batch that was looked at last."""
         self.looked_at["rows"] = self.looked_at["rows"][kept]
         self._resumed = {"policy": {}, "looked_at": self.looked_at, "rng": rng_state(self)}
@@ -235,11 +229,13 @@ class Trainer:
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
+        hide = self._draw_hidden if self.settings.hide and data.columns is not None else None
         share = self.team.share(rows.shape[1])
-        batch = data.batch(rows, self.predictor.wants_observed, share)
+        batch = data.batch(rows, self.predictor.wants_observed, hide, share)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
-        if self.settings.hide and data.columns is not None:
-            batch, hidden = self._hide(data, batch)
+        if batch.hidden is not None and self.policy.sees_gaps:
+            assert data.columns is not None
+            hidden = batch.hidden[..., data.columns[: data.entries]]
         entries = batch.values[..., : data.entries]
         nothing = entries[..., :0]
         state = State(task, batch.steps, entries, nothing, nothing, hidden, batch.valid)
@@ -271,21 +267,9 @@ class Trainer:
         set_rng_state(self, state["rng"])  # the policy had drawn more by the time of the write
         return step
 
-    def _hide(self, data: TrainingData, batch: Batch) -> tuple[Batch, Tensor]:
-        """Hide entries at random, all inputs of a column together: networks get used to gaps."""
-        assert data.columns is not None
-        assert data.blank is not None
-        values, observed = batch.values, batch.observed
-        shape = (*values.shape[:2], data.n_columns)
-        hidden = bernoulli_mask(shape, self.settings.hide, self.generator).to(values.device)
-        hidden = hidden[..., data.columns]
-        entries = hidden[..., : data.entries]
-        if observed is not None:
-            observed = observed & ~F.pad(entries, (0, values.shape[2] - entries.shape[2]))
-        gappy, others = values[..., : len(data.columns)], values[..., len(data.columns) :]
-        gappy = torch.where(hidden, data.blank, gappy)
-        values = torch.cat([gappy, others], -1) if others.shape[2] else gappy
-        return replace(batch, values=values, observed=observed), entries
+    def _draw_hidden(self, *shape: int) -> Tensor:
+        """Which entries a step hides at random: networks get used to gaps."""
+        return bernoulli_mask(shape, self.settings.hide, self.generator)
 
     def _importance(self, step: Step) -> Tensor | None:
         """a = β(s); a blind policy has already decided, before the forward pass."""
@@ -302,13 +286,11 @@ class Trainer:
         """Update W_enc by the weighted gradient, all other weights by the ordinary one."""
         settings = self.settings
         rate = settings.learning_rate * settings.decay_rate ** (self.steps / settings.decay_steps)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
         step.tap.importance = importance
-        self.optimizer.zero_grad()
+        self.optimizer.clear()
         step.loss.backward()
         self.team.rows.sum_([p.grad for p in self.predictor.parameters() if p.grad is not None])
-        self.optimizer.step()
+        self.optimizer.step(rate)
         self.steps += 1
         if self.average is not None:
             update_average(self.average, self.predictor, settings.averaging, self.steps)
@@ -359,13 +341,16 @@ def _until(late: Callable[[], bool], steps: Iterable[Any]) -> Iterable[Any]:
             return
 
 
-def _means(steps: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Mean of each figure over the steps of an epoch that reported it."""
-    figures: dict[str, list[float]] = defaultdict(list)
+def _means(steps: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """Mean of each figure over the steps of an epoch that reported it.
+
+    Only the means leave the device, so that no step waits for another.
+    """
+    figures: dict[str, list[Any]] = defaultdict(list)
     for step in steps:
         for name, figure in step.items():
             figures[name].append(figure)
-    return {name: sum(values) / len(values) for name, values in figures.items()}
+    return {name: float(sum(values) / len(values)) for name, values in figures.items()}
 
 
 def _restore_shares(data: TrainingData, classes: int) -> TrainingData:

@@ -7,13 +7,16 @@ table.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
+
+from ..data import Expansion
 
 LONG = 2  # times the mean length: longer series have batches of their own
 
@@ -26,6 +29,7 @@ class Batch:
     None if not needed; steps (K, R), the index of each row in the training data; labelled (K, B)
     or (K, R), the index of each label. For series also lengths (K, B) and valid (K, R): a padded
     step repeats the last valid one and is False in `valid`; summaries (K, B, S), if there are any.
+    hidden (K, R, columns) says which entries training hides.
     """
 
     values: Tensor
@@ -35,20 +39,23 @@ class Batch:
     lengths: Tensor | None = None
     valid: Tensor | None = None
     summaries: Tensor | None = None
+    hidden: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class TrainingData:
     """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
 
+    With an `expansion`, values are the parts (n, M) of the inputs with NaN where missing, observed
+    is None, and inputs are made batch by batch; without, they are the inputs themselves.
+
     The first `entries` inputs hold entries of the table, the rest are indicators and times
     (None: all are entries). `columns` maps the first inputs to the `n_columns` columns of the
-    table, and `blank` is what these inputs hold where their column is missing; both are needed
-    only to hide entries.
+    table; needed only to hide entries. A missing entry holds the `placeholder`.
 
     Series have `lengths` (N,): n then counts the steps of all series together, and there is one
     target and weight per series or, with `per_step`, per step. `summaries` (N, S) are what a
-    network reads of whole series, besides their steps.
+    network reads of whole series, besides their steps; with a `summary_expansion`, their parts.
 
     >>> values = torch.arange(5.0)[:, None]                    # a series of 2 and one of 3 steps
     >>> data = TrainingData(values, values > -1, torch.tensor([0, 1]), lengths=torch.tensor([2, 3]))
@@ -57,23 +64,25 @@ class TrainingData:
     """
 
     values: Tensor
-    observed: Tensor
+    observed: Tensor | None
     target: Tensor
     weight: Tensor | None = None
     entries: int | None = None
     columns: Tensor | None = None
     n_columns: int = 0
-    blank: Tensor | None = None
+    placeholder: float = 0.0
     lengths: Tensor | None = None
     per_step: bool = False
     summaries: Tensor | None = None
+    expansion: Expansion | None = None
+    summary_expansion: Expansion | None = None
 
     def to(self, device: torch.device) -> TrainingData:
         """The same on another device."""
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
-            if isinstance(value := getattr(self, field.name), Tensor)
+            if isinstance(value := getattr(self, field.name), Tensor | Expansion)
         }
         return replace(self, **moved)
 
@@ -82,36 +91,79 @@ class TrainingData:
         """Number of rows of the table, or of series."""
         return len(self.values if self.lengths is None else self.lengths)
 
+    @property
+    def width(self) -> int:
+        """How many inputs there are."""
+        return self.values.shape[1] if self.expansion is None else self.expansion.n_inputs
+
     @cached_property
     def starts(self) -> Tensor:
         """Index of each series' first step; (N,)."""
         assert self.lengths is not None
         return self.lengths.cumsum(0) - self.lengths
 
-    def batch(self, rows: Tensor, with_observed: bool = False, share: Any = ...) -> Batch:
+    def batch(
+        self,
+        rows: Tensor,
+        with_observed: bool = False,
+        hide: Callable[..., Tensor] | None = None,
+        share: Any = ...,
+    ) -> Batch:
         """Gather the rows (or series) with these indices, (K, B).
 
-        share : an index for some of them; series are padded as all would be
+        hide : from a shape (K, R, columns), draws which entries are hidden
+        share : an index for some of the rows; series are padded as all would be
         """
         rows = rows.to(self.values.device)
         longest = 0 if self.lengths is None else int(self.lengths[rows].max())
         rows = rows[share]
-        if self.lengths is None:
-            observed = self.observed[rows] if with_observed else None
-            return Batch(self.values[rows], observed, rows, rows)
-        lengths = self.lengths[rows]
-        t = torch.arange(longest, device=rows.device)
-        steps = self.starts[rows][..., None] + torch.minimum(t, lengths[..., None] - 1)
-        steps = steps.flatten(1)
-        return Batch(
-            self.values[steps],
-            self.observed[steps] if with_observed else None,
-            steps,
-            steps if self.per_step else rows,
-            lengths,
-            (t < lengths[..., None]).flatten(1),
-            None if self.summaries is None else self.summaries[rows],
-        )
+        steps, lengths, valid, summaries = rows, None, None, None
+        if self.lengths is not None:
+            lengths = self.lengths[rows]
+            t = torch.arange(longest, device=rows.device)
+            steps = self.starts[rows][..., None] + torch.minimum(t, lengths[..., None] - 1)
+            steps, valid = steps.flatten(1), (t < lengths[..., None]).flatten(1)
+        hidden = None if hide is None else hide(*steps.shape, self.n_columns).to(rows.device)
+        values, observed = self.inputs(steps, with_observed, hidden)
+        if self.summaries is not None:
+            summaries = self.summaries[rows]
+            if self.summary_expansion is not None:
+                summaries = self.summary_expansion.inputs(summaries)
+        labelled = steps if self.per_step else rows
+        return Batch(values, observed, steps, labelled, lengths, valid, summaries, hidden)
+
+    def inputs(
+        self, rows: Tensor, with_observed: bool = True, hidden: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Inputs of rows (or steps) and which are observed, if wanted; rows (…) -> (…, D) each.
+
+        hidden : (…, columns) bool, entries that are hidden
+        """
+        values, observed = self.values[rows], None
+        if self.expansion is not None:
+            parts = values if hidden is None else self.expansion.hidden(values, hidden)
+            if with_observed:
+                observed = self.expansion.observed(parts)
+            return self.expansion.inputs(parts, self.placeholder), observed
+        if with_observed and self.observed is not None:
+            observed = self.observed[rows]
+        if hidden is not None:
+            values, observed = self._hide(values, observed, hidden)
+        return values, observed
+
+    def _hide(
+        self, values: Tensor, observed: Tensor | None, hidden: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """The same inputs with some entries hidden and their indicators on."""
+        assert self.columns is not None
+        gaps = hidden[..., self.columns]
+        blank = values.new_full(self.columns.shape, self.placeholder)
+        blank[self.entries :] = 1.0  # an indicator says "missing"
+        values[..., : len(blank)] = torch.where(gaps, blank, values[..., : len(blank)])
+        if observed is not None:
+            gaps[..., self.entries :] = False
+            observed = observed & ~F.pad(gaps, (0, values.shape[-1] - gaps.shape[-1]))
+        return values, observed
 
     def weights(self, batch: Batch) -> Tensor | None:
         """Weight of each label of a batch; None if all count the same."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from ..data import (
     Number,
     PanelEncoder,
     Plan,
+    columns_by_kind,
 )
 from ._graph import END, FLOAT, INT32, START, Graph
 
@@ -65,35 +68,29 @@ def pick(g: Graph, x: str, columns: Sequence[int] | np.ndarray, width: int) -> s
     return g("Gather", x, np.asarray(columns, dtype=np.int64), axis=-1)
 
 
-def entry_values(g: Graph, plans: list[Plan], x: str) -> str:
-    """All entries, (n, d) double; arbitrary where missing."""
-    parts, inputs = list[str](), list[tuple[int, int]]()  # inputs: column, which of its inputs
-    numbers = {j: plan for j, plan in enumerate(plans) if isinstance(plan, Number)}
-    valued = {j: plan for j, plan in numbers.items() if not plan.only_bins}
-    if valued:
-        part = pick(g, x, list(valued), len(plans))
-        scaled = all(plan.scaled for plan in valued.values())  # all of them, or none
-        parts.append(_scale(g, part, list(valued.values())) if scaled else part)
-        inputs += [(j, 0) for j in valued]
-    ranked = {j: plan for j, plan in numbers.items() if plan.knots}
-    if ranked:
-        maps = [(np.array(plan.knots), np.array(plan.scores)) for plan in ranked.values()]
-        parts.append(interpolated(g, pick(g, x, list(ranked), len(plans)), maps))
-        inputs += [(j, 1) for j in ranked]
-    binned = [(j, i) for j, plan in numbers.items() for i in range(len(plan.edges) - 1)]
+def entry_values(g: Graph, plans: list[Any], x: str) -> str:
+    """All entries, kind by kind; (n, d) double, arbitrary where missing."""
+    parts, width = list[str](), len(plans)
+    columns: dict[str, list[Any]] = columns_by_kind(plans)
+    chosen: dict[str, list[Any]] = {kind: [plans[j] for j in of] for kind, of in columns.items()}
+    if chosen["value"]:
+        part = pick(g, x, columns["value"], width)
+        scaled = all(plan.scaled for plan in chosen["value"])  # all of them, or none
+        parts.append(_scale(g, part, chosen["value"]) if scaled else part)
+    if chosen["score"]:
+        maps = [(np.array(plan.knots), np.array(plan.scores)) for plan in chosen["score"]]
+        parts.append(interpolated(g, pick(g, x, columns["score"], width), maps))
+    binned = [(j, *ends) for j in columns["bin"] for ends in pairwise(plans[j].edges)]
     if binned:
-        low, high = np.array([numbers[j].edges[i : i + 2] for j, i in binned]).T / 2
-        halves = g("Div", pick(g, x, [j for j, _ in binned], len(plans)), 2.0)
+        low, high = np.array([ends for _, *ends in binned]).T / 2
+        halves = g("Div", pick(g, x, [j for j, *_ in binned], width), 2.0)
         share = g("Clip", g("Div", g("Sub", halves, low), high - low), 0.0, 1.0)
-        sizes = np.array([numbers[j].bin_size for j, _ in binned])
+        sizes = np.array([plans[j].bin_size for j, *_ in binned])
         parts.append(g("Mul", g("Sub", share, 0.5), sizes))
-        inputs += [(j, i + 2) for j, i in binned]  # a value and its rank come first, if there are
-    switches = [(j, *switch) for j, plan in enumerate(plans) for switch in _switches(plan)]
+    switches = [(j, *switch) for j in columns["level"] for switch in _switches(plans[j])]
     if switches:
-        parts.append(_switched(g, x, switches, len(plans)))
-        inputs += [(j, which) for j, which, *_ in switches]
-    joined = parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
-    return pick(g, joined, sorted(range(len(inputs)), key=inputs.__getitem__), len(inputs))
+        parts.append(_switched(g, x, switches, width))
+    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
 
 
 def _scale(g: Graph, x: str, plans: list[Number]) -> str:
@@ -144,22 +141,20 @@ def interpolated(g: Graph, x: str, maps: Sequence[tuple[np.ndarray, np.ndarray]]
     return g("Add", g("Mul", slope, g("Sub", x, knot)), score)
 
 
-def _switches(plan: Plan) -> list[tuple[int, float, float, float]]:
-    """Inputs that are on for some values: which of the column's, from, to, their size."""
+def _switches(plan: Plan) -> list[tuple[float, float, float]]:
+    """Inputs that are on for some values: from, to, their size."""
     if isinstance(plan, Number):
-        return [(i, v, v, plan.level_size) for i, v in enumerate(plan.levels, plan.first_level)]
+        return [(value, value, plan.level_size) for value in plan.levels]
     common = len(plan.levels)
-    switches = [(i, float(i), float(i), 1.0) for i in range(common)]
+    switches = [(float(i), float(i), 1.0) for i in range(common)]
     if plan.rare_levels:
-        switches.append((common, float(common), float(len(plan.all_levels) - 1), 1.0))
+        switches.append((float(common), float(len(plan.all_levels) - 1), 1.0))
     return switches
 
 
-def _switched(
-    g: Graph, x: str, switches: list[tuple[int, int, float, float, float]], width: int
-) -> str:
+def _switched(g: Graph, x: str, switches: list[tuple[int, float, float, float]], width: int) -> str:
     """One input per value or level; (n, C) -> (n, switches)."""
-    columns, _, low, high, size = zip(*switches, strict=True)
+    columns, low, high, size = zip(*switches, strict=True)
     value = pick(g, x, columns, width)
     if low == high:
         on = g("Equal", value, np.array(low))

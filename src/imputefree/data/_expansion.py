@@ -1,0 +1,225 @@
+"""From coded columns to network inputs, all columns at once, in two stages.
+
+*Codes* (n, C) are the columns as numbers: a category is the number of its level, NaN is missing.
+They become *parts*, at most four numbers per column: the scaled value, its normal score, its
+position among the bins, and the number of its level. Parts fan out into *inputs*: one position
+fills dozens of bins. The second stage is cheap, so that training applies it batch by batch and
+keeps the parts, a few per cent of the size of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ._column_plans import HARD_LIMIT, KINDS, SOFT_LIMIT, Number, columns_by_kind
+
+LARGEST = torch.finfo(torch.float32).max
+BLOCK = 2**16  # rows that are coded at a time, to bound the memory
+
+
+class Expansion:
+    """What is known of parts and inputs once each column has its plan.
+
+    plans : per column
+    indicators : columns that have an indicator
+    n_others : how many columns of `parts`, at their end, are inputs as they are (times of series)
+
+    columns : (D,) the column of each input, without the others
+    part_columns : (M,) the column of each part
+    n_entries : how many inputs hold entries of the table; then come indicators and others
+
+    >>> from imputefree.data import Category
+    >>> plans = [Number.learn("age", np.array([20.0, 40.0])), Category("sex", levels=["f", "m"])]
+    >>> expansion = Expansion(plans, indicators=[0])
+    >>> parts = expansion.parts(np.array([[20.0, 1.0], [np.nan, 0.0]]))
+    >>> parts
+    tensor([[-0.9487,  1.0000],
+            [    nan,  0.0000]])
+    >>> expansion.inputs(parts)
+    tensor([[-0.9487,  0.0000,  1.0000,  0.0000],
+            [ 0.0000,  1.0000,  0.0000,  1.0000]])
+    """
+
+    def __init__(self, plans: Sequence[Any], indicators: Sequence[int], n_others: int = 0) -> None:
+        self.n_others, columns = n_others, columns_by_kind(plans)
+        self._columns = columns
+        of_parts = [j for kind in KINDS for j in columns[kind]]
+        self.part_columns = torch.tensor(of_parts, dtype=torch.long)
+        first = [of_parts.index(j) for j in range(len(plans))]  # tells whether a column is missing
+        self._first = torch.tensor(first, dtype=torch.long)
+        self._scaled = all(plans[j].scaled for j in columns["value"])  # all of them, or none
+        self._center, self._spread = (
+            torch.tensor([getattr(plans[j], name) for j in columns["value"]], dtype=torch.float64)
+            for name in ("center", "spread")
+        )
+        self._knots = _stacked([plans[j].knots for j in columns["score"]])
+        self._scores = _stacked([plans[j].scores for j in columns["score"]])
+        self._edges = _stacked([plans[j].edges for j in columns["bin"]])
+        self._levelled = [j for j in columns["level"] if isinstance(plans[j], Number)]
+        self._levels = _stacked([plans[j].levels for j in self._levelled])
+        self._n_direct = len(columns["value"]) + len(columns["score"])  # parts that are inputs
+        bin_sizes = [plans[j].bin_size for j in columns["bin"]]
+        level_sizes = [getattr(plans[j], "level_size", 1.0) for j in columns["level"]]
+        counts = {kind: [len(plans[j].inputs[kind]) for j in columns[kind]] for kind in KINDS}
+        self._bins = [
+            (of, number + 0.5, size)  # the middle of the bin
+            for of, number, size in _fans(self._n_direct, counts["bin"], bin_sizes)
+        ]
+        n_before = self._n_direct + len(bin_sizes)
+        self._switches = _fans(n_before, counts["level"], level_sizes)
+        pairs = [pair for kind in KINDS for pair in zip(columns[kind], counts[kind], strict=True)]
+        entries = [j for j, count in pairs for _ in range(count)]
+        self.n_entries = len(entries)
+        self.columns = torch.tensor([*entries, *indicators], dtype=torch.long)
+        self._indicators = torch.tensor(list(indicators), dtype=torch.long)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs there are, others included."""
+        return len(self.columns) + self.n_others
+
+    def to(self, device: torch.device) -> Expansion:
+        """The same with its tensors on another device."""
+        moved = object.__new__(Expansion)
+        moved.__dict__ = {
+            name: value.to(device) if isinstance(value, Tensor) else value
+            for name, value in self.__dict__.items()
+        }
+        for name in ("_bins", "_switches"):
+            fans = getattr(self, name)
+            setattr(moved, name, [(of, number.to(device), size) for of, number, size in fans])
+        return moved
+
+    # ---- codes -> parts
+    def parts(self, codes: np.ndarray) -> Tensor:
+        """Parts of coded columns; (n, C) float64 -> (n, M) float32, NaN where missing."""
+        out = torch.empty(len(codes), len(self.part_columns))
+        for begin in range(0, len(codes), BLOCK):
+            rows = torch.from_numpy(codes[begin : begin + BLOCK])
+            torch.cat(self._kinds_of_parts(rows), 1, out=out[begin : begin + BLOCK])
+        return out
+
+    def _kinds_of_parts(self, codes: Tensor) -> list[Tensor]:
+        """The parts of each kind, all columns that have it side by side; (n, ·) float32."""
+        kinds, columns = [], self._columns
+        if columns["value"]:
+            values = codes[:, columns["value"]]
+            if self._scaled:  # as `scale` does
+                z = ((values - self._center) / self._spread).clamp_(-HARD_LIMIT, HARD_LIMIT)
+                values = z / (z / SOFT_LIMIT).square_().add_(1.0).sqrt_()
+            kinds.append(values.clamp(-LARGEST, LARGEST))
+        if columns["score"]:
+            place, share = _positions(self._knots, codes[:, columns["score"]])
+            low = self._scores.gather(1, place)
+            high = self._scores.gather(1, (place + 1).clamp_max_(self._scores.shape[1] - 1))
+            # The last score has no next one; there the share is 0.
+            kinds.append((low + share * torch.where(share > 0, high - low, 0.0)).mT)
+        if columns["bin"]:
+            place, share = _positions(self._edges, codes[:, columns["bin"]])
+            kinds.append((place + share).mT)
+        if columns["level"]:
+            if self._levelled:  # categories are coded by their level already
+                codes = codes.clone()
+                codes[:, self._levelled] = _level_numbers(self._levels, codes[:, self._levelled]).mT
+            kinds.append(codes[:, columns["level"]])
+        return [kind.float() for kind in kinds]
+
+    # ---- parts -> inputs
+    def inputs(self, parts: Tensor, placeholder: float = 0.0) -> Tensor:
+        """What networks read: parts (…, M) and others -> (…, D), the placeholder where missing."""
+        kinds = [parts[..., : self._n_direct]]
+        for of, number, size in self._bins:
+            # Position 3.4 fills bins 0, 1 and 2, four tenths of bin 3 and none of the others.
+            reach = (parts[..., of, None] - number).clamp_(-0.5, 0.5)
+            kinds.append(reach.mul_(size).flatten(-2))
+        for of, number, size in self._switches:
+            level = parts[..., of, None]
+            # Adding 0 times the level, which is NaN where missing
+            kinds.append(((level == number) * size).add_(level * 0.0).flatten(-2))
+        if len(self._indicators):
+            kinds.append(self.missing(parts)[..., self._indicators].to(parts.dtype))
+        if self.n_others:
+            kinds.append(parts[..., len(self.part_columns) :])
+        return torch.cat(kinds, -1).nan_to_num_(nan=placeholder)
+
+    def observed(self, parts: Tensor) -> Tensor:
+        """Which inputs are observed, indicators and others always; (…, M) -> (…, D) bool."""
+        entries = ~self.missing(parts)[..., self.columns[: self.n_entries]]
+        rest = self.n_inputs - self.n_entries
+        return torch.nn.functional.pad(entries, (0, rest), value=True)
+
+    def missing(self, parts: Tensor) -> Tensor:
+        """Which columns are missing; (…, M) -> (…, C) bool."""
+        return parts.index_select(-1, self._first).isnan()
+
+    def hidden(self, parts: Tensor, columns: Tensor) -> Tensor:
+        """The same parts without some entries; columns (…, C) bool, True = hide."""
+        gaps = columns.index_select(-1, self.part_columns)
+        if self.n_others:
+            gaps = torch.nn.functional.pad(gaps, (0, self.n_others))
+        return parts.masked_fill(gaps, torch.nan)
+
+
+def _fans(
+    first: int, counts: Sequence[int], sizes: Sequence[float]
+) -> list[tuple[slice, Tensor, float]]:
+    """Parts side by side that fan out alike: which, numbers of their inputs, the size.
+
+    counts, sizes : inputs of each part and their size, from part number `first` on
+
+    >>> _fans(5, [2, 2, 3], [1.0, 1.0, 0.5])
+    [(slice(5, 7, None), tensor([0., 1.]), 1.0), (slice(7, 8, None), tensor([0., 1., 2.]), 0.5)]
+    """
+    fans, place = [], first
+    for (count, size), alike in groupby(zip(counts, sizes, strict=True)):
+        end = place + len(list(alike))
+        fans.append((slice(place, end), torch.arange(float(count)), size))
+        place = end
+    return fans
+
+
+def _stacked(rows: Sequence[Sequence[float]]) -> Tensor:
+    """Increasing numbers of several columns, one below the other, filled up with infinity."""
+    width = max(map(len, rows), default=0)
+    out = torch.full((len(rows), width), torch.inf, dtype=torch.float64)
+    for row, values in zip(out, rows, strict=True):
+        row[: len(values)] = torch.tensor(values, dtype=torch.float64)
+    return out
+
+
+def _positions(knots: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Where values (n, C) lie among knots (C, k): number of the knot below, share of the way up.
+
+    Values beyond the ends lie at the ends. Shares are NaN where values are.
+
+    Shapes: -> (C, n) int64, (C, n) float64.
+
+    >>> place, share = _positions(torch.tensor([[1.0, 2.0, 4.0]]).double(),
+    ...                           torch.tensor([[0.0], [2.5], [4.0], [9.0]]).double())
+    >>> place.tolist(), share.tolist()
+    ([[0, 1, 2, 2]], [[0.0, 0.25, 0.0, 0.0]])
+    """
+    values = values.mT.contiguous()
+    last = knots.isfinite().sum(1, keepdim=True) - 1
+    top = knots.gather(1, last)
+    inside = torch.minimum(torch.maximum(values, knots[:, :1]), top)
+    place = torch.searchsorted(knots, inside, right=True).sub_(1).clamp_(min=0)
+    place = torch.minimum(place, last)
+    low, high = (knots.gather(1, torch.minimum(place + step, last)) for step in (0, 1))
+    # Half of each, so that no difference overflows. At the last knot: 0 by 1.
+    width = torch.where(high > low, high / 2 - low / 2, 1.0)
+    return place, (inside / 2 - low / 2) / width
+
+
+def _level_numbers(levels: Tensor, values: Tensor) -> Tensor:
+    """Which of its column's levels each value is, -1 if none, NaN if missing; -> (C, n)."""
+    values = values.mT.contiguous()
+    place = torch.searchsorted(levels, values).clamp_(max=levels.shape[1] - 1)
+    number = torch.where(levels.gather(1, place) == values, place.double(), -1.0)
+    return torch.where(values.isnan(), torch.nan, number)

@@ -1,0 +1,90 @@
+"""AdamW for networks with a members dimension.
+
+PyTorch's own optimisers import its compiler at their first step, which takes one to two seconds:
+longer than most fits of small tables. This one calls the same fused kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+
+
+class AdamW:
+    """Adam with decoupled weight decay, on groups of parameters that decay alike.
+
+    groups : (parameters, weight decay) each
+
+    >>> weight = nn.Parameter(torch.ones(1))
+    >>> optimizer = AdamW([([weight], 0.5)])
+    >>> weight.grad = torch.full((1,), 3.0)
+    >>> optimizer.step(rate=0.1)  # decays by 0.1 * 0.5; Adam's first step has the size of the rate
+    >>> round(weight.item(), 6)
+    0.85
+    """
+
+    def __init__(self, groups: Sequence[tuple[list[nn.Parameter], float]]) -> None:
+        self.groups = [(weights, decay) for weights, decay in groups if weights]
+        self.moments = [
+            ([torch.zeros_like(w) for w in weights], [torch.zeros_like(w) for w in weights])
+            for weights, _ in self.groups
+        ]
+        self.steps = torch.zeros((), device=self._device)
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Change the parameters by their gradients."""
+        self.steps += 1
+        for (weights, decay), (means, squares) in zip(self.groups, self.moments, strict=True):
+            gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
+            steps = [self.steps] * len(weights)
+            torch._fused_adamw_(
+                [w.data for w in weights],
+                gradients,
+                means,
+                squares,
+                [],
+                steps,
+                amsgrad=False,
+                lr=rate,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                weight_decay=decay,
+                eps=EPSILON,
+                maximize=False,
+            )
+
+    @property
+    def _device(self) -> torch.device:
+        return self.groups[0][0][0].device
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for weights, _ in self.groups:
+            for weight in weights:
+                weight.grad = None
+
+    def keep_members(self, kept: Tensor) -> None:
+        """Keep the moments of the members with these numbers only."""
+        self.moments = [
+            ([m[kept] for m in means], [s[kept] for s in squares])
+            for means, squares in self.moments
+        ]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Moments and the number of steps."""
+        return {"steps": self.steps, "moments": self.moments}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The inverse of `state_dict`."""
+        device = self._device
+        self.steps = state["steps"].to(device)
+        self.moments = [
+            ([m.to(device) for m in means], [s.to(device) for s in squares])
+            for means, squares in state["moments"]
+        ]

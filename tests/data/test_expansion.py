@@ -1,0 +1,96 @@
+"""Parts and inputs, against each column's definition in double precision."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from imputefree.data import Expansion, TableEncoder, read_columns, scale
+
+rng = np.random.default_rng(0)
+ROWS = 400
+FRAME = pd.DataFrame(
+    {
+        "many": rng.lognormal(size=ROWS),
+        "huge": rng.normal(size=ROWS) * 1e300,
+        "few": rng.integers(0, 4, ROWS) * 1.0,
+        "half": np.where(rng.random(ROWS) < 0.5, 0.0, rng.exponential(size=ROWS)),
+        "counts": rng.poisson(30, ROWS) * 1.0,
+        "word": rng.choice(["a", "b", "c"], ROWS),
+        "rare": [*["x"] * (ROWS - 2), "y", "z"],
+        "constant": 3.0,
+        "empty": np.nan,
+    }
+).mask(rng.random((ROWS, 9)) < 0.2)
+LATER = pd.concat([FRAME.head(50), FRAME.head(3).assign(many=[-9.0, 1e9, 0.0], huge=1e308)])
+
+
+def expected(plan, kind, value):
+    """The inputs of one kind for one observed value."""
+    if kind == "value":
+        return [scale(np.array([value]), plan.center, plan.spread)[0] if plan.scaled else value]
+    if kind == "score":
+        return [np.interp(value, plan.knots, plan.scores)]
+    if kind == "bin":
+        shares = [(value / 2 - a / 2) / (b / 2 - a / 2) for a, b in pairwise(plan.edges)]
+        return [plan.bin_size * (min(max(share, 0.0), 1.0) - 0.5) for share in shares]
+    if isinstance(value, str):
+        inputs = [value == level for level in plan.levels]
+        return inputs + [value in plan.rare_levels] * bool(plan.rare_levels)
+    return [plan.level_size * (value == level) for level in plan.levels]
+
+
+@pytest.mark.parametrize("encoding", ["plain", "unscaled", "rich", "piecewise", "bins", "fine"])
+@pytest.mark.parametrize("placeholder", [0.0, -2.5])
+def test_every_input_is_what_its_column_says(encoding, placeholder):
+    frame = LATER if encoding != "unscaled" else LATER.drop(columns="huge")
+    encoder = TableEncoder(numeric_encoding=encoding).fit(read_columns(FRAME[frame.columns]))
+    parts = encoder.parts(read_columns(frame))
+    values = encoder.expansion.inputs(parts, placeholder).double().numpy()
+    names = encoder.input_names
+    assert values.shape == (len(frame), len(names))
+    checked = 0
+    for plan in encoder.plans:
+        for kind, inputs in plan.inputs.items():
+            for row, value in enumerate(frame[plan.name]):
+                wanted = np.full(len(inputs), placeholder)
+                if pd.notna(value):
+                    wanted = np.array(expected(plan, kind, value), dtype=float)
+                found = [values[row, names.index(name)] for name in inputs]
+                assert found == pytest.approx(wanted, rel=2e-6, abs=2e-5)
+                checked += len(inputs)
+        if plan.has_gaps:
+            found = values[:, names.index(f"{plan.name} is missing")]
+            assert found.tolist() == frame[plan.name].isna().tolist()
+            checked += len(frame)
+    assert checked == values.size
+
+
+def test_hiding_a_column_is_the_same_as_missing_it():
+    encoder = TableEncoder(numeric_encoding="piecewise").fit(read_columns(FRAME))
+    expansion, parts = encoder.expansion, encoder.parts(read_columns(FRAME))
+    hidden = torch.zeros(ROWS, encoder.n_columns, dtype=torch.bool)
+    hidden[:, [0, 5]] = True
+    without = encoder.parts(read_columns(FRAME.assign(many=np.nan, word=None)))
+    assert torch.allclose(expansion.hidden(parts, hidden), without, equal_nan=True, rtol=0, atol=0)
+
+
+def test_others_pass_through_and_are_always_observed():
+    encoder = TableEncoder().fit(read_columns(FRAME))
+    expansion = Expansion(encoder.plans, [0], n_others=2)
+    others = torch.rand(ROWS, 2)
+    parts = torch.cat([encoder.parts(read_columns(FRAME)), others], 1)
+    assert torch.equal(expansion.inputs(parts)[:, -2:], others)
+    observed = expansion.observed(parts)
+    assert observed.shape[1] == expansion.n_inputs == expansion.n_entries + 3
+    assert observed[:, -3:].all()
+    assert torch.equal(observed[:, 0], ~torch.tensor(FRAME["many"].isna().to_numpy()))
+
+
+def test_blocks_of_rows_do_not_matter(monkeypatch):
+    encoder = TableEncoder(numeric_encoding="piecewise").fit(read_columns(FRAME))
+    whole = encoder.parts(read_columns(FRAME))
+    monkeypatch.setattr("imputefree.data._expansion.BLOCK", 7)
+    assert torch.equal(whole.nan_to_num(9), encoder.parts(read_columns(FRAME)).nan_to_num(9))

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from measuring import write
+from torch import distributed as dist
 
 from imputefree import GILClassifier
 from imputefree.distributed import fit
@@ -56,13 +57,29 @@ def job(rows: int, epochs: int, output: Path) -> None:
 
     Trainer.run = timed  # type: ignore[method-assign]
     model = GILClassifier(random_state=0, max_iter=epochs)
+    several = "RANK" in os.environ
+    if several:
+        dist.init_process_group("gloo")
     begun = time.perf_counter()
-    fit(model, X, y) if "RANK" in os.environ else model.fit(X, y)
+    fit(model, X, y) if several else model.fit(X, y)
     seconds["fit"] = time.perf_counter() - begun
-    if os.environ.get("RANK", "0") == "0":
-        weights = sum(weight.numel() for weight in model.predictor_.parameters())
+    weights = sum(weight.numel() for weight in model.predictor_.parameters())
+    if several:
+        seconds |= {"sum of weights": all_reduce(weights), "sum of one number": all_reduce(1)}
+        dist.destroy_process_group()
+    if not several or os.environ["RANK"] == "0":
         figures = {"seconds": seconds, "weights": weights, "loss": model.history_["loss"][-1]}
         output.write_text(json.dumps(figures | {"settings": model.settings_}))
+
+
+def all_reduce(count: int) -> float:
+    """Median seconds of a sum over ranks of so many numbers."""
+    times, numbers = [], torch.zeros(count)
+    for _ in range(20):
+        begun = time.perf_counter()
+        dist.all_reduce(numbers)
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times)
 
 
 def measure(launcher: tuple[str, ...], options: argparse.Namespace) -> dict[str, Any]:
@@ -94,11 +111,10 @@ def main() -> int:
         )
         for clock in ("training", "training CPU", "fit")
     }
+    seen = options.rows * options.epochs
     speeds = [
-        statistics.median(
-            options.rows * options.epochs / fit["seconds"]["training"] for fit in fits
-        )
-        for fits in zip(*rounds, strict=True)
+        statistics.median(seen / figures["seconds"]["training"] for figures in kind)
+        for kind in zip(*rounds, strict=True)
     ]
     one, two = rounds[0]
     print(f"load {load:.1f} before, {os.getloadavg()[0]:.1f} after; {os.cpu_count()} cores")
@@ -106,10 +122,18 @@ def main() -> int:
     print(f"loss of the last epoch: {one['loss']:.6f} by one process, {two['loss']:.6f} by two")
     print(f"rows per second: {speeds[0]:.0f} by one process, {speeds[1]:.0f} by two")
     short = "" if ratios["training"] >= TARGET else "  SHORT"
+    busy = statistics.median(seen / one["seconds"]["training CPU"] for one, _ in rounds)
+    print(f"rows per CPU-second of one process: {busy:.0f}")
     print(f"training {ratios['training']:.2f}x (target {TARGET}){short}")
     print(f"CPU-seconds per rank 1/{ratios['training CPU']:.2f}, whole fit {ratios['fit']:.2f}x")
+    sums = {
+        name: statistics.median(two["seconds"][name] for _, two in rounds)
+        for name in ("sum of weights", "sum of one number")
+    }
+    print(", ".join(f"{name} {1000 * second:.2f} ms" for name, second in sums.items()))
     rounded = {name: round(ratio, 3) for name, ratio in ratios.items()}
     about = {"rows": options.rows, "epochs": options.epochs, "load": round(load, 1)}
+    about |= {"rows_per_cpu_second": round(busy), "seconds": sums}
     write(options.json, "torch numpy", ratios=rounded, rows_per_second=speeds, **about)
     return int(ratios["training"] < TARGET)
 

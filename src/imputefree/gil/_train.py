@@ -174,8 +174,7 @@ class Trainer:
                     keep_members(kept)
                     steps = self._look_again(data, batches, kept)
                 if checkpoint is not None:
-                    state = partial(training_state, self, epoch, batches, stopping)
-                    checkpoint.save_if_due(lambda state=state: ranks.gather(state()))
+                    checkpoint.save_if_due(partial(self._states, epoch, batches, stopping))
         except KeyboardInterrupt:
             if not self.team.alone:
                 raise  # other ranks may be elsewhere
@@ -295,6 +294,10 @@ class Trainer:
         if self.average is not None:
             update_average(self.average, self.predictor, settings.averaging, self.steps)
         return rate
+
+    def _states(self, *progress: Any) -> list[dict[str, Any]]:
+        """What all ranks need to resume, by rank."""
+        return self.team.ranks.gather(training_state(self, *progress))
 
     def _check_team(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
         """Check that ranks can train together, and let them draw for batches of this size."""

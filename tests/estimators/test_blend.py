@@ -56,7 +56,7 @@ def test_sklearn(estimator, check):
 def test_families_are_weighted_and_predict_unseen_rows(classifier, regressor):
     X, y = frame(seed=1)
     assert sum(classifier.weights_.values()) == pytest.approx(1)
-    assert set(classifier.weights_) == {"density", "trees", "network"}
+    assert set(classifier.weights_) == {"density", "forest", "trees", "network"}
     assert set(regressor.weights_) == {"trees", "network"}
     assert classifier.score(X, np.where(y > 0.5, "ill", "well")) > 0.75
     assert regressor.score(X, y) > 0.4
@@ -88,7 +88,7 @@ def test_scores_are_those_of_rows_that_were_held_out(classifier, regressor):
     assert set(regressor.losses_) == set(regressor.weights_) == set(regressor.seconds_)
 
 
-@pytest.mark.parametrize("name", ["density", "trees", "factors", "network"])
+@pytest.mark.parametrize("name", ["density", "forest", "trees", "factors", "network"])
 def test_one_family_alone(name):
     X, y = frame(80)
     model = ImputeFreeRegressor(families=[name], random_state=0).fit(X, y)
@@ -159,7 +159,7 @@ def test_files_keep_everything(classifier, regressor, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"families": ["forest"]}, {"families": []}, {"quality": "good"}, {"time_limit": 0}]
+    "wrong", [{"families": ["jungle"]}, {"families": []}, {"quality": "good"}, {"time_limit": 0}]
 )
 def test_wrong_parameters_are_refused(wrong):
     model = ImputeFreeRegressor(**wrong)

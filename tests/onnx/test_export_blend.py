@@ -25,6 +25,9 @@ CASES = {
     "trees, two classes": ("binary", ["trees"]),
     "trees, three classes": ("classes", ["trees"]),
     "trees, numbers": ("numbers", ["trees"]),
+    "forest, two classes": ("binary", ["forest"]),
+    "forest, three classes": ("classes", ["forest"]),
+    "forest, numbers": ("numbers", ["forest"]),
     "network": ("binary", ["network"]),
     "trees and network": ("binary", ["trees", "network"]),
     "densities, two classes": ("binary", ["density"]),
@@ -36,6 +39,7 @@ SERIES = {
     "series": ("binary", None),
     "series, numbers": ("numbers", None),
     "series, trees": ("binary", ["trees"]),
+    "series, forest": ("binary", ["forest"]),
 }
 pytestmark = pytest.mark.slow
 

@@ -74,7 +74,7 @@ class ShareOrFile(click.ParamType):
 )
 @model_option(
     "--model",
-    type=click.Choice(["blend", "network", "trees", "density"]),
+    type=click.Choice(["blend", "network", "trees", "forest", "density"]),
     default="blend",
     help="A blend of all families, or one of them.",
 )

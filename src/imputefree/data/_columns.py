@@ -81,6 +81,7 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
         raise InputTypeError(fact, rule, "Pass X.toarray() with NaN for missing values")
     reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
     series: Iterable[Any]
+    array = None
     if isinstance(X, pd.DataFrame):
         names, named = _frame_names(X)
         series = (X.iloc[:, j] for j in range(X.shape[1]))
@@ -106,6 +107,8 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
                 "An empty table holds nothing to learn from or to predict",
                 f"Check how the {axis} were selected",
             )
+    if (block := _plain_numbers(X if reader is _read_pandas else array)) is not None:
+        return Columns(names, named, list(block.T), [False] * shape[1], shape[0])
     arrays, declared = [], []
     for name, values in zip(names, series, strict=True):
         label = f"column {name!r}" if named else f"column {name}"
@@ -114,6 +117,18 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
         arrays.append(array)
         declared.append(is_category)
     return Columns(names, named, arrays, declared, shape[0])
+
+
+def _plain_numbers(X: Any) -> np.ndarray | None:
+    """A table of finite or missing NumPy numbers as float64, one column after the other in memory.
+
+    None if there is anything else in it: then each column is read by itself.
+    """
+    dtypes = set(X.dtypes) if isinstance(X, pd.DataFrame) else {getattr(X, "dtype", None)}
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes):
+        return None
+    block = np.array(X, dtype=np.float64, order="F")
+    return None if np.isinf(block).any() else block
 
 
 def is_polars(X: Any) -> bool:

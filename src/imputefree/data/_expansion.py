@@ -58,9 +58,9 @@ class Expansion:
             torch.tensor([getattr(plans[j], name) for j in columns["value"]], dtype=torch.float64)
             for name in ("center", "spread")
         )
-        self._knots = _stacked([plans[j].knots for j in columns["score"]])
+        self._knots = _Knots([plans[j].knots for j in columns["score"]])
         self._scores = _stacked([plans[j].scores for j in columns["score"]])
-        self._edges = _stacked([plans[j].edges for j in columns["bin"]])
+        self._edges = _Knots([plans[j].edges for j in columns["bin"]])
         self._levelled = [j for j in columns["level"] if isinstance(plans[j], Number)]
         self._levels = _stacked([plans[j].levels for j in self._levelled])
         self._n_direct = len(columns["value"]) + len(columns["score"])  # parts that are inputs
@@ -115,14 +115,12 @@ class Expansion:
                 values = z / (z / SOFT_LIMIT).square_().add_(1.0).sqrt_()
             kinds.append(values.clamp(-LARGEST, LARGEST))
         if columns["score"]:
-            place, share = _positions(self._knots, codes[:, columns["score"]])
-            low = self._scores.gather(1, place)
-            high = self._scores.gather(1, (place + 1).clamp_max_(self._scores.shape[1] - 1))
-            # The last score has no next one; there the share is 0.
-            kinds.append((low + share * torch.where(share > 0, high - low, 0.0)).mT)
+            below, above, share = self._knots.positions(codes[:, columns["score"]])
+            low, high = self._scores.gather(1, below), self._scores.gather(1, above)
+            kinds.append(torch.lerp(low, high, share).mT)
         if columns["bin"]:
-            place, share = _positions(self._edges, codes[:, columns["bin"]])
-            kinds.append((place + share).mT)
+            below, _, share = self._edges.positions(codes[:, columns["bin"]])
+            kinds.append((below + share).mT)
         if columns["level"]:
             if self._levelled:  # categories are coded by their level already
                 codes = codes.clone()
@@ -193,28 +191,35 @@ def _stacked(rows: Sequence[Sequence[float]]) -> Tensor:
     return out
 
 
-def _positions(knots: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Where values (n, C) lie among knots (C, k): number of the knot below, share of the way up.
+class _Knots:
+    """Increasing numbers of C columns, among which values have a position.
 
-    Values beyond the ends lie at the ends. Shares are NaN where values are.
-
-    Shapes: -> (C, n) int64, (C, n) float64.
-
-    >>> place, share = _positions(torch.tensor([[1.0, 2.0, 4.0]]).double(),
-    ...                           torch.tensor([[0.0], [2.5], [4.0], [9.0]]).double())
-    >>> place.tolist(), share.tolist()
-    ([[0, 1, 2, 2]], [[0.0, 0.25, 0.0, 0.0]])
+    >>> below, above, share = _Knots([[1.0, 2.0, 4.0]]).positions(
+    ...     torch.tensor([[0.0], [2.5], [4.0], [9.0]]).double())
+    >>> below.tolist(), above.tolist(), share.tolist()
+    ([[0, 1, 2, 2]], [[1, 2, 2, 2]], [[0.0, 0.25, 0.0, 0.0]])
     """
-    values = values.mT.contiguous()
-    last = knots.isfinite().sum(1, keepdim=True) - 1
-    top = knots.gather(1, last)
-    inside = torch.minimum(torch.maximum(values, knots[:, :1]), top)
-    place = torch.searchsorted(knots, inside, right=True).sub_(1).clamp_(min=0)
-    place = torch.minimum(place, last)
-    low, high = (knots.gather(1, torch.minimum(place + step, last)) for step in (0, 1))
-    # Half of each, so that no difference overflows. At the last knot: 0 by 1.
-    width = torch.where(high > low, high / 2 - low / 2, 1.0)
-    return place, (inside / 2 - low / 2) / width
+
+    def __init__(self, rows: Sequence[Sequence[float]]) -> None:
+        self.knots = _stacked(rows)
+        self.last = torch.tensor([len(row) - 1 for row in rows], dtype=torch.long)[:, None]
+        if len(rows):
+            self.lowest, self.highest = self.knots[:, :1], self.knots.gather(1, self.last)
+
+    def positions(self, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The knots below and above each value, by number, and the share of the way up.
+
+        Values beyond the ends lie at the ends; shares are NaN where values are.
+
+        Shapes: (n, C) -> (C, n) int64 twice, (C, n) float64.
+        """
+        inside = values.mT.clamp(self.lowest, self.highest).contiguous()
+        below = torch.searchsorted(self.knots, inside, right=True).sub_(1).clamp_(max=self.last)
+        above = (below + 1).clamp_(max=self.last)
+        low, high = self.knots.gather(1, below), self.knots.gather(1, above)
+        # Half of each, so that no difference overflows. At the last knot it is 0 by 1.
+        width = (high / 2 - low / 2).add_(high == low)
+        return below, above, (inside / 2 - low / 2).div_(width)
 
 
 def _level_numbers(levels: Tensor, values: Tensor) -> Tensor:

@@ -16,7 +16,15 @@ from torch import Tensor
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
-from ..families import DensityFamily, FamilyTask, Growth, OnFactors, Pool, TreeFamily
+from ..families import (
+    DensityFamily,
+    FamilyTask,
+    ForestFamily,
+    Growth,
+    OnFactors,
+    Pool,
+    TreeFamily,
+)
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
@@ -26,11 +34,12 @@ from ._parameters import RULES
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
-SHARES = {"trees": 0.5, "density": 0.2, "factors": 0.4, "network": 1.0}
+SHARES = {"trees": 0.5, "forest": 0.2, "density": 0.2, "factors": 0.4, "network": 1.0}
 TIMED_ROWS = 2000  # that tell how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
-USUAL = ["trees", "density", "network"]
+USUAL = ["trees", "forest", "density", "network"]
+FOREST_ROWS = 10_000  # at most; more were not tried
 QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
 # Of networks on factors, which are for wide tables of many rows.
 FACTOR_NETWORK = {
@@ -189,8 +198,10 @@ class BlendEstimator(Engine, BlendParameters):
         if not task.folds or task.n_classes == 1:
             return ["network"]
         names = self.families or QUALITIES[self.quality]
-        if self.families is None and not task.n_classes:  # no help there, see docs/architecture.md
-            names = [name for name in names if name != "density"]
+        if self.families is None:  # where they do not help, see docs/architecture.md
+            idle = {"forest"} if len(task.target) > FOREST_ROWS else set()
+            idle |= set() if task.n_classes else {"forest", "density"}
+            names = [name for name in names if name not in idle]
         return [name for name in SHARES if name in names]
 
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
@@ -199,6 +210,8 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
+        if name == "forest":
+            return ForestFamily(self.categorical_features)
         if name == "density":
             return DensityFamily(self.categorical_features)
         if name == "factors":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..families import FamilyTask, Growth, TreeFamily
+from ..families import FamilyTask, ForestFamily, Growth, TreeFamily
 from ._base import GILEstimator
 from ._blend import BlendEstimator, Family
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
@@ -20,14 +20,15 @@ from ._table_estimators import GILClassifier, GILRegressor
 class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
     """Classify rows of a table with gaps by a blend of models that need no imputation.
 
-    Trees split on what is there, networks see a placeholder and an indicator, and densities
-    integrate gaps out: p(observed entries | class). All learn from the same folds. Their
+    Trees, boosted or in a forest, split on what is there, networks see a placeholder and an
+    indicator, and densities integrate gaps out: p(observed entries | class). All learn from the
+    same folds. Their
     out-of-fold predictions decide the weights of the blend: those of least log-loss, pulled towards
     equal ones on small tables. A family that gets no weight is dropped.
 
     Parameters
     ----------
-    families : list of {"trees", "density", "factors", "network"} or None, default=None
+    families : list of {"trees", "forest", "density", "factors", "network"} or None, default=None
         Which families to blend; None leaves it to `quality`. "factors" are networks on the factors
         of a density of all columns: for hundreds of columns with many gaps, such as images.
     quality : {"fast", "balanced", "best"}, default="balanced"
@@ -83,8 +84,8 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
 class ImputeFreeRegressor(NumberTarget, TableInputs, BlendEstimator):
     """Predict a number for rows of a table with gaps by a blend; see `ImputeFreeClassifier`.
 
-    The weights of the blend are those of least squared error. Densities are not in the default:
-    E[y | observed entries] under a joint density did not help trees and networks.
+    The weights of the blend are those of least squared error. Forests and densities are not in the
+    default: they did not help trees and networks to predict numbers.
     """
 
     network_class = GILRegressor
@@ -118,9 +119,10 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
                 raise ParameterError(
                     f"families names {name!r}, and X are series",
                     "Series have some ten summaries per column, which follow from each other",
-                    "Choose among 'trees' and 'network'",
+                    "Choose among 'trees', 'forest' and 'network'",
                 )
-        return [name for name in super()._names(task) if name != "density"]
+        names = super()._names(task)
+        return [name for name in names if name in (self.families or ("trees", "network"))]
 
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
         """Summaries of the series for all but the networks."""
@@ -133,11 +135,13 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
         return self.encoder_.known_columns()
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
+        # Categories of the steps are strings in their summaries.
+        if name == "forest":
+            return ForestFamily()
         if name != "trees":
             return super()._new_family(name, seed)
         fast = self.quality == "fast"
         growths = _summary_growths(self.encoder_.n_columns)
-        # Categories of the steps are strings in their summaries.
         return TreeFamily(growths=growths[:1] if fast else growths, n_folds=3 if fast else 5)
 
     def _network(self, seed: int | None = None) -> GILEstimator:

@@ -1,7 +1,7 @@
 """Families of models that predict without imputing, and how they are pooled.
 
 A family has `fit(task)`, which returns out-of-fold predictions, and `predict(inputs)`; see
-`FamilyTask`. Networks are in `imputefree.gil`; here are trees and densities.
+`FamilyTask`. Networks are in `imputefree.gil`; here are trees, forests and densities.
 """
 
 from ._density_family import DensityFamily
@@ -9,6 +9,7 @@ from ._density_inputs import DensityInputs
 from ._factor_inputs import FactorInputs, OnFactors
 from ._factor_mixture import FactorMixture
 from ._family import FamilyTask
+from ._forest_family import NO_SHARE, ForestFamily
 from ._pooling import Pool
 from ._product_mixture import Background, Mixture
 from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
@@ -16,12 +17,14 @@ from ._tree_family import Growth, TreeFamily
 
 __all__ = [
     "NEARLY_ZERO",
+    "NO_SHARE",
     "Background",
     "DensityFamily",
     "DensityInputs",
     "FactorInputs",
     "FactorMixture",
     "FamilyTask",
+    "ForestFamily",
     "Growth",
     "Mixture",
     "OnFactors",

@@ -46,10 +46,12 @@ class FamilyTask:
         return self.n_classes if self.n_classes > 2 else 1
 
     def seconds_left(self) -> float:
-        """Time until the deadline, on the rank that has least; infinite if there is none."""
-        if self.deadline is None:
-            return np.inf
-        return min(current_ranks().gather(self.deadline - time.monotonic()))
+        """Time until the deadline; infinite if there is none."""
+        return np.inf if self.deadline is None else self.deadline - time.monotonic()
+
+    def is_late(self) -> bool:
+        """Whether time is up on any rank; for what all ranks do alike."""
+        return self.deadline is not None and current_ranks().total(self.seconds_left() <= 0) > 0
 
     def seeing(self, inputs: Any) -> FamilyTask:
         """The same task with other inputs, one row for each of these."""

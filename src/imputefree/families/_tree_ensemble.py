@@ -93,23 +93,41 @@ class TreeEnsemble:
 
     # ---- from and to LightGBM
     @classmethod
-    def of_booster(cls, booster: lightgbm.Booster) -> TreeEnsemble:
-        """The trees up to the best iteration.
+    def of_booster(cls, booster: lightgbm.Booster, iterations: int = -1) -> TreeEnsemble:
+        """The trees of the first iterations, or of all; those of a forest add up to their mean.
 
         A column without gaps in training has no side for them: they go where most rows went.
         """
-        best = booster.best_iteration if booster.best_iteration > 0 else None
-        text = booster.model_to_string(num_iteration=best or -1)
-        trees = [_read_tree(part) for part in text.split("\nTree=")[1:]]
+        head, *texts = booster.model_to_string(num_iteration=iterations).split("\nTree=")
+        trees = [_read_tree(text) for text in texts]
         joined = {name: np.concatenate([tree[name] for tree in trees]) for name in DTYPES}
         outputs = booster.num_model_per_iteration()
-        return cls.of_arrays(joined, booster.num_feature(), outputs)
+        ensemble = cls.of_arrays(joined, booster.num_feature(), outputs)
+        is_forest = "average_output" in head.splitlines()
+        return ensemble.scaled(outputs / len(trees)) if is_forest else ensemble
 
     @classmethod
     def sum_of(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
         """One ensemble that adds up to these."""
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in DTYPES}
         return cls(**joined, n_inputs=parts[0].n_inputs, n_outputs=parts[0].n_outputs)
+
+    @classmethod
+    def side_by_side(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
+        """One ensemble with an output for each of these, which have one output and T trees each."""
+        trees, count = len(parts[0].splits), len(parts)
+        joined = cls.sum_of(parts)
+        order = np.arange(trees * count).reshape(count, trees).T.ravel()  # by tree, then by output
+        moved = {}
+        for name in DTYPES:
+            array = getattr(joined, name)
+            if name in PER_TREE:
+                moved[name] = array[order]
+            else:
+                counts = joined.splits if name in PER_SPLIT else joined.leaves
+                blocks = np.split(array, np.cumsum(counts)[:-1])
+                moved[name] = np.concatenate([blocks[tree] for tree in order])
+        return cls(**moved, n_inputs=joined.n_inputs, n_outputs=count)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, for a model file."""
@@ -181,6 +199,7 @@ DTYPES: dict[str, Any] = {
     "splits": np.int32,
     "leaves": np.int32,
 }
+PER_TREE = ("splits", "leaves")
 PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right")
 
 

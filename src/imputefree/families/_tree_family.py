@@ -9,18 +9,18 @@ LightGBM's own splits of categories, and every split is a threshold (see docs/ar
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import lightgbm
 import numpy as np
 
 from .._ranks import current_ranks
-from ..data import Columns, TableEncoder
+from ..data import Columns, Fold, TableEncoder
 from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
 
-PATIENCE = 30  # trees without a lower loss on the held-out rows
 MAX_TREES = 2000
 BINNED_ROWS = 50_000  # that decide where the bins of an input begin
 MANY_ROWS = 10_000  # of fewer, one thread grows trees faster than several
@@ -31,6 +31,7 @@ class Growth:
     """How trees grow; the fields are LightGBM's parameters of these names."""
 
     learning_rate: float = 0.05
+    early_stopping_round: int = 30  # trees without a lower loss on the held-out rows
     num_leaves: int = 16
     min_data_in_leaf: int = 10
     lambda_l2: float = 1.0
@@ -40,14 +41,22 @@ class Growth:
     extra_trees: bool = False  # one random threshold per input, instead of the best
 
 
-GROWTHS = (Growth(), Growth(extra_trees=True))
+def usual_growths(n_rows: int) -> tuple[Growth, Growth]:
+    """Best thresholds and random ones. Few rows are learned as well in larger steps."""
+    steps = Growth() if n_rows >= MANY_ROWS else Growth(0.1, early_stopping_round=15)
+    return steps, replace(steps, extra_trees=True)
 
 
 class TreeFamily:
     """Trees of every growth on every fold; their raw outputs are averaged.
 
+    The folds of a small table grow together, until the mean of their losses stops falling. If each
+    fold stopped at its own best, by a handful of rows, out-of-fold predictions would look better
+    than they are. Those of a large table grow one after the other, so that some are done when time
+    is up.
+
     categorical_features : as for `TableEncoder`
-    growths : kinds of trees
+    growths : kinds of trees; None for `usual_growths`
     n_folds : on how many of the folds trees are grown
 
     Fitted: encoder, trees (a `TreeEnsemble`), n_classes.
@@ -60,7 +69,7 @@ class TreeFamily:
     def __init__(
         self,
         categorical_features: Any = "auto",
-        growths: tuple[Growth, ...] = GROWTHS,
+        growths: Sequence[Growth] | None = None,
         n_folds: int = 5,
     ) -> None:
         self.categorical_features = categorical_features
@@ -73,33 +82,72 @@ class TreeFamily:
         self.encoder.fit(task.examples.training_inputs())
         self.n_classes = task.n_classes
         inputs = self.encoder.numbers(task.examples.inputs)
-        jobs = [(fold, growth) for fold in task.folds[: self.n_folds] for growth in self.growths]
-        binned, longest = _binned(task, inputs), 0.0
+        jobs, binned, longest = self._jobs(task), _binned(task, inputs), 0.0
 
-        def grow(number: int) -> tuple[np.ndarray, np.ndarray, TreeEnsemble] | None:
+        def grow(number: int) -> list[tuple[np.ndarray, np.ndarray, TreeEnsemble]]:
             nonlocal longest
             begun = time.monotonic()
-            if longest and task.deadline is not None and task.deadline - begun < longest:
-                return None  # few trees that are done are better than many that are not
-            (train, validation), growth = jobs[number]
-            trees = _grow(task, binned, train, validation, growth, task.seed + number)
-            predicted = trees.predict(inputs[validation])
+            if longest and task.seconds_left() < longest:
+                return []  # few trees that are done are better than many that are not
+            folds, growth = jobs[number]
+            grown = self._grow(task, binned, folds, growth, task.seed + number * len(task.folds))
+            held_out = [validation for _, validation in folds]
+            predicted = [t.predict(inputs[v]) for t, v in zip(grown, held_out, strict=True)]
             longest = max(longest, time.monotonic() - begun)
-            return validation, predicted, trees
+            return list(zip(held_out, predicted, grown, strict=True))
 
-        grown = [done for done in current_ranks().share(grow, range(len(jobs))) if done]
+        done = [part for parts in current_ranks().share(grow, range(len(jobs))) for part in parts]
         total, counts = np.zeros((len(inputs), task.n_outputs)), np.zeros(len(inputs))
-        for validation, predicted, _ in grown:
+        for validation, predicted, _ in done:
             total[validation] += predicted
             counts[validation] += 1
-        self.trees = TreeEnsemble.sum_of([trees.scaled(1 / len(grown)) for *_, trees in grown])
+        self.trees = TreeEnsemble.sum_of([trees.scaled(1 / len(done)) for *_, trees in done])
         with np.errstate(invalid="ignore"):
-            return link(total / counts[:, None], task.n_classes)
+            return self._link(total / counts[:, None])
 
     def predict(self, columns: Columns) -> np.ndarray:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
-        return link(self.trees.predict(self.encoder.numbers(columns)), self.n_classes)
+        return self._link(self.trees.predict(self.encoder.numbers(columns)))
 
+    def _jobs(self, task: FamilyTask) -> list[tuple[list[Fold], Any]]:
+        """What is grown, in turn: folds that grow together, and how."""
+        folds, rows = task.folds[: self.n_folds], len(task.target)
+        together = [folds] if rows < MANY_ROWS else [[fold] for fold in folds]
+        growths = self.growths or usual_growths(rows)
+        return [(some, growth) for some in together for growth in growths]
+
+    def _grow(
+        self,
+        task: FamilyTask,
+        binned: lightgbm.Dataset,
+        folds: list[Fold],
+        growth: Any,
+        seed: int,
+    ) -> list[TreeEnsemble]:
+        """Trees per fold, until the mean loss on held-out rows stops falling or time is up."""
+        objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
+        options = asdict(growth) | {"objective": objective, "num_class": task.n_outputs}
+        patience = options.pop("early_stopping_round")
+        boosters = []
+        for number, (train, validation) in enumerate(folds):
+            options["min_data_in_leaf"] = min(growth.min_data_in_leaf, max(len(train) // 10, 1))
+            boosters.append(booster(options, rows_of(binned, train), seed + number))
+            boosters[-1].add_valid(rows_of(binned, validation), "held out")
+        least, best = np.inf, 0
+        for count in range(1, MAX_TREES + 1):
+            done = [tree.update() for tree in boosters]
+            loss = float(np.mean([tree.eval_valid()[0][2] for tree in boosters]))
+            if loss < least:
+                least, best = loss, count
+            if count - best >= patience or all(done) or task.seconds_left() <= 0:
+                break
+        return [TreeEnsemble.of_booster(tree, best) for tree in boosters]
+
+    def _link(self, raw: np.ndarray) -> np.ndarray:
+        """Predictions from sums of leaves."""
+        return link(raw, self.n_classes)
+
+    # ---- files
     def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         """What a model file holds: arrays by name, and the rest as plain JSON types."""
         arrays |= self.trees.arrays()
@@ -122,56 +170,30 @@ def _binned(task: FamilyTask, inputs: np.ndarray) -> lightgbm.Dataset:
     options = {
         "bin_construct_sample_cnt": BINNED_ROWS,
         "feature_pre_filter": False,  # it would depend on how trees grow
-        "num_threads": _n_threads(inputs),
+        "num_threads": _n_threads(len(inputs)),
         "verbosity": -1,
     }
     binned = lightgbm.Dataset(inputs, task.target, weight=task.weight, params=options)
     return binned.construct()
 
 
-def _n_threads(inputs: np.ndarray) -> int:
-    return 1 if len(inputs) < MANY_ROWS else 0  # 0: all cores
+def _n_threads(n_rows: int) -> int:
+    return 1 if n_rows < MANY_ROWS else 0  # 0: all cores
 
 
-def _grow(
-    task: FamilyTask,
-    binned: lightgbm.Dataset,
-    train: np.ndarray,
-    validation: np.ndarray,
-    growth: Growth,
-    seed: int,
-) -> TreeEnsemble:
-    """Trees on some rows, until the loss on others stops falling or time is up."""
-    objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
-    options = asdict(growth) | {
-        "objective": objective,
-        "min_data_in_leaf": min(growth.min_data_in_leaf, max(len(train) // 10, 1)),
-        "num_class": task.n_outputs,
+def rows_of(binned: lightgbm.Dataset, rows: np.ndarray) -> lightgbm.Dataset:
+    """Some of the rows, in their order."""
+    return binned.subset(np.sort(rows).tolist()).construct()
+
+
+def booster(options: dict[str, Any], train: lightgbm.Dataset, seed: int) -> lightgbm.Booster:
+    """A booster without trees; equal seeds give equal trees."""
+    options = options | {
         "bagging_freq": 1,
         "seed": seed,
         "deterministic": True,
         "force_row_wise": True,
-        "num_threads": _n_threads(task.target),
+        "num_threads": _n_threads(train.num_data()),
         "verbosity": -1,
     }
-    callbacks: list[Any] = [lightgbm.early_stopping(PATIENCE, verbose=False)]
-    if task.deadline is not None:
-        callbacks.append(_stop_at(task.deadline))
-    booster = lightgbm.train(
-        options,
-        binned.subset(np.sort(train).tolist()),
-        MAX_TREES,
-        valid_sets=[binned.subset(np.sort(validation).tolist())],
-        callbacks=callbacks,
-    )
-    return TreeEnsemble.of_booster(booster)
-
-
-def _stop_at(deadline: float) -> Any:
-    """A callback of LightGBM that ends growing at this time of the monotonic clock."""
-
-    def stop(env: Any) -> None:
-        if time.monotonic() > deadline:
-            raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
-
-    return stop
+    return lightgbm.Booster(options, train)

@@ -101,7 +101,8 @@ def weighted_linear(
     Without a tap it is an ordinary layer, and still faster for batched members: its weight
     gradient comes out in the weight's memory layout, where baddbmm's has to be copied.
 
-    Shapes: values (..., B, D), weight (..., E, D), bias (..., 1, E) or None -> (..., B, E).
+    Shapes: values (..., B, D), weight (..., E, D), bias (..., 1, E) or None -> (..., B, E). Without
+    a tap, values (1, B, D) are those of all K members.
 
     >>> x, w = torch.tensor([[3.0, 5.0]]), torch.zeros(1, 2, requires_grad=True)
     >>> tap = ImportanceTap()
@@ -113,6 +114,8 @@ def weighted_linear(
     """
     if tap is not None:
         tap.inputs = values.detach()
-    elif bias is not None and values.ndim == weight.ndim == 3 and len(weight) == 1:  # one member
-        return F.linear(values.squeeze(0), weight.squeeze(0), bias.view(-1)).unsqueeze(0)
+    elif bias is not None and values.ndim == weight.ndim == 3 and len(values) == 1:
+        # One member, or the same rows for all: one product for all of them.
+        out = F.linear(values[0], weight.flatten(0, 1), bias.flatten())
+        return out.unflatten(1, (len(weight), -1)).transpose(0, 1)
     return _WeightedLinear.apply(values, weight, bias, tap)

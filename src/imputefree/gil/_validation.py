@@ -24,8 +24,9 @@ def chunks(
     `width` is the number of values per row (or step), if that is more than the network needs.
     Series should be sorted by length, or padding costs time.
     """
-    width = max(predictor.inputs, predictor.n_features, width)
-    budget = CHUNK_ENTRIES // len(rows)  # numbers per member
+    features = predictor.n_features * predictor.members // len(rows)
+    width = max(predictor.inputs, features, width)
+    budget = CHUNK_ENTRIES // len(rows)  # numbers per row of indices
     beside = 0 if data.summaries is None else data.summaries.shape[1]
     start = 0
     while start < rows.shape[1]:
@@ -40,12 +41,15 @@ def chunks(
         start = chunk.stop
 
 
-def every_row(predictor: Predictor, data: TrainingData) -> Tensor:
-    """Indices of all rows (or series, short ones first) for every member; (K, n)."""
+def every_row(predictor: Predictor, data: TrainingData, shared: bool = False) -> Tensor:
+    """Indices of all rows (or series, short ones first) for every member; (K, n).
+
+    shared : (1, n) for tables, where one batch of rows serves all members
+    """
     rows = torch.arange(data.n_rows, device=data.values.device)
     if data.lengths is not None:
-        rows = data.lengths.argsort(stable=True)
-    return rows.expand(predictor.members, -1)
+        return data.lengths.argsort(stable=True).expand(predictor.members, -1)
+    return rows.expand(1 if shared else predictor.members, -1)
 
 
 @torch.no_grad()
@@ -54,7 +58,7 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
     n_labels = len(data.values) if data.per_step else data.n_rows
     width = predictor.n_features if features else predictor.outputs
     out = data.values.new_empty(predictor.members, n_labels, width)
-    for _, batch in chunks(predictor, data, every_row(predictor, data)):
+    for _, batch in chunks(predictor, data, every_row(predictor, data, shared=True)):
         zeta, values = predictor.see(batch)
         if features:
             values = predictor.labelled(zeta, batch.lengths)

@@ -192,15 +192,15 @@ def _held(array: np.ndarray, rng: np.random.Generator, lengths: np.ndarray) -> n
 
 def _near_thresholds(model: Any) -> dict[str, np.ndarray]:
     """By column, the thresholds of the trees and the next larger numbers, on their other side."""
-    family = getattr(model, "families_", {}).get("trees")
-    if family is None:
-        return {}
-    encoder, trees = family.encoder, family.trees
-    finite = np.abs(trees.threshold) < LONGEST  # others only ask whether there is a value
-    column = np.where(finite, encoder.input_columns[trees.feature], -1)
-    by_column = {
-        name: np.unique(trees.threshold[column == j]) for j, name in enumerate(encoder.names)
-    }
+    families = getattr(model, "families_", {})
+    by_column: dict[str, np.ndarray] = {}
+    for family in (families[name] for name in ("trees", "forest") if name in families):
+        encoder, trees = family.encoder, family.trees
+        finite = np.abs(trees.threshold) < LONGEST  # others only ask whether there is a value
+        column = np.where(finite, encoder.input_columns[trees.feature], -1)
+        for j, name in enumerate(encoder.names):
+            at = np.append(by_column.get(name, []), trees.threshold[column == j])
+            by_column[name] = np.unique(at)
     return {name: np.append(at, np.nextafter(at, np.inf)) for name, at in by_column.items()}
 
 

@@ -26,6 +26,7 @@ FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
     "factors": lambda g, family, x: predict_rows(
         g, family.family.model, factors(g, family.factors, x)
     ),
+    "forest": predict_trees,
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from ..data import Number
-from ..families import NEARLY_ZERO, TreeEnsemble, TreeFamily
+from ..families import NEARLY_ZERO, NO_SHARE, ForestFamily, TreeEnsemble, TreeFamily
 from ._graph import DOUBLE, ML_DOMAIN, Graph
 from ._onnx_encoders import entry_values, pick
 from ._onnx_networks import shares_of
@@ -30,7 +30,12 @@ def predict_trees(g: Graph, family: TreeFamily, x: str) -> str:
     inputs = g("Where", seen, entry_values(g, plans, x), np.nan)
     attributes = ensemble_attributes(family.trees)
     raw = g("TreeEnsembleRegressor", inputs, domain=ML_DOMAIN, **attributes)
-    return shares_of(g, g("Cast", raw, to=DOUBLE), family.n_classes)
+    raw = g("Cast", raw, to=DOUBLE)
+    if not (isinstance(family, ForestFamily) and family.n_classes):
+        return shares_of(g, raw, family.n_classes)
+    shares = g("Concat", g("Sub", 1.0, raw), raw, axis=-1) if family.n_classes == 2 else raw
+    shares = g("Add", shares, NO_SHARE)
+    return g("Div", shares, g("ReduceSum", shares, np.array([1]), keepdims=1))
 
 
 def ensemble_attributes(trees: TreeEnsemble) -> dict[str, Any]:

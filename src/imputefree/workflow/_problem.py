@@ -31,7 +31,7 @@ class Request:
     task : "classification", "regression", or None: inferred from the target
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
-    model : "blend", or one family of it: "network", "trees" or "density"
+    model : "blend", or one family of it: "network", "trees", "forest" or "density"
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
     quick : one split, and trees alone or few epochs
@@ -83,7 +83,7 @@ class Request:
             raise ParameterError(fact, rule, "Leave it out, or choose another --model")
         if self.model == "density" and self.id:
             rule = "Densities are for tables"
-            remedy = "Choose --model blend, trees or network"
+            remedy = "Choose --model blend, trees, forest or network"
             raise ParameterError("--model density was given for series", rule, remedy)
 
     @property

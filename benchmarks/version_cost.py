@@ -1,0 +1,95 @@
+"""Is the default network cheaper than that of an earlier version, and at least as good?
+
+The same training rows for both, in processes of one thread that take turns: the CPU time of
+`GILClassifier(random_state=…).fit`, and the log-loss on rows that it did not see. A made task (see
+table_tasks.py); limits: a half of the CPU time at 500 rows, a quarter at 10,000, an eighth at
+100,000, at a log-loss that is not higher by more than its standard error. Exits 1 if one is over.
+
+    git worktree add ../version-0.1.0 40324b4
+    python -m benchmarks.version_cost ../version-0.1.0 [--rows 500 10000 100000] [--rounds 3]
+        [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measuring import commit, write
+from benchmarks.table_tasks import task
+
+LIMITS = {500: 1 / 2, 10_000: 1 / 4, 100_000: 1 / 8}  # of the CPU time, by rows
+TEST_ROWS = 20_000
+WORKER = """
+import json, sys, time, warnings
+import numpy as np, torch
+torch.set_num_threads(1)
+from imputefree import GILClassifier
+warnings.simplefilter("ignore")
+data, seed = np.load(sys.argv[1]), int(sys.argv[2])
+GILClassifier(random_state=0, max_iter=2).fit(data["X"][:60], data["y"][:60])  # loads everything
+start = time.process_time()
+model = GILClassifier(random_state=seed).fit(data["X"], data["y"])
+cpu = time.process_time() - start
+shares = model.predict_proba(data["X_test"])[np.arange(len(data["y_test"])), data["y_test"]]
+losses = -np.log(np.maximum(shares, 1e-12))
+print(json.dumps([cpu, losses.mean(), losses.std() / len(losses) ** 0.5]))
+"""
+
+
+def fit(tree: Path, data: str, seed: int) -> list[float]:
+    """CPU seconds, log-loss and its standard error of a fit by the sources of a tree."""
+    environment = os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-c", WORKER, data, str(seed)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def compare(old: Path, rows: int, rounds: int) -> dict[str, Any]:
+    """Medians over rounds of both versions, printed."""
+    part, trees = task(f"made {rows}x20").part(0), {"old": old, "new": Path(__file__).parents[1]}
+    results: dict[str, list[list[float]]] = {name: [] for name in trees}
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        test = {"X_test": part.X_test[:TEST_ROWS], "y_test": part.y_test[:TEST_ROWS]}
+        np.savez(file, X=part.X, y=part.y, **test)
+        file.flush()
+        for seed in range(rounds):
+            for name, tree in trees.items():
+                results[name].append(fit(tree, file.name, seed))
+    middle = {
+        name: [*map(statistics.median, zip(*of, strict=True))] for name, of in results.items()
+    }
+    ratio, worse = (middle["new"][0] / middle["old"][0], middle["new"][1] - middle["old"][1])
+    over = ratio > LIMITS.get(rows, 1.0) or worse > middle["new"][2]
+    print(
+        f"{rows} rows: {ratio:.3f}x the CPU time (limit {LIMITS.get(rows, 1.0):g}):"
+        f" {middle['new'][0]:.1f} s, was {middle['old'][0]:.1f} s; log-loss"
+        f" {middle['new'][1]:.4f}, was {middle['old'][1]:.4f}{'  OVER' * over}",
+        flush=True,
+    )
+    return {"rows": rows, "ratio": ratio, **middle, "over": over}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("old", type=Path, help="work tree of the earlier version")
+    parser.add_argument("--rows", type=int, nargs="+", default=list(LIMITS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    options = parser.parse_args()
+    results = [compare(options.old.resolve(), rows, options.rounds) for rows in options.rows]
+    write(options.json, "torch", commit=commit(), results=results)
+    return int(any(result["over"] for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Random forests, grown by LightGBM on gaps as they are: large trees that do not know each other.
+
+On small tables they are wrong elsewhere than boosted trees (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+from ..data import Fold
+from ._family import FamilyTask
+from ._tree_ensemble import TreeEnsemble
+from ._tree_family import TreeFamily, booster, rows_of
+
+N_TREES, N_TREES_PER_CLASS = 60, 20  # per fold; the second if there are more than two classes
+FOREST = {
+    "boosting": "rf",
+    "objective": "regression",  # squared error, of classes too: a leaf holds a share of its rows
+    "num_leaves": 64,
+    "min_data_in_leaf": 3,
+    "min_sum_hessian_in_leaf": 0.0,
+    "feature_fraction_bynode": 0.3,
+    "bagging_fraction": 0.8,
+}
+NO_SHARE = 1e-9  # added to every class, lest a row belong to none
+
+
+class ForestFamily(TreeFamily):
+    """A forest on every fold; a tree predicts the mean of a leaf, the forest that of its trees.
+
+    Of two classes, the mean is the share of the second. Of more, every class has trees of its own
+    that tell it from the others, and their shares are divided by the sum.
+
+    categorical_features, n_folds : as for `TreeFamily`
+    """
+
+    def __init__(self, categorical_features: Any = "auto", n_folds: int = 5) -> None:
+        super().__init__(categorical_features, (), n_folds)
+
+    def _jobs(self, task: FamilyTask) -> list[tuple[list[Fold], Any]]:
+        return [([fold], FOREST) for fold in task.folds[: self.n_folds]]
+
+    def _grow(
+        self,
+        task: FamilyTask,
+        binned: lightgbm.Dataset,
+        folds: list[Fold],
+        growth: Any,
+        seed: int,
+    ) -> list[TreeEnsemble]:
+        """The forest of a fold; fewer trees if time is up."""
+        ((rows, _),) = folds
+        rows = np.sort(rows)
+        train, target = rows_of(binned, rows), task.target[rows]
+        weight = None if task.weight is None else task.weight[rows]
+        boosters, means = [], []
+        for output in range(task.n_outputs):
+            label = target == output if task.n_classes > 2 else target
+            train.set_label(label)
+            boosters.append(booster(growth, train, seed))
+            means.append(np.average(label, weights=weight))
+        for _ in range(N_TREES if len(boosters) == 1 else N_TREES_PER_CLASS):
+            for forest in boosters:
+                forest.update()
+            if task.seconds_left() <= 0:
+                break
+        forests = [
+            _with_mean(TreeEnsemble.of_booster(forest), mean)
+            for forest, mean in zip(boosters, means, strict=True)
+        ]
+        return [TreeEnsemble.side_by_side(forests)]
+
+    def _link(self, raw: np.ndarray) -> np.ndarray:
+        """Shares of the classes, which add up to 1; numbers as they are."""
+        if not self.n_classes:
+            return raw
+        shares = NO_SHARE + (np.column_stack([1 - raw, raw]) if self.n_classes == 2 else raw)
+        return shares / shares.sum(1, keepdims=True)
+
+
+def _with_mean(forest: TreeEnsemble, mean: float) -> TreeEnsemble:
+    """Let trees that found no split predict the mean of all rows; LightGBM's predict 0."""
+    value, roots = forest.value.copy(), np.cumsum(forest.leaves) - forest.leaves
+    value[roots[forest.splits == 0]] = mean / len(forest.splits)
+    return replace(forest, value=value)

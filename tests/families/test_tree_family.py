@@ -1,0 +1,95 @@
+"""Boosted trees on folds: when they stop, and what is left if time is up."""
+
+from __future__ import annotations
+
+import lightgbm
+import numpy as np
+import pytest
+
+from imputefree.data import Examples, draw_folds, read_columns
+from imputefree.families import FamilyTask, Growth, TreeFamily
+
+GROWTH = Growth(learning_rate=0.3, early_stopping_round=5)
+
+
+def made(n=150, deadline=None):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    folds = draw_folds(4, np.random.default_rng(0), y)
+    return X, y, FamilyTask(Examples.read(read_columns(X), y, None), y, 2, folds, 3, deadline)
+
+
+def losses(X, y, fold, number, trees=60):
+    """Loss on the held-out rows of a fold after each tree, by LightGBM alone."""
+    options = {
+        "objective": "binary",
+        "learning_rate": 0.3,
+        "num_leaves": 16,
+        "min_data_in_leaf": 10,
+        "lambda_l2": 1.0,
+        "feature_fraction_bynode": 0.5,
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "seed": 3 + number,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "feature_pre_filter": False,
+        "verbosity": -1,
+    }
+    whole, kept = lightgbm.Dataset(X, y, params=options).construct(), {}
+    train, held_out = (whole.subset(np.sort(rows).tolist()) for rows in fold)
+    keep = lightgbm.record_evaluation(kept)
+    lightgbm.train(options, train, trees, [held_out], callbacks=[keep])
+    return np.array(kept["valid_0"]["binary_logloss"])
+
+
+def stop(curve, patience=5):
+    """How many trees are kept: the least loss before `patience` trees without a lower one."""
+    for count in range(1, len(curve) + 1):
+        if count - 1 - curve[:count].argmin() >= patience:
+            return int(curve[:count].argmin()) + 1
+    raise AssertionError("the loss never stops falling")
+
+
+def test_folds_of_a_small_table_stop_at_the_least_mean_loss():
+    X, y, task = made()
+    family = TreeFamily(growths=[GROWTH])
+    family.fit(task)
+    curves = np.array([losses(X, y, fold, k) for k, fold in enumerate(task.folds)])
+    assert len(family.trees.splits) == 4 * stop(curves.mean(0))
+
+
+def test_folds_of_a_large_table_stop_one_by_one(monkeypatch):
+    X, y, task = made()
+    monkeypatch.setattr("imputefree.families._tree_family.MANY_ROWS", 100)
+    seeds = [number * len(task.folds) for number in range(4)]
+    counts = [stop(losses(X, y, fold, s)) for s, fold in zip(seeds, task.folds, strict=True)]
+    assert len(set(counts)) > 1
+    family = TreeFamily(growths=[GROWTH])
+    family.fit(task)
+    assert len(family.trees.splits) == sum(counts)
+
+
+def test_out_of_fold_predictions_do_not_see_their_rows():
+    """Classes at random: held-out rows cannot be told, whereas rows of training can."""
+    X, y, task = made(400)
+    y = np.random.default_rng(1).integers(0, 2, 400)
+    task = FamilyTask(Examples.read(read_columns(X), y, None), y, 2, task.folds, 3)
+    family = TreeFamily(growths=[Growth(0.3, early_stopping_round=1000)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("imputefree.families._tree_family.MAX_TREES", 40)
+        held_out = family.fit(task)
+    agrees = (held_out.argmax(1) == y).mean()
+    assert 0.4 < agrees < 0.62
+    assert (family.predict(read_columns(X)).argmax(1) == y).mean() > agrees
+
+
+def test_time_that_is_up_leaves_one_tree_per_fold_of_the_first_growth():
+    X, _, task = made(deadline=0.0)
+    family = TreeFamily()
+    family.fit(task)
+    assert len(family.trees.splits) == len(task.folds)
+    assert np.isfinite(family.predict(read_columns(X))).all()

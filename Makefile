@@ -51,6 +51,7 @@ bench: $(VENV)/.dev
 	$(RUN) benchmarks/step_cost.py
 	$(RUN) benchmarks/sequence_step_cost.py
 	$(RUN) benchmarks/ddpg_memory.py
+	$(RUN) benchmarks/ranks_cost.py # needs two free cores
 	$(RUN) -m benchmarks.misleading_columns
 	$(RUN) benchmarks/mimic3_memory.py
 	$(RUN) benchmarks/predict_memory.py

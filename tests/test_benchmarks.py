@@ -98,6 +98,13 @@ def test_predict_cost(run):
     assert code == int("SHORT" in printed or "OVER" in printed)
 
 
+def test_ranks_cost(run):
+    code, printed, record = run("ranks_cost", "--rows", 1000, "--epochs", 1, "--rounds", 1)
+    assert "training" in printed
+    assert len(record["rows_per_second"]) == 2
+    assert code == int("SHORT" in printed)
+
+
 def test_misleading_columns(run):
     code, printed, record = run("misleading_columns", "--policies", "none", "random", "--seeds", 0)
     assert code == 0, printed

@@ -48,7 +48,7 @@ class Expansion:
 
     def __init__(self, plans: Sequence[Any], indicators: Sequence[int], n_others: int = 0) -> None:
         self.n_others, columns = n_others, columns_by_kind(plans)
-        self._columns = columns
+        self._columns = {kind: torch.tensor(of, dtype=torch.long) for kind, of in columns.items()}
         of_parts = [j for kind in KINDS for j in columns[kind]]
         self.part_columns = torch.tensor(of_parts, dtype=torch.long)
         first = [of_parts.index(j) for j in range(len(plans))]  # tells whether a column is missing
@@ -61,8 +61,9 @@ class Expansion:
         self._knots = _Knots([plans[j].knots for j in columns["score"]])
         self._scores = _stacked([plans[j].scores for j in columns["score"]])
         self._edges = _Knots([plans[j].edges for j in columns["bin"]])
-        self._levelled = [j for j in columns["level"] if isinstance(plans[j], Number)]
-        self._levels = _stacked([plans[j].levels for j in self._levelled])
+        counted = [i for i, j in enumerate(columns["level"]) if isinstance(plans[j], Number)]
+        self._levelled = counted  # numbers, among the columns with levels
+        self._levels = _stacked([plans[columns["level"][i]].levels for i in counted])
         self._n_direct = len(columns["value"]) + len(columns["score"])  # parts that are inputs
         bin_sizes = [plans[j].bin_size for j in columns["bin"]]
         level_sizes = [getattr(plans[j], "level_size", 1.0) for j in columns["level"]]
@@ -107,25 +108,27 @@ class Expansion:
 
     def _kinds_of_parts(self, codes: Tensor) -> list[Tensor]:
         """The parts of each kind, all columns that have it side by side; (n, ·) float32."""
-        kinds, columns = [], self._columns
-        if columns["value"]:
-            values = codes[:, columns["value"]]
+        kinds = []
+        of = {kind: codes.index_select(1, j) for kind, j in self._columns.items() if len(j)}
+        if "value" in of:
+            values = of["value"]
             if self._scaled:  # as `scale` does
                 z = ((values - self._center) / self._spread).clamp_(-HARD_LIMIT, HARD_LIMIT)
                 values = z / (z / SOFT_LIMIT).square_().add_(1.0).sqrt_()
             kinds.append(values.clamp(-LARGEST, LARGEST))
-        if columns["score"]:
-            below, above, share = self._knots.positions(codes[:, columns["score"]])
+        if "score" in of:
+            below, above, share = self._knots.positions(of["score"])
             low, high = self._scores.gather(1, below), self._scores.gather(1, above)
             kinds.append(torch.lerp(low, high, share).mT)
-        if columns["bin"]:
-            below, _, share = self._edges.positions(codes[:, columns["bin"]])
+        if "bin" in of:
+            below, _, share = self._edges.positions(of["bin"])
             kinds.append((below + share).mT)
-        if columns["level"]:
+        if "level" in of:
+            levels = of["level"]
             if self._levelled:  # categories are coded by their level already
-                codes = codes.clone()
-                codes[:, self._levelled] = _level_numbers(self._levels, codes[:, self._levelled]).mT
-            kinds.append(codes[:, columns["level"]])
+                numbers = _level_numbers(self._levels, levels[:, self._levelled])
+                levels[:, self._levelled] = numbers.mT
+            kinds.append(levels)
         return [kind.float() for kind in kinds]
 
     # ---- parts -> inputs

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from .. import __version__, gil
 from .._progress import training_progress
+from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
 from ..data import Encoder, Examples, Fold, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
@@ -105,9 +106,8 @@ class GILEstimator(Engine, Parameters):
             begun = time.monotonic()
             HeldOut(self._loss(), data, held_out).predictions(self.predictor_)
             deadline -= 2 * (time.monotonic() - begun)  # it is done twice after the last step
-        with training_progress(
-            self.verbose, self._value("max_iter"), type(self).__name__
-        ) as report:
+        shown = self.verbose and current_ranks().rank == 0
+        with training_progress(shown, self._value("max_iter"), type(self).__name__) as report:
             trainer.run(
                 data,
                 train_rows,
@@ -321,6 +321,7 @@ class GILEstimator(Engine, Parameters):
         identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
             "device": str(data.values.device),
+            "processes": str(current_ranks().size),
         }
         return Checkpoint(Path(path), identity)
 

@@ -13,6 +13,7 @@ import torch
 from sklearn.base import BaseEstimator, is_classifier
 from torch import Tensor
 
+from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
 from ..data import Examples, draw_folds, remember_columns
 from ..families import (
@@ -176,7 +177,7 @@ class BlendEstimator(Engine, BlendParameters):
         few = np.arange(min(inputs.n_rows, TIMED_ROWS))
         self.encoder_.transform(inputs.rows(few))
         seconds = (time.monotonic() - begun) * inputs.n_rows / len(few)
-        return 2 * seconds > task.seconds_left()
+        return current_ranks().total(2 * seconds > task.seconds_left()) > 0
 
     def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
         """What families and pool would have said of rows that they did not learn from."""

@@ -74,7 +74,7 @@ class DensityFamily:
         self.models = {shape: [] for shape in SHAPES}
         raw = np.full((len(SHAPES), len(rows), outputs), np.nan)
         for number, (train, validation) in enumerate(task.folds[: self.n_folds]):
-            if number and task.seconds_left() <= 0:
+            if number and task.is_late():
                 break
             train, validation = (np.flatnonzero(np.isin(rows, r)) for r in (train, validation))
             if task.weight is not None:  # densities count rows, so these are drawn by weight
@@ -130,7 +130,7 @@ class DensityFamily:
             else:
                 base = Background(base.mean, everyone.variance)
                 model = self._analyser(rng)
-            models.append(model.fit(x, seen, base, stop=lambda: task.seconds_left() <= 0))
+            models.append(model.fit(x, seen, base, stop=task.is_late))
             model.dtype = np.dtype(np.float64)  # that of predictions
         return models
 

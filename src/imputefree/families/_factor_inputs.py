@@ -98,8 +98,7 @@ class OnFactors:
         """Learn factors from inputs alone, then fit the family; returns what that returns."""
         early = task.with_share(0.5)
         rng = np.random.default_rng(task.seed)
-        stop = lambda: early.seconds_left() <= 0  # noqa: E731
-        self.factors.fit(task.examples.training_inputs(), rng, stop)
+        self.factors.fit(task.examples.training_inputs(), rng, early.is_late)
         inputs = self.factors.transform(task.examples.inputs)
         return self.family.fit(replace(task, examples=replace(task.examples, inputs=inputs)))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
+from .._ranks import current_ranks
 from ..data import Examples, Fold
 
 
@@ -47,6 +48,10 @@ class FamilyTask:
     def seconds_left(self) -> float:
         """Time until the deadline; infinite if there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()
+
+    def is_late(self) -> bool:
+        """Whether time is up on any rank; for what all ranks do alike."""
+        return self.deadline is not None and current_ranks().total(self.seconds_left() <= 0) > 0
 
     def seeing(self, inputs: Any) -> FamilyTask:
         """The same task with other inputs, one row for each of these."""

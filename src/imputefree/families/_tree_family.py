@@ -16,6 +16,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 
+from .._ranks import current_ranks
 from ..data import Columns, Fold, TableEncoder
 from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
@@ -81,20 +82,26 @@ class TreeFamily:
         self.encoder.fit(task.examples.training_inputs())
         self.n_classes = task.n_classes
         inputs = self.encoder.numbers(task.examples.inputs)
-        total = np.zeros((len(inputs), task.n_outputs))
-        counts, kept = np.zeros(len(inputs)), []
-        binned, longest = _binned(task, inputs), 0.0
-        for number, (folds, growth) in enumerate(self._jobs(task)):
+        jobs, binned, longest = self._jobs(task), _binned(task, inputs), 0.0
+
+        def grow(number: int) -> list[tuple[np.ndarray, np.ndarray, TreeEnsemble]]:
+            nonlocal longest
             begun = time.monotonic()
-            if number and task.seconds_left() < longest:
-                break  # few trees that are done are better than many that are not
+            if longest and task.seconds_left() < longest:
+                return []  # few trees that are done are better than many that are not
+            folds, growth = jobs[number]
             grown = self._grow(task, binned, folds, growth, task.seed + number * len(task.folds))
-            for (_, validation), trees in zip(folds, grown, strict=True):
-                total[validation] += trees.predict(inputs[validation])
-                counts[validation] += 1
-            kept += grown
+            held_out = [validation for _, validation in folds]
+            predicted = [t.predict(inputs[v]) for t, v in zip(grown, held_out, strict=True)]
             longest = max(longest, time.monotonic() - begun)
-        self.trees = TreeEnsemble.sum_of([trees.scaled(1 / len(kept)) for trees in kept])
+            return list(zip(held_out, predicted, grown, strict=True))
+
+        done = [part for parts in current_ranks().share(grow, range(len(jobs))) for part in parts]
+        total, counts = np.zeros((len(inputs), task.n_outputs)), np.zeros(len(inputs))
+        for validation, predicted, _ in done:
+            total[validation] += predicted
+            counts[validation] += 1
+        self.trees = TreeEnsemble.sum_of([trees.scaled(1 / len(done)) for *_, trees in done])
         with np.errstate(invalid="ignore"):
             return self._link(total / counts[:, None])
 

@@ -34,7 +34,7 @@ class AdamW:
             ([torch.zeros_like(w) for w in weights], [torch.zeros_like(w) for w in weights])
             for weights, _ in self.groups
         ]
-        self.steps = torch.zeros(())
+        self.steps = torch.zeros((), device=self._device)
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
@@ -42,7 +42,7 @@ class AdamW:
         self.steps += 1
         for (weights, decay), (means, squares) in zip(self.groups, self.moments, strict=True):
             gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
-            steps = [self.steps.to(weights[0].device)] * len(weights)
+            steps = [self.steps] * len(weights)
             torch._fused_adamw_(
                 [w.data for w in weights],
                 gradients,
@@ -58,6 +58,10 @@ class AdamW:
                 eps=EPSILON,
                 maximize=False,
             )
+
+    @property
+    def _device(self) -> torch.device:
+        return self.groups[0][0][0].device
 
     def clear(self) -> None:
         """Forget the gradients."""
@@ -78,8 +82,8 @@ class AdamW:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The inverse of `state_dict`."""
-        self.steps = state["steps"]
-        device = self.groups[0][0][0].device
+        device = self._device
+        self.steps = state["steps"].to(device)
         self.moments = [
             ([m.to(device) for m in means], [s.to(device) for s in squares])
             for means, squares in state["moments"]

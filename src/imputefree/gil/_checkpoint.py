@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from .._files import replacing
+from .._ranks import current_ranks
 from ..errors import ModelFileError
 from ._training_data import Batches
 from ._validation import EarlyStopping
@@ -36,6 +37,8 @@ SHARE = 20  # writing takes at most about 1/20 of the time
 
 class Checkpoint:
     """A file that training rewrites from time to time and removes when it is done.
+
+    Of several ranks the first reads and writes it, for all.
 
     Parameters
     ----------
@@ -58,8 +61,11 @@ class Checkpoint:
         self.path, self.identity, self.seconds = path, identity, seconds
         self._due = time.monotonic() + seconds
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self) -> Any:
         """The state written last, None if there is no file."""
+        return current_ranks().first(self._read)
+
+    def _read(self) -> Any:
         if not self.path.exists():
             return None
         try:
@@ -83,14 +89,18 @@ class Checkpoint:
             )
         return state
 
-    def save_if_due(self, make_state: Callable[[], dict[str, Any]]) -> None:
+    def save_if_due(self, make_state: Callable[[], Any]) -> None:
         """Write the state if enough time has passed; a failed write leaves the last one."""
-        if time.monotonic() < self._due:
+        ranks = current_ranks()
+        if not ranks.first(lambda: time.monotonic() >= self._due):
+            return
+        state = make_state()
+        if ranks.rank:
             return
         begun = time.monotonic()
         try:
             with replacing(self.path) as place:
-                torch.save({"identity": self.identity, "state": make_state()}, place)
+                torch.save({"identity": self.identity, "state": state}, place)
         except (OSError, RuntimeError) as error:  # torch raises the latter for a full disk
             warnings.warn(
                 f"The checkpoint {self.path} cannot be written ({error}); training continues"
@@ -102,7 +112,8 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file: the fit is done."""
-        self.path.unlink(missing_ok=True)
+        if current_ranks().rank == 0:
+            self.path.unlink(missing_ok=True)
 
 
 def _unreadable(path: Path, reason: object) -> ModelFileError:
@@ -160,7 +171,7 @@ def load_state(
     """Restore all but the policy, which is restored after its start; returns the next epoch."""
     if stopping is not None:
         keep_members(state["stopping"]["present"])
-    trainer.steps = state["steps"]
+    trainer.steps, trainer.looked_at = state["steps"], state["looked_at"]
     trainer.history.update(state["history"])
     for name, part in _parts(trainer, batches, stopping).items():
         part.load_state_dict(state[name])

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from ._fused_layers import ACTIVATIONS, fused_layers
 from ._importance import ImportanceTap, weighted_linear
+from ._team import TeamGenerator
 from ._training_data import Batch
 
 
@@ -274,6 +275,13 @@ def bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Ge
     >>> mask.shape, round(mask.float().mean().item(), 2)
     (torch.Size([1000, 10]), 0.25)
     """
+    if isinstance(generator, TeamGenerator):
+        drawn = _bernoulli_mask(generator.whole(shape), probability, generator)
+        return generator.take(drawn, shape)
+    return _bernoulli_mask(shape, probability, generator)
+
+
+def _bernoulli_mask(shape: Sequence[int], probability: float, generator: torch.Generator) -> Tensor:
     count = math.prod(shape)
     draws = torch.empty((count + 7) // 8, dtype=torch.int64)
     draws.random_(-(2**63), None, generator=generator)

@@ -6,11 +6,11 @@ import copy
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import torch
@@ -19,11 +19,12 @@ from torch import Tensor
 from .._progress import EpochReport
 from ..errors import ParameterError
 from ._adamw import AdamW
-from ._checkpoint import Checkpoint, load_state, rng_state, set_rng_state, training_state
+from ._checkpoint import Checkpoint, digest, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
 from ._predictors import Loss, Predictor, bernoulli_mask
 from ._rewards import LossReward
+from ._team import Team, TeamGenerator
 from ._training_data import Batch, Batches, TrainingData
 from ._validation import EarlyStopping, HeldOut, update_average
 
@@ -60,7 +61,8 @@ class Trainer:
     """Trains the K networks of a predictor under a policy; `run` again to continue.
 
     The policy has its own random generator, so that under one seed all policies see the same
-    batches, dropout and initial weights.
+    batches, dropout and initial weights. Where several ranks train together, each has some members
+    and rows (see `Team`).
     """
 
     def __init__(
@@ -75,7 +77,9 @@ class Trainer:
     ) -> None:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
         self.settings = settings
-        self.generator, self.policy_generator = generator, policy_generator
+        self.team = Team(predictor.members)
+        self.generator = self.team.generator(generator)
+        self.policy_generator = self.team.generator(policy_generator)
         named = list(predictor.named_parameters())
         weights = [p for name, p in named if name.endswith("weight")]
         others = [p for name, p in named if not name.endswith("weight")]  # do not decay
@@ -104,8 +108,9 @@ class Trainer:
         From a checkpoint it continues as if it had never stopped. After `deadline`
         (`time.monotonic`) no new step begins.
         """
-        settings = self.settings
+        settings, members = self.settings, self.predictor.members
         self.interrupted = False
+        self.team.begin(members)
         labels, unbalanced = None, data
         if self.policy.wants_reward and self.reward.balanced:
             labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
@@ -113,55 +118,81 @@ class Trainer:
         batches = Batches(
             train_rows, settings.batch_size, self.generator, labels, self.loss.classes, lengths
         )
+        if not self.team.alone:
+            self._check_team(data, train_rows, batches.size)
         judged, validation, stopping = self.predictor, None, None
         if held_out is not None:
             if settings.averaging:
                 judged = self.average = copy.deepcopy(self.predictor)
-            validation = HeldOut(self.loss, unbalanced, held_out)
+            validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
             patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
             stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
 
-        def keep_members(kept: Tensor) -> None:
-            models = self.predictor, self.average, self.optimizer
-            for part in (*models, batches, validation, stopping):
+        def late() -> bool:
+            return deadline is not None and ranks.total(time.monotonic() > deadline) > 0
+
+        def keep_here(kept: Tensor) -> None:
+            for part in (self.predictor, self.average, self.optimizer, validation):
                 if part is not None:
                     part.keep_members(kept)
+            if stopping is not None:
+                stopping.here = self.team.mine
 
+        def keep_members(kept: Tensor) -> None:
+            for part in (batches, stopping):
+                if part is not None:
+                    part.keep_members(kept)
+            keep_here(self.team.keep_members(kept))
+
+        ranks = self.team.ranks
+        if len(self.team.mine) < members:
+            keep_here(self.team.mine)
         try:
-            self._resumed, first = checkpoint.read() if checkpoint else None, 0
-            if self._resumed is not None:
+            states, first = checkpoint.read() if checkpoint else None, 0
+            if states is not None:
+                self._resumed = states[ranks.rank]
                 first = load_state(self, self._resumed, batches, stopping, keep_members)
-            steps = self.algorithm_1(data, batches)
+            steps = self._iterations(data, batches)
             for epoch in range(first, epochs or settings.max_epochs):
                 with denormals_as_zero():
-                    figures = _means(_until(deadline, islice(steps, batches.steps)))
+                    figures = _means(_until(late, islice(steps, batches.steps)))
+                figures["loss"] = ranks.total(figures["loss"])
                 _check_finite(figures["loss"], epoch)
                 go_on = True
                 if stopping is not None and validation is not None:
-                    losses = validation.losses(judged)
+                    losses = self.team.everyone(validation.losses(judged))
                     figures["validation_loss"] = losses.mean().item()
                     go_on = stopping.update(losses, epoch)
                 for name, figure in figures.items():
                     self.history[name].append(figure)
                 if progress is not None:
                     progress(epoch, figures)
-                if not go_on or (deadline is not None and time.monotonic() > deadline):
+                if not go_on or late():
                     break
                 kept = stopping.still_searching() if stopping and self.policy.fixed else None
-                if kept is not None and len(kept) < self.predictor.members:
+                if kept is not None and len(kept) < self.team.members:
                     keep_members(kept)
                     steps = self._look_again(data, batches, kept)
                 if checkpoint is not None:
-                    checkpoint.save_if_due(partial(training_state, self, epoch, batches, stopping))
+                    checkpoint.save_if_due(partial(self._states, epoch, batches, stopping))
         except KeyboardInterrupt:
+            if not self.team.alone:
+                raise  # other ranks may be elsewhere
             self.interrupted = True
             if stopping and validation and stopping.best_loss.isinf().all():
                 # Within the first epoch: whatever was learned beats untrained weights.
                 stopping.update(validation.losses(judged), 0)
         self.policy.stop()
         self.average = None
+        self.team.begin(members)
         if stopping is not None:
+            stopping.best = self.team.collect(stopping.best)
             stopping.restore(self.predictor)
+        elif not self.team.alone:
+            weights = list(self.predictor.parameters())
+            for weight, whole in zip(weights, self.team.collect(weights), strict=True):
+                weight.data = whole
+            self.predictor.members = members
         if checkpoint is not None and not self.interrupted:
             checkpoint.remove()
 
@@ -177,8 +208,14 @@ class Trainer:
             next_step = self._look(task, data, next(batches))  # lines 11-13
             experience = Transition(step.state, importance, reward, next_step.state, step.tap, rate)
             learned = policy.learn(experience)  # line 14
-            yield {"loss": step.loss.detach() / task.members, **learned}
+            yield {"loss": step.loss.detach() / self.team.members, **learned}
             step = next_step  # line 15
+
+    def _iterations(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, Any]]:
+        """Algorithm 1, or nothing if this rank's members are done and those of others are not."""
+        if self.predictor.members:
+            return self.algorithm_1(data, batches)
+        return repeat({"loss": 0.0})
 
     def _look_again(
         self, data: TrainingData, batches: Batches, kept: Tensor
@@ -186,13 +223,14 @@ class Trainer:
         """Algorithm 1 for the members that are left, from the batch that was looked at last."""
         self.looked_at["rows"] = self.looked_at["rows"][kept]
         self._resumed = {"policy": {}, "looked_at": self.looked_at, "rng": rng_state(self)}
-        return self.algorithm_1(data, batches)
+        return self._iterations(data, batches)
 
     def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
         hide = self._draw_hidden if self.settings.hide and data.columns is not None else None
-        batch = data.batch(rows, self.predictor.wants_observed, hide)
+        share = self.team.share(rows.shape[1])
+        batch = data.batch(rows, self.predictor.wants_observed, hide, share)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if batch.hidden is not None and self.policy.sees_gaps:
             assert data.columns is not None
@@ -208,6 +246,7 @@ class Trainer:
         if weight is not None:
             errors = errors * weight
         # A mean over rows, a sum over members: they share no weights, so each gets its own mean.
+        # `rows` are those of the whole team, so that its gradients add up to that of the mean.
         loss = errors.sum() / rows.shape[1]
         if not self.policy.blind:
             features = features.detach()
@@ -249,11 +288,26 @@ class Trainer:
         step.tap.importance = importance
         self.optimizer.clear()
         step.loss.backward()
+        self.team.rows.sum_([p.grad for p in self.predictor.parameters() if p.grad is not None])
         self.optimizer.step(rate)
         self.steps += 1
         if self.average is not None:
             update_average(self.average, self.predictor, settings.averaging, self.steps)
         return rate
+
+    def _states(self, *progress: Any) -> list[dict[str, Any]]:
+        """What all ranks need to resume, by rank."""
+        return self.team.ranks.gather(training_state(self, *progress))
+
+    def _check_team(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
+        """Check that ranks can train together, and let them draw for batches of this size."""
+        some = slice(None, None, max(len(data.values) // 10_000, 1))
+        parts = data.values[some], data.target, data.weight, data.lengths, *train_rows
+        seen = digest([*parts, *self.predictor.parameters(), repr(self.settings)])
+        self.team.check(size, self.policy.fixed, seen)
+        for generator in (self.generator, self.policy_generator):
+            if isinstance(generator, TeamGenerator):
+                generator.batch_size = size
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:
@@ -282,11 +336,11 @@ def denormals_as_zero() -> Iterator[None]:
         torch.set_flush_denormal(before)
 
 
-def _until(deadline: float | None, steps: Iterable[Any]) -> Iterable[Any]:
-    """The steps that begin before a time of the monotonic clock, but at least one."""
+def _until(late: Callable[[], bool], steps: Iterable[Any]) -> Iterable[Any]:
+    """The steps that begin before it is too late, but at least one."""
     for step in steps:
         yield step
-        if deadline is not None and time.monotonic() > deadline:
+        if late():
             return
 
 

@@ -79,6 +79,8 @@ class TrainingData:
 
     def to(self, device: torch.device) -> TrainingData:
         """The same on another device."""
+        if self.values.device == device:
+            return self
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
@@ -103,20 +105,27 @@ class TrainingData:
         return self.lengths.cumsum(0) - self.lengths
 
     def batch(
-        self, rows: Tensor, with_observed: bool = False, hide: Callable[..., Tensor] | None = None
+        self,
+        rows: Tensor,
+        with_observed: bool = False,
+        hide: Callable[..., Tensor] | None = None,
+        share: Any = ...,
     ) -> Batch:
         """Gather the rows (or series) with these indices, (K, B).
 
         hide : from a shape (K, R, columns), draws which entries are hidden
+        share : an index for some of the rows; series are padded as all would be
         """
         rows = rows.to(self.values.device)
+        longest = 0 if self.lengths is None else int(self.lengths[rows].max())
+        rows = rows[share]
         steps, lengths, valid, summaries = rows, None, None, None
         if self.lengths is not None:
             lengths = self.lengths[rows]
-            t = torch.arange(int(lengths.max()), device=rows.device)
+            t = torch.arange(longest, device=rows.device)
             steps = self.starts[rows][..., None] + torch.minimum(t, lengths[..., None] - 1)
             steps, valid = steps.flatten(1), (t < lengths[..., None]).flatten(1)
-        hidden = None if hide is None else hide(*steps.shape, self.n_columns)
+        hidden = None if hide is None else hide(*steps.shape, self.n_columns).to(rows.device)
         values, observed = self.inputs(steps, with_observed, hidden)
         if self.summaries is not None:
             summaries = self.summaries[rows]
@@ -149,7 +158,7 @@ class TrainingData:
     ) -> tuple[Tensor, Tensor | None]:
         """The same inputs with some entries hidden and their indicators on."""
         assert self.columns is not None
-        gaps = hidden.to(values.device)[..., self.columns]
+        gaps = hidden[..., self.columns]
         blank = values.new_full(self.columns.shape, self.placeholder)
         blank[self.entries :] = 1.0  # an indicator says "missing"
         values[..., : len(blank)] = torch.where(gaps, blank, values[..., : len(blank)])

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from .._ranks import Ranks, current_ranks
 from ._policies import Policy, State, Task
 from ._predictors import Loss, Predictor
 from ._training_data import Batch, TrainingData
@@ -130,10 +131,17 @@ class HeldOut:
     """The rows that each member is validated on.
 
     rows : per member the indices of rows it does not train on
+    ranks : who see a share of these rows each; by default all
     """
 
-    def __init__(self, loss: Loss, data: TrainingData, rows: Sequence[Tensor]) -> None:
-        self.loss, self.data = loss, data
+    def __init__(
+        self,
+        loss: Loss,
+        data: TrainingData,
+        rows: Sequence[Tensor],
+        ranks: Ranks | None = None,
+    ) -> None:
+        self.loss, self.data, self.ranks = loss, data, ranks or current_ranks()
         device = data.values.device
         if data.lengths is not None:  # series of similar length side by side
             lengths = data.lengths.cpu()
@@ -142,8 +150,10 @@ class HeldOut:
         # Members may hold out unequal numbers of rows: repeat the first, with weight 0.
         padding = torch.tensor([width - len(member) for member in rows])
         padded = [torch.cat([member[:1].expand(width - len(member)), member]) for member in rows]
-        self.rows = torch.stack(padded).to(device)
-        self.real = (torch.arange(width) >= padding[:, None]).to(device, data.values.dtype)
+        mine = slice(self.ranks.rank, None, self.ranks.size)  # of each length as many
+        self.rows = torch.stack(padded)[:, mine].to(device)
+        real = torch.arange(width) >= padding[:, None]
+        self.real = real[:, mine].to(device, data.values.dtype)
 
     def keep_members(self, kept: Tensor) -> None:
         """Validate the members with these numbers only."""
@@ -153,7 +163,7 @@ class HeldOut:
     def losses(self, predictor: Predictor) -> Tensor:
         """Weighted mean error of each member on its held-out rows; (K,)."""
         total = count = self.real.new_zeros(len(self.rows))
-        for chunk, batch in chunks(predictor, self.data, self.rows):
+        for chunk, batch in chunks(predictor, self.data, self.rows) if len(self.rows) else ():
             raw = predictor.see(batch)[1]
             errors = self.loss.errors(raw, self.data.target[batch.labelled])
             weight = self.real[:, chunk]
@@ -163,21 +173,21 @@ class HeldOut:
             weight = weight if sample_weight is None else weight * sample_weight
             total = total + (errors * weight).sum(1)
             count = count + weight.sum(1)
+        self.ranks.sum_([total, count])
         return total / count.clamp_min(1e-30)
 
     @torch.no_grad()
     def predictions(self, predictor: Predictor) -> Tensor:
         """ŷ of each row by the members that do not train on it; (n, O) float64, NaN if all do."""
-        total, count = None, torch.zeros(self.data.n_rows, dtype=torch.float64)
+        count = torch.zeros(self.data.n_rows, dtype=torch.float64)
+        total = count.new_zeros(len(count), self.loss.predictions)
         for chunk, batch in chunks(predictor, self.data, self.rows):
             raw = predictor.see(batch)[1]
             predicted = self.loss.predict(raw.double()).cpu()
-            if total is None:
-                total = predicted.new_zeros(self.data.n_rows, predicted.shape[-1])
             rows, real = self.rows[:, chunk].flatten().cpu(), self.real[:, chunk].double().cpu()
             total.index_add_(0, rows, (predicted * real[..., None]).flatten(0, 1))
             count.index_add_(0, rows, real.flatten())
-        assert total is not None
+        self.ranks.sum_([total, count])
         return total / count[:, None]
 
 
@@ -189,7 +199,8 @@ class EarlyStopping:
     network : whose weights are kept; with several members every weight is (K, ...)
     patience : epochs without an improvement by more than `tol` after which a member is done
 
-    A member that is done may leave the network (`keep_members`); its best weights stay here.
+    A member that is done may leave the network (`keep_members`); its best weights stay here. Of the
+    members present, the network may have only some (`here`), and others train elsewhere.
 
     >>> network = nn.Linear(1, 1)
     >>> stopping = EarlyStopping(network, patience=2)
@@ -210,7 +221,8 @@ class EarlyStopping:
         self.best_loss = torch.full((members,), torch.inf, device=device)
         self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
         self.searching = torch.ones(members, dtype=torch.bool, device=device)
-        self.present = torch.arange(members, device=device)  # which members the network still has
+        self.present = torch.arange(members, device=device)  # which members still train
+        self.here: Tensor | slice = slice(None)  # which of these the network has
 
     @torch.no_grad()
     def update(self, losses: Tensor, epoch: int) -> bool:
@@ -219,6 +231,7 @@ class EarlyStopping:
         winners = self.present[better]
         self.best_loss[winners] = losses[better].to(self.best_loss)
         self.best_epoch[winners] = epoch
+        better, winners = better[self.here], self.present[self.here][better[self.here]]
         for best, now in zip(self.best, self.network.parameters(), strict=True):
             if len(self.best_loss) > 1:
                 best[winners] = now[better]

@@ -92,5 +92,5 @@ def test_others_pass_through_and_are_always_observed():
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     encoder = TableEncoder(numeric_encoding="piecewise").fit(read_columns(FRAME))
     whole = encoder.parts(read_columns(FRAME))
-    monkeypatch.setattr("imputefree.data._expansion.BLOCK", 7)
+    monkeypatch.setattr("imputefree.data._encoders.BLOCK", 7)
     assert torch.equal(whole.nan_to_num(9), encoder.parts(read_columns(FRAME)).nan_to_num(9))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_BINS, ROWS_PER_BIN = 48, 500  # of a piecewise encoding, above 12 bins
 MOST_INPUTS = 5000  # of all bins
 PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise
+BLOCK = 2**16  # rows that are encoded at a time
 PLAN_KINDS: dict[str, Any] = {plan.kind: plan for plan in (Number, Category)}
 
 
@@ -99,17 +100,6 @@ class Encoder:
     def n_columns(self) -> int:
         """How many columns there are."""
         return len(self.plans)
-
-    def code(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """Columns in the order of training as numbers; (n,) each -> (n, C) float64.
-
-        Categories are the numbers of their levels; NaN where missing or never seen in training.
-        """
-        codes, unseen = np.empty((len(arrays[0]), len(arrays))), {}
-        for j, (plan, array) in enumerate(zip(self.plans, arrays, strict=True)):
-            codes[:, j], unseen[plan.name] = plan.code(array, self._label(plan))
-        _warn_of_unseen(unseen)
-        return codes
 
     def parts(self, data: Any) -> Tensor:
         """What networks keep of a table, or of series; see `Expansion`."""
@@ -198,13 +188,32 @@ class TableEncoder(Encoder):
         ]
         return self
 
+    def _coded(self, columns: Columns) -> list[np.ndarray]:
+        """The columns as numbers, in the order of training; (n,) float64 each."""
+        arrays, unseen = [], {}
+        for plan, array in zip(self.plans, self._match(columns), strict=True):
+            code, unseen[plan.name] = plan.code(array, self._label(plan))
+            arrays.append(code)
+        _warn_of_unseen(unseen)
+        return arrays
+
     def codes(self, columns: Columns) -> np.ndarray:
-        """A table with the same columns as numbers; (n, columns) -> (n, C) float64, see `code`."""
-        return self.code(self._match(columns))
+        """A table with the same columns as numbers; (n, columns) -> (n, C) float64.
+
+        Categories are the numbers of their levels; NaN where missing or never seen in training.
+        """
+        return np.column_stack(self._coded(columns))
 
     def parts(self, columns: Columns) -> Tensor:
         """What networks keep of a table; (n, columns) -> (n, M) float32, see `Expansion`."""
-        return self.expansion.parts(self.codes(columns))
+        import torch
+
+        arrays, n = self._coded(columns), columns.n_rows
+        parts = torch.empty(n, len(self.expansion.part_columns))
+        for begin in range(0, n, BLOCK):  # no second copy of a large table
+            rows = slice(begin, begin + BLOCK)
+            parts[rows] = self.expansion.parts(np.column_stack([array[rows] for array in arrays]))
+        return parts
 
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""

@@ -20,7 +20,6 @@ from torch import Tensor
 from ._column_plans import HARD_LIMIT, KINDS, SOFT_LIMIT, Number, columns_by_kind
 
 LARGEST = torch.finfo(torch.float32).max
-BLOCK = 2**16  # rows that are coded at a time, to bound the memory
 
 
 class Expansion:
@@ -100,16 +99,8 @@ class Expansion:
     # ---- codes -> parts
     def parts(self, codes: np.ndarray) -> Tensor:
         """Parts of coded columns; (n, C) float64 -> (n, M) float32, NaN where missing."""
-        out = torch.empty(len(codes), len(self.part_columns))
-        for begin in range(0, len(codes), BLOCK):
-            rows = torch.from_numpy(codes[begin : begin + BLOCK])
-            torch.cat(self._kinds_of_parts(rows), 1, out=out[begin : begin + BLOCK])
-        return out
-
-    def _kinds_of_parts(self, codes: Tensor) -> list[Tensor]:
-        """The parts of each kind, all columns that have it side by side; (n, ·) float32."""
-        kinds = []
-        of = {kind: codes.index_select(1, j) for kind, j in self._columns.items() if len(j)}
+        kinds, rows = [], torch.from_numpy(codes)
+        of = {kind: rows.index_select(1, j) for kind, j in self._columns.items() if len(j)}
         if "value" in of:
             values = of["value"]
             if self._scaled:  # as `scale` does
@@ -129,7 +120,7 @@ class Expansion:
                 numbers = _level_numbers(self._levels, levels[:, self._levelled])
                 levels[:, self._levelled] = numbers.mT
             kinds.append(levels)
-        return [kind.float() for kind in kinds]
+        return torch.cat([kind.float() for kind in kinds], 1)
 
     # ---- parts -> inputs
     def inputs(self, parts: Tensor, placeholder: float = 0.0) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -122,6 +123,7 @@ class Predictor(nn.Module):
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
     activation_name: str
+    layers: Any  # of MemberLinear
     n_extra = 0  # number of inputs that the inference layers get besides the features
 
     def __init__(
@@ -198,7 +200,7 @@ class Predictor(nn.Module):
 
         activate : the features are still to be activated
         """
-        weights = list(self.layers.parameters())
+        weights = [weight for layer in self.layers for weight in (layer.weight, layer.bias)]
         masks = self._masks(features, generator)
         raw = fused_layers(features, weights, self.activation_name, activate=activate, masks=masks)
         return raw if straight is None else raw + straight

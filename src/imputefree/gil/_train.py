@@ -81,6 +81,8 @@ class Trainer:
         self.generator = self.team.generator(generator)
         self.policy_generator = self.team.generator(policy_generator)
         named = list(predictor.named_parameters())
+        self._weights: list[Tensor] = [weight for _, weight in named]
+        self._averages: list[Tensor] = []
         weights = [p for name, p in named if name.endswith("weight")]
         others = [p for name, p in named if not name.endswith("weight")]  # do not decay
         self.optimizer = AdamW([(weights, settings.weight_decay), (others, 0.0)])
@@ -124,6 +126,7 @@ class Trainer:
         if held_out is not None:
             if settings.averaging:
                 judged = self.average = copy.deepcopy(self.predictor)
+                self._averages = list(judged.parameters())
             validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
             patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
             stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
@@ -288,11 +291,12 @@ class Trainer:
         step.tap.importance = importance
         self.optimizer.clear()
         step.loss.backward()
-        self.team.rows.sum_([p.grad for p in self.predictor.parameters() if p.grad is not None])
+        if not self.team.alone:
+            self.team.rows.sum_([p.grad for p in self._weights if p.grad is not None])
         self.optimizer.step(rate)
         self.steps += 1
         if self.average is not None:
-            update_average(self.average, self.predictor, settings.averaging, self.steps)
+            update_average(self._averages, self._weights, settings.averaging, self.steps)
         return rate
 
     def _states(self, *progress: Any) -> list[dict[str, Any]]:

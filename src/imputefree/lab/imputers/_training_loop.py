@@ -122,7 +122,12 @@ def train(
                             figures[key] += figure / size
                         taken += 1
                         if judged is not module:
-                            update_average(judged, module, settings.weight_averaging, taken)
+                            update_average(
+                                list(judged.parameters()),
+                                list(module.parameters()),
+                                settings.weight_averaging,
+                                taken,
+                            )
                 for key, figure in figures.items():
                     if not math.isfinite(figure):
                         fact = f"the {key} of {name} became {figure} within {taken} steps"

@@ -33,6 +33,7 @@ BIN_SIZES = {"piecewise": BIN_SIZE, "bins": 1.0, "fine": 2.0}  # by encoding
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 COUNTED_VALUES, LEVEL_ROWS = 128, 10  # in a piecewise encoding, one with at most so many, for each
 COUNTED_SIZE = 1.0  # value of at least ten rows
+FEW_ROWS = 64  # of which levels are looked up one by one
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
@@ -274,7 +275,12 @@ class Category:
         >>> plan.code(np.array(["m", None]), "column 'sex'")
         (array([ 1., nan]), [])
         """
-        codes, levels = pd.factorize(self.check(array, label))
+        strings = self.check(array, label)
+        if len(strings) <= FEW_ROWS:  # faster than pandas
+            known = [self._numbers.get(level, np.nan) for level in strings]
+            new = {level: None for level in strings if isinstance(level, str)}
+            return np.array(known, np.float64), [n for n in new if n not in self._numbers]
+        codes, levels = pd.factorize(strings)
         numbers = [self._numbers.get(level, np.nan) for level in levels]
         new = [str(level) for level in levels if level not in self._numbers]
         return np.array([*numbers, np.nan], dtype=np.float64)[codes], new

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ._expansion import Expansion
 
-MOST_BINS, ROWS_PER_BIN = 48, 500  # of a piecewise encoding, above 12 bins
+MOST_BINS, ROWS_PER_BIN = 24, 500  # of a piecewise encoding, above 12 bins
 MOST_INPUTS = 5000  # of all bins
 PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise
 BLOCK = 2**16  # rows that are encoded at a time
@@ -117,7 +117,7 @@ def n_bins(rows: int, columns: int) -> int:
     """How many bins a number gets in a piecewise encoding: more rows, finer bins.
 
     >>> n_bins(500, 20), n_bins(30_000, 20), n_bins(1_000_000, 200), n_bins(1_000_000, 5000)
-    (12, 48, 25, 1)
+    (12, 24, 24, 1)
     """
     return min(max(BINS, min(rows // ROWS_PER_BIN, MOST_BINS)), MOST_INPUTS // max(columns, 1))
 

@@ -278,8 +278,8 @@ class Category:
         strings = self.check(array, label)
         if len(strings) <= FEW_ROWS:  # faster than pandas
             known = [self._numbers.get(level, np.nan) for level in strings]
-            new = {level: None for level in strings if isinstance(level, str)}
-            return np.array(known, np.float64), [n for n in new if n not in self._numbers]
+            seen = dict.fromkeys(level for level in strings if isinstance(level, str))
+            return np.array(known, np.float64), [n for n in seen if n not in self._numbers]
         codes, levels = pd.factorize(strings)
         numbers = [self._numbers.get(level, np.nan) for level in levels]
         new = [str(level) for level in levels if level not in self._numbers]

@@ -82,14 +82,15 @@ class LinearEncoder(PlainEncoder):
 
     def as_numbers(self, columns: Columns) -> np.ndarray:
         """(n, columns) -> (n, inputs)."""
-        values = self.transform(columns).values.astype(np.float64)
+        codes = self.codes(columns)
+        values = self.expansion.inputs(self.expansion.parts(codes)).double().numpy()
         numbers = {j: plan for j, plan in enumerate(self.plans) if isinstance(plan, Number)}
         center, spread = (
             np.array([getattr(plan, name) for plan in numbers.values()], dtype=np.float64)
             for name in ("center", "spread")
         )
         with np.errstate(over="ignore"):
-            z = (self.codes(columns)[:, list(numbers)] - center) / spread
+            z = (codes[:, list(numbers)] - center) / spread
         # Straight, unlike what networks read.
         values[:, : len(numbers)] = np.nan_to_num(z).clip(-FARTHEST, FARTHEST)
         return values

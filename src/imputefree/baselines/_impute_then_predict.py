@@ -107,9 +107,7 @@ class Filler:
         for plan, array in zip(self.encoder.plans, columns.arrays, strict=True):
             block = array[:, None]
             if isinstance(plan, Category):
-                codes = plan.code(array, plan.name)[0][:, None]
-                on = codes == np.arange(len(plan.shown_levels))
-                block = np.where(np.isnan(codes), np.nan, on)
+                block = plan.switches(plan.code(array, plan.name)[0])
             blocks.append(block)
         return blocks
 

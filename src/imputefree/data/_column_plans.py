@@ -68,8 +68,10 @@ def _moments(values: np.ndarray) -> tuple[float, float]:
     return float((values / unit).mean()) * unit, float((values / unit).std()) * unit
 
 
-def scale(values: np.ndarray, center: float, spread: float) -> np.ndarray:
+def scale(values: np.ndarray, center: float | np.ndarray, spread: float | np.ndarray) -> np.ndarray:
     """(x - center) / spread, bent smoothly so that no outlier leaves ±3; NaN stays NaN.
+
+    Numbers, or for values (n, C) one of each per column.
 
     Near the center the bend does nothing: z / sqrt(1 + (z/3)²) ≈ z.
 
@@ -284,6 +286,11 @@ class Category:
         numbers = [self._numbers.get(level, np.nan) for level in levels]
         new = [str(level) for level in levels if level not in self._numbers]
         return np.array([*numbers, np.nan], dtype=np.float64)[codes], new
+
+    def switches(self, codes: np.ndarray) -> np.ndarray:
+        """0 or 1 for each level that has an input; codes (n,) -> (n, levels), NaN where missing."""
+        on = codes[:, None] == np.arange(len(self.shown_levels))
+        return np.where(np.isnan(codes)[:, None], np.nan, on)
 
     @staticmethod
     def check(array: np.ndarray, label: str = "") -> np.ndarray:

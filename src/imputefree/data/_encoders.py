@@ -225,12 +225,9 @@ class TableEncoder(Encoder):
         Numbers as they are, then 0 or 1 for each level of each category; NaN where missing.
         """
         codes, columns_of = self.codes(columns), columns_by_kind(self.plans)
-        blocks = [codes[:, columns_of["value"]]]
-        for j in columns_of["level"]:
-            code = codes[:, [j]]
-            levels = np.arange(len(self.plans[j].inputs["level"]))
-            blocks.append(np.where(np.isnan(code), np.nan, code == levels))
-        return np.concatenate(blocks, axis=1)
+        plans: list[Any] = self.plans
+        levels = [plans[j].switches(codes[:, j]) for j in columns_of["level"]]
+        return np.concatenate([codes[:, columns_of["value"]], *levels], axis=1)
 
     def arranged(self, columns: Columns) -> Columns:
         """The same table as training would have read it: names, order and kinds."""

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ._column_plans import HARD_LIMIT, KINDS, SOFT_LIMIT, Number, columns_by_kind
+from ._column_plans import KINDS, Number, columns_by_kind, scale
 
 LARGEST = torch.finfo(torch.float32).max
 
@@ -54,7 +54,7 @@ class Expansion:
         self._first = torch.tensor(first, dtype=torch.long)
         self._scaled = all(plans[j].scaled for j in columns["value"])  # all of them, or none
         self._center, self._spread = (
-            torch.tensor([getattr(plans[j], name) for j in columns["value"]], dtype=torch.float64)
+            np.array([getattr(plans[j], name) for j in columns["value"]], dtype=np.float64)
             for name in ("center", "spread")
         )
         self._knots = _Knots([plans[j].knots for j in columns["score"]])
@@ -103,9 +103,8 @@ class Expansion:
         of = {kind: rows.index_select(1, j) for kind, j in self._columns.items() if len(j)}
         if "value" in of:
             values = of["value"]
-            if self._scaled:  # as `scale` does
-                z = ((values - self._center) / self._spread).clamp_(-HARD_LIMIT, HARD_LIMIT)
-                values = z / (z / SOFT_LIMIT).square_().add_(1.0).sqrt_()
+            if self._scaled:
+                values = torch.from_numpy(scale(values.numpy(), self._center, self._spread))
             kinds.append(values.clamp(-LARGEST, LARGEST))
         if "score" in of:
             below, above, share = self._knots.positions(of["score"])

@@ -98,8 +98,8 @@ class TreeEnsemble:
 
         A column without gaps in training has no side for them: they go where most rows went.
         """
-        head, *texts = booster.model_to_string(num_iteration=iterations).split("\nTree=")
-        trees = [_read_tree(text) for text in texts]
+        head, *parts = booster.model_to_string(num_iteration=iterations).split("\nTree=")
+        trees = [_read_tree(part) for part in parts]
         joined = {name: np.concatenate([tree[name] for tree in trees]) for name in DTYPES}
         outputs = booster.num_model_per_iteration()
         ensemble = cls.of_arrays(joined, booster.num_feature(), outputs)

@@ -271,11 +271,11 @@ class EarlyStopping:
 
 @torch.no_grad()
 def update_average(
-    average: list[Tensor], weights: list[Tensor], averaging: float, steps: int
+    average: Sequence[Tensor], weights: Sequence[Tensor], averaging: float, steps: int
 ) -> None:
     """Move a running mean of weights towards those after `steps` steps.
 
     The newest weights count 1 - `averaging`; at first it is a plain mean of recent steps.
     """
     pace = max(1 - averaging, 1 / (1 + steps / 2))
-    torch._foreach_lerp_(average, weights, pace)
+    torch._foreach_lerp_(tuple(average), tuple(weights), pace)

@@ -105,6 +105,7 @@ def train(
     """
     batches = Batches([torch.arange(rows)], settings.batch_size, generator)
     judged = copy.deepcopy(module) if settings.weight_averaging else module
+    averages, weights = [*judged.parameters()], [*module.parameters()]
     if judge is None:
         max_steps = min(max_steps, STEPS_WITHOUT_JUDGE)
     checks = math.ceil(max_steps / check_every)
@@ -122,12 +123,7 @@ def train(
                             figures[key] += figure / size
                         taken += 1
                         if judged is not module:
-                            update_average(
-                                list(judged.parameters()),
-                                list(module.parameters()),
-                                settings.weight_averaging,
-                                taken,
-                            )
+                            update_average(averages, weights, settings.weight_averaging, taken)
                 for key, figure in figures.items():
                     if not math.isfinite(figure):
                         fact = f"the {key} of {name} became {figure} within {taken} steps"

@@ -8,6 +8,7 @@ would silently train on shuffled labels.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from ._panel_frames import (
     stack,
     stamp_text,
 )
+
+from ._row_store import SAMPLE_ROWS
 
 if TYPE_CHECKING:
     from ._panel import Panel
@@ -506,30 +509,56 @@ def assign_folds(
 Fold = tuple[np.ndarray, np.ndarray]  # rows to learn from, rows to validate on
 
 
+class Folds(Sequence[Fold]):
+    """Training and validation rows, fold by fold, found when they are asked for.
+
+    The rows of one fold take as much memory as a column of a table.
+
+    fold_of_row : (n,) the fold that holds each row out; of any other number, none does
+    numbers : of the folds
+
+    >>> folds = Folds(np.array([1, 0, 1]), [0, 1])
+    >>> folds[0], len(folds[1:])
+    ((array([0, 2]), array([1])), 1)
+    """
+
+    def __init__(self, fold_of_row: np.ndarray, numbers: Sequence[int]) -> None:
+        self.fold_of_row, self.numbers = fold_of_row.astype(np.int16), list(numbers)
+        self._dtype = np.int32 if len(fold_of_row) > SAMPLE_ROWS else np.int64
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, which: Any) -> Any:
+        """A fold, or the folds of a slice."""
+        if isinstance(which, slice):
+            return Folds(self.fold_of_row, self.numbers[which])
+        held_out = self.fold_of_row == self.numbers[which]
+        return tuple(np.flatnonzero(rows).astype(self._dtype) for rows in (~held_out, held_out))
+
+
 def draw_folds(
     n_folds: int,
     rng: np.random.Generator,
     strata: np.ndarray,
     groups: np.ndarray | None = None,
     held_out: np.ndarray | None = None,
-) -> list[Fold]:
+) -> Folds:
     """Training and validation rows fold by fold, or the one pair that `held_out` (n,) bool marks.
 
     Empty if there are too few rows or groups to hold any out.
 
-    >>> draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1]))
+    >>> list(draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1])))
     [(array([1, 3]), array([0, 2])), (array([0, 2]), array([1, 3]))]
     """
     if held_out is not None:
-        return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+        return Folds(held_out, [True])
     n_folds = min(n_folds, len(strata) // 2)
     if n_folds < 2:
-        return []
+        return Folds(np.empty(0), [])
     folds = assign_folds(n_folds, rng, strata, groups)
     drawn = np.unique(folds[folds >= 0])
-    if len(drawn) < 2:
-        return []
-    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
+    return Folds(folds, drawn.tolist() if len(drawn) > 1 else [])
 
 
 def _assign_groups(

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
-from ..data import Examples, draw_folds, remember_columns
+from ..data import Examples, RowStore, draw_folds, remember_columns
 from ..families import (
     DensityFamily,
     FamilyTask,
@@ -206,7 +206,10 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
         """What each of these families reads of the inputs: all of a table."""
-        return dict.fromkeys(families, inputs)
+        views = dict.fromkeys(families, inputs)
+        if "factors" in views and isinstance(inputs, RowStore):
+            views["factors"] = inputs.whole()
+        return views
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""

@@ -30,6 +30,7 @@ from ..data import (
     read_classes,
     read_columns,
     read_numbers,
+    read_rows,
     read_target,
     read_weights,
     series_labels,
@@ -111,9 +112,10 @@ class TableInputs:
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
     ) -> Examples:
-        columns = read_columns(X)
-        target = read_target(y, columns.n_rows, type(self).__name__)
-        return Examples.read(columns, target, sample_weight, groups, held_out)
+        custom = getattr(self, "encoder", None) is not None  # which knows columns only
+        table = read_columns(X) if custom else read_rows(X)
+        target = read_target(y, table.n_rows, type(self).__name__)
+        return Examples.read(table, target, sample_weight, groups, held_out)
 
     def _read(self, X: Any) -> Columns:
         return read_columns(X)

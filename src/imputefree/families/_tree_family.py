@@ -9,7 +9,7 @@ LightGBM's own splits of categories, and every split is a threshold (see docs/ar
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import lightgbm
 import numpy as np
 
 from .._ranks import current_ranks
-from ..data import Columns, Fold, TableEncoder
+from ..data import BLOCK, Columns, Fold, RowStore, TableEncoder
 from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
 
@@ -81,7 +81,7 @@ class TreeFamily:
         self.encoder = TableEncoder(self.categorical_features, False, "plain", owner="trees")
         self.encoder.fit(task.examples.training_inputs())
         self.n_classes = task.n_classes
-        inputs = self.encoder.numbers(task.examples.inputs)
+        inputs = TreeInputs(self.encoder, task.examples.inputs)
         jobs, binned, longest = self._jobs(task), _binned(task, inputs), 0.0
 
         def grow(number: int) -> list[tuple[np.ndarray, np.ndarray, TreeEnsemble]]:
@@ -92,11 +92,13 @@ class TreeFamily:
             folds, growth = jobs[number]
             grown = self._grow(task, binned, folds, growth, task.seed + number * len(task.folds))
             held_out = [validation for _, validation in folds]
-            predicted = [t.predict(inputs[v]) for t, v in zip(grown, held_out, strict=True)]
+            pairs = zip(grown, held_out, strict=True)
+            predicted = [np.concatenate([*map(t.predict, inputs.blocks(v))]) for t, v in pairs]
             longest = max(longest, time.monotonic() - begun)
             return list(zip(held_out, predicted, grown, strict=True))
 
         done = [part for parts in current_ranks().share(grow, range(len(jobs))) for part in parts]
+        del binned
         total, counts = np.zeros((len(inputs), task.n_outputs)), np.zeros(len(inputs))
         for validation, predicted, _ in done:
             total[validation] += predicted
@@ -109,10 +111,12 @@ class TreeFamily:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
         return self._link(self.trees.predict(self.encoder.numbers(columns)))
 
-    def _jobs(self, task: FamilyTask) -> list[tuple[list[Fold], Any]]:
+    def _jobs(self, task: FamilyTask) -> list[tuple[Sequence[Fold], Any]]:
         """What is grown, in turn: folds that grow together, and how."""
         folds, rows = task.folds[: self.n_folds], len(task.target)
-        together = [folds] if rows < MANY_ROWS else [[fold] for fold in folds]
+        together = [folds]
+        if rows >= MANY_ROWS:
+            together = [folds[number : number + 1] for number in range(len(folds))]
         growths = self.growths or usual_growths(rows)
         return [(some, growth) for some in together for growth in growths]
 
@@ -120,7 +124,7 @@ class TreeFamily:
         self,
         task: FamilyTask,
         binned: lightgbm.Dataset,
-        folds: list[Fold],
+        folds: Sequence[Fold],
         growth: Any,
         seed: int,
     ) -> list[TreeEnsemble]:
@@ -165,7 +169,38 @@ class TreeFamily:
             raise ValueError("columns, trees and classes do not fit together")
 
 
-def _binned(task: FamilyTask, inputs: np.ndarray) -> lightgbm.Dataset:
+class TreeInputs(lightgbm.Sequence):
+    """What trees read of some rows; that of a large table is made when it is asked for.
+
+    The rest is what LightGBM asks of a table that it reads a batch at a time.
+    """
+
+    batch_size = BLOCK
+
+    def __init__(self, encoder: TableEncoder, inputs: Columns | RowStore) -> None:
+        self.encoder, self.n_rows = encoder, inputs.n_rows
+        self.store = encoder.recoded(inputs) if isinstance(inputs, RowStore) else None
+        self.matrix = encoder.numbers(inputs) if isinstance(inputs, Columns) else None
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        """(n,) or a slice -> (n, inputs)."""
+        if self.matrix is not None:
+            return self.matrix[rows]
+        assert self.store is not None
+        values = self.encoder.switched(self.store.read(rows))
+        self.store.release()
+        return values
+
+    def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """The inputs of these rows, a block at a time."""
+        size = len(rows) if self.store is None else BLOCK
+        return (self[rows[begin : begin + size]] for begin in range(0, len(rows), size))
+
+
+def _binned(task: FamilyTask, inputs: TreeInputs) -> lightgbm.Dataset:
     """All rows as LightGBM reads them; done once, as it takes longer than growing some trees."""
     options = {
         "bin_construct_sample_cnt": BINNED_ROWS,
@@ -173,7 +208,14 @@ def _binned(task: FamilyTask, inputs: np.ndarray) -> lightgbm.Dataset:
         "num_threads": _n_threads(len(inputs)),
         "verbosity": -1,
     }
-    binned = lightgbm.Dataset(inputs, task.target, weight=task.weight, params=options)
+    data: Any = inputs.matrix
+    reference = None
+    if data is None:  # where bins begin is learned from a sample, and rows come in blocks
+        rng, count, data = np.random.default_rng(task.seed), len(inputs), inputs
+        sample = rng.choice(count, min(count, BINNED_ROWS), replace=False)
+        reference = lightgbm.Dataset(inputs[np.sort(sample)], params=options).construct()
+    target, weight = task.target, task.weight
+    binned = lightgbm.Dataset(data, target, reference, weight=weight, params=options)
     return binned.construct()
 
 
@@ -183,7 +225,9 @@ def _n_threads(n_rows: int) -> int:
 
 def rows_of(binned: lightgbm.Dataset, rows: np.ndarray) -> lightgbm.Dataset:
     """Some of the rows, in their order."""
-    return binned.subset(np.sort(rows).tolist()).construct()
+    some = binned.subset([])
+    some.used_indices = np.sort(rows).astype(np.int32)  # a list of Python's integers is large
+    return some.construct()
 
 
 def booster(options: dict[str, Any], train: lightgbm.Dataset, seed: int) -> lightgbm.Booster:

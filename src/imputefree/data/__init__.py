@@ -23,6 +23,7 @@ from ._columns import (
     numbers,
     read_columns,
     remember_columns,
+    to_strings,
 )
 from ._encoders import Encoder, Table, TableEncoder
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
@@ -110,6 +111,7 @@ __all__ = [
     "summarise",
     "summarise_mask",
     "tenths",
+    "to_strings",
     "training_panel",
 ]
 

@@ -448,6 +448,8 @@ def _weightless(unit: str) -> InputError:
 def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     if groups is None:
         return None
+    if isinstance(groups, pd.Categorical):  # of files: numbers, as strings would be large
+        return np.asarray(groups.codes)
     array = as_array(groups, "groups")
     _check_shape(array, "groups", n_rows)
     rule = "Every row belongs to a group"

@@ -8,12 +8,13 @@ from typing import Any, Self
 from ..data import TableEncoder
 from ..gil import Predictor
 from ._base import GILEstimator
+from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TableEstimator(TableParameters, TableInputs, GILEstimator):
+class TableEstimator(TableParameters, TableInputs, FilesInputs, GILEstimator):
     """What both estimators for tables share."""
 
     encoder_class = TableEncoder

@@ -20,10 +20,10 @@ from ..families import (
     DensityFamily,
     FamilyTask,
     ForestFamily,
-    Growth,
     OnFactors,
     Pool,
     TreeFamily,
+    fast_growths,
 )
 from ..io import model_content, rebuild_model
 from ..metrics import scores
@@ -221,7 +221,7 @@ class BlendEstimator(Engine, BlendParameters):
             network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
             return OnFactors(NetworkFamily(network), self.categorical_features)
         if name == "trees" and self.quality == "fast":
-            return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
+            return TreeFamily(self.categorical_features, growths=fast_growths, n_folds=3)
         if name == "trees":
             return TreeFamily(self.categorical_features)
         return NetworkFamily(self._network(seed))

@@ -13,7 +13,7 @@ from ._forest_family import NO_SHARE, ForestFamily
 from ._pooling import Pool
 from ._product_mixture import Background, Mixture
 from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
-from ._tree_family import Growth, TreeFamily
+from ._tree_family import Growth, TreeFamily, fast_growths
 
 __all__ = [
     "NEARLY_ZERO",
@@ -31,4 +31,5 @@ __all__ = [
     "Pool",
     "TreeEnsemble",
     "TreeFamily",
+    "fast_growths",
 ]

@@ -9,7 +9,7 @@ LightGBM's own splits of categories, and every split is a threshold (see docs/ar
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from ._tree_ensemble import TreeEnsemble
 MAX_TREES = 2000
 BINNED_ROWS = 50_000  # that decide where the bins of an input begin
 MANY_ROWS = 10_000  # of fewer, one thread grows trees faster than several
+HUGE_ROWS = 500_000  # of more, "fast" trees are larger and fewer
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,23 @@ class Growth:
     feature_fraction_bynode: float = 0.5
     bagging_fraction: float = 0.8
     extra_trees: bool = False  # one random threshold per input, instead of the best
+    max_trees: int = MAX_TREES
 
 
 def usual_growths(n_rows: int) -> tuple[Growth, Growth]:
     """Best thresholds and random ones. Few rows are learned as well in larger steps."""
     steps = Growth() if n_rows >= MANY_ROWS else Growth(0.1, early_stopping_round=15)
     return steps, replace(steps, extra_trees=True)
+
+
+def fast_growths(n_rows: int) -> tuple[Growth]:
+    """One kind of trees; of a huge table, few large ones that see half of its rows each.
+
+    On 1,000,000 x 30 made rows 100 such trees are better than 100 of LightGBM's defaults, and
+    those of smaller tables would be thousands.
+    """
+    huge = Growth(0.2, num_leaves=64, min_data_in_leaf=20, bagging_fraction=0.5, max_trees=100)
+    return (Growth() if n_rows < HUGE_ROWS else huge,)
 
 
 class TreeFamily:
@@ -56,7 +68,7 @@ class TreeFamily:
     is up.
 
     categorical_features : as for `TableEncoder`
-    growths : kinds of trees; None for `usual_growths`
+    growths : kinds of trees, or a function that tells them by the number of rows
     n_folds : on how many of the folds trees are grown
 
     Fitted: encoder, trees (a `TreeEnsemble`), n_classes.
@@ -69,7 +81,7 @@ class TreeFamily:
     def __init__(
         self,
         categorical_features: Any = "auto",
-        growths: Sequence[Growth] | None = None,
+        growths: Sequence[Growth] | Callable[[int], Sequence[Growth]] = usual_growths,
         n_folds: int = 5,
     ) -> None:
         self.categorical_features = categorical_features
@@ -117,7 +129,7 @@ class TreeFamily:
         together = [folds]
         if rows >= MANY_ROWS:
             together = [folds[number : number + 1] for number in range(len(folds))]
-        growths = self.growths or usual_growths(rows)
+        growths = self.growths(rows) if callable(self.growths) else self.growths
         return [(some, growth) for some in together for growth in growths]
 
     def _grow(
@@ -131,14 +143,14 @@ class TreeFamily:
         """Trees per fold, until the mean loss on held-out rows stops falling or time is up."""
         objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
         options = asdict(growth) | {"objective": objective, "num_class": task.n_outputs}
-        patience = options.pop("early_stopping_round")
+        patience, max_trees = (options.pop(k) for k in ("early_stopping_round", "max_trees"))
         boosters = []
         for number, (train, validation) in enumerate(folds):
             options["min_data_in_leaf"] = min(growth.min_data_in_leaf, max(len(train) // 10, 1))
             boosters.append(booster(options, rows_of(binned, train), seed + number))
             boosters[-1].add_valid(rows_of(binned, validation), "held out")
         least, best = np.inf, 0
-        for count in range(1, MAX_TREES + 1):
+        for count in range(1, max_trees + 1):
             done = [tree.update() for tree in boosters]
             loss = float(np.mean([tree.eval_valid()[0][2] for tree in boosters]))
             if loss < least:

@@ -140,16 +140,21 @@ class RowStore:
 
     @cached_property
     def _census(self) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-        """Which columns have gaps, and how many rows each level has; one look at all rows."""
-        gaps = np.zeros(len(self.names), dtype=bool)
+        """How many gaps each column has, and how many rows each level; one look at all rows."""
+        gaps = np.zeros(len(self.names), dtype=np.int64)
         counts = {j: np.zeros(len(names), dtype=np.int64) for j, names in self.levels.items()}
         for _, values in self.blocks():
             missing = np.isnan(values)
-            gaps |= missing.any(0)
+            gaps += missing.sum(0)
             for j, count in counts.items():
                 seen = values[~missing[:, j], j].astype(np.int64)
                 count += np.bincount(seen, minlength=len(count))
         return gaps, counts
+
+    @property
+    def missing(self) -> np.ndarray:
+        """The share of missing entries of each column; (C,)."""
+        return self._census[0] / self.n_rows
 
     def has_gaps(self, j: int) -> bool:
         """Whether an entry of a column is missing."""

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 
 from ..data import SAMPLE_ROWS
 from ..errors import ParameterError
-from ..io import left_out, stored_rows
+from ..io import StoredRows, left_out, stored_rows
 
 
 class FilesInputs:
@@ -76,8 +76,13 @@ class FilesInputs:
         with stored_rows(Path(path), target, classes=classes, **roles) as rows:
             if rows.n_without:
                 warnings.warn(left_out(rows), stacklevel=2)
-            X: Any = rows.store if rows.store.n_rows > SAMPLE_ROWS else rows.store.whole()
-            self.fit(X, rows.target, rows.weight, rows.groups, checkpoint=checkpoint)
-            if rows.classes is not None:
-                self.classes_ = rows.classes
-        return self
+            return fit_stored(self, rows, checkpoint)
+
+
+def fit_stored(model: Any, rows: StoredRows, checkpoint: Any = None) -> Any:
+    """Fit an estimator of tables to the rows of files; those of few rows are read into memory."""
+    X: Any = rows.store if rows.store.n_rows > SAMPLE_ROWS else rows.store.whole()
+    model.fit(X, rows.target, rows.weight, rows.groups, checkpoint=checkpoint)
+    if rows.classes is not None:
+        model.classes_ = rows.classes
+    return model

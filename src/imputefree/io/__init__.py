@@ -25,7 +25,7 @@ from ._read_files import (
     read_label_column,
     words_as_gaps,
 )
-from ._stored_files import left_out, parts_of, stored_rows
+from ._stored_files import StoredRows, left_out, parts_of, stored_rows
 from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "BadRows",
     "RawRows",
     "Reader",
+    "StoredRows",
     "check_format",
     "header",
     "left_out",

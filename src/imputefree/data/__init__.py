@@ -34,6 +34,7 @@ from ._splits import Split, Splits
 from ._summaries import EXTENT, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
+    ClassCodes,
     Examples,
     Fold,
     Folds,
@@ -63,6 +64,7 @@ __all__ = [
     "SAMPLE_ROWS",
     "SOFT_LIMIT",
     "Category",
+    "ClassCodes",
     "Columns",
     "Encoder",
     "Examples",

@@ -40,8 +40,31 @@ LARGEST_TARGET = 1e150  # its square still fits a float64
 BY_TIME = "a Series indexed by (id, time)"
 
 
-def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
-    """y as a one-dimensional array without missing values; shape (n_rows,)."""
+@dataclass(frozen=True)
+class ClassCodes:
+    """Labels as the numbers of their classes, for tables too large for an array of strings.
+
+    codes : (n,) int
+    classes : the sorted classes, all of which occur
+    """
+
+    codes: np.ndarray
+    classes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> ClassCodes:
+        return replace(self, codes=self.codes[rows])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.codes, dtype)
+
+
+def read_target(y: Any, n_rows: int, estimator: str) -> Any:
+    """y as a one-dimensional array without missing values, (n_rows,); `ClassCodes` as they are."""
+    if isinstance(y, ClassCodes):
+        return y
     if y is None:
         fact = f"This {estimator} estimator requires y to be passed, but the target y is None"
         raise InputError(fact, "A supervised estimator learns from targets", "Call fit(X, y)")

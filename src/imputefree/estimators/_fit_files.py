@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from sklearn.base import is_classifier
 
-from ..data import SAMPLE_ROWS
+from ..data import SAMPLE_ROWS, ClassCodes
 from ..errors import ParameterError
 from ..io import StoredRows, left_out, stored_rows
 
@@ -19,7 +19,6 @@ class FilesInputs:
     """Reads files of any size; for estimators of tables."""
 
     fit: Any
-    classes_: Any
 
     def fit_files(
         self,
@@ -67,9 +66,6 @@ class FilesInputs:
         if getattr(self, "encoder", None) is not None:
             rule = "A custom encoder reads tables in memory"
             raise ParameterError("encoder is given", rule, "Leave it out, or call fit(X, y)")
-        if isinstance(getattr(self, "class_weight", None), dict):
-            rule, remedy = "From files it may be 'balanced'", "Name a column with sample_weight="
-            raise ParameterError("class_weight is a dict", rule, remedy)
         classes = is_classifier(self)
         place = None if store is None else Path(store)
         roles: Any = {"weight": sample_weight, "groups": groups, "drop": drop, "folder": place}
@@ -82,7 +78,5 @@ class FilesInputs:
 def fit_stored(model: Any, rows: StoredRows, checkpoint: Any = None) -> Any:
     """Fit an estimator of tables to the rows of files; those of few rows are read into memory."""
     X: Any = rows.store if rows.store.n_rows > SAMPLE_ROWS else rows.store.whole()
-    model.fit(X, rows.target, rows.weight, rows.groups, checkpoint=checkpoint)
-    if rows.classes is not None:
-        model.classes_ = rows.classes
-    return model
+    y: Any = rows.target if rows.classes is None else ClassCodes(rows.target, rows.classes)
+    return model.fit(X, y, rows.weight, rows.groups, checkpoint=checkpoint)

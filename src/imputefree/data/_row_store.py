@@ -21,6 +21,7 @@ from ._columns import Columns, frame_names, is_plain, read_columns
 SAMPLE_ROWS = 2**18  # from which encodings are learned, at most
 SAMPLE_CELLS, LEAST_ROWS = 2**23, 2**15  # of a wide table, fewer rows
 BLOCK = 2**16  # rows that are read at a time
+PIECE = 2**12  # rows, of many that are not neighbours
 Coder = Callable[[np.ndarray], np.ndarray]  # (n,) -> (n,)
 
 
@@ -98,7 +99,14 @@ class RowStore:
     def read(self, rows: Any) -> np.ndarray:
         """The numbers of these rows; (n,) or a slice -> (n, C) float64."""
         rows = rows if self.index is None else self.index[rows]
-        values = np.array(self.matrix[rows], dtype=np.float64)
+        if isinstance(rows, slice) or len(rows) <= PIECE:
+            values = np.array(self.matrix[rows], dtype=np.float64)
+        else:  # rows far from each other touch most of a file
+            values = np.empty((len(rows), self.matrix.shape[1]))
+            for begin in range(0, len(rows), PIECE):
+                piece = slice(begin, begin + PIECE)
+                values[piece] = self.matrix[rows[piece]]
+                self.release()
         values = values if self.order is None else values[:, self.order]
         for place, coder in self.coders.items():
             values[:, place] = coder(values[:, place])

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from ..data import SAMPLE_ROWS, Expansion, RowParts
 
-NEIGHBOURS, WINDOW = 64, SAMPLE_ROWS  # rows of a table so large that it may be on disk
+NEIGHBOURS, WINDOW = 256, SAMPLE_ROWS  # rows of a table so large that it may be on disk
 LONG = 2  # times the mean length: longer series have batches of their own
 
 

@@ -36,7 +36,7 @@ from benchmarks.measuring import commit, provenance
 from benchmarks.table_tasks import BLOCK, MadeWorld
 
 COLUMNS, PART, TEST_ROWS = 30, 5 * BLOCK, 50_000
-TIMES = {"fast": 5.0, "network": 15.0}  # LightGBM's CPU time
+TIMES = {"fast": 5.0, "network": 15.0, "one epoch": np.inf}  # LightGBM's CPU time
 TABLES = 3.0  # times the table as float32
 BYTES = 2e9  # of memory, from files
 FLAT = 0.8  # of the throughput of fewer rows
@@ -84,6 +84,7 @@ def estimator(name: str, rows: int) -> Any:
         "lightgbm": lambda: lightgbm.LGBMClassifier(n_jobs=1, verbosity=-1),
         "fast": lambda: ImputeFreeClassifier(quality="fast", random_state=0),
         "network": lambda: GILClassifier(random_state=0),
+        "one epoch": lambda: GILClassifier(max_iter=1, random_state=0),
     }[name]()
 
 
@@ -153,7 +154,7 @@ def worker(*words: str) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000, help="in memory; 0: none")
-    parser.add_argument("--methods", nargs="*", default=list(TIMES), help="in memory")
+    parser.add_argument("--methods", nargs="*", default=["fast", "network"], choices=list(TIMES))
     parser.add_argument("--files", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--models", nargs="*", default=["network", "trees"], help="from files")
     parser.add_argument("--folder", type=Path, help="for the Parquet parts; a temporary one in it")
@@ -182,7 +183,7 @@ def main() -> int:
             figures = worker(name, str(options.rows))
             ratio = round(figures["cpu_seconds"] / rival["cpu_seconds"], 2)
             bad = ratio > limit or figures["times_the_table"] > TABLES
-            limits = {"times_lightgbm": ratio, "limits": [limit, TABLES], "over": bad}
+            limits = {"times_lightgbm": ratio, "over": bad}
             report(where="memory", rows=options.rows, model=name, **figures, **limits)
             over |= bad
     speeds: dict[str, float] = {}
@@ -198,7 +199,6 @@ def main() -> int:
                     bad |= speed < FLAT * first
                 report(
                     where="files", rows=rows, model=name, rows_per_cpu_second=speed, **figures,
-                    limits={"anonymous_mb": BYTES / 1e6, "rows_per_cpu_second": FLAT * first},
                     over=bad,
                 )  # fmt: skip
                 over |= bad

@@ -1,4 +1,4 @@
-"""Files larger than memory: what is stored is what was in them, and each kind of damage is named."""
+"""Files larger than memory: the store holds what they hold, and each kind of damage is named."""
 
 from __future__ import annotations
 
@@ -63,8 +63,6 @@ def test_the_store_holds_the_rows_of_all_parts_in_order(tmp_path, ending):
         for mine, theirs in zip(stored.arrays, expected.arrays, strict=True):
             np.testing.assert_array_equal(mine, theirs)
         assert rows.classes[rows.target].tolist() == frame["late"].tolist()
-        file = rows.store.matrix.filename
-    assert not file.exists()
 
 
 def test_roles_and_dropped_columns_are_not_inputs(tmp_path):
@@ -109,7 +107,9 @@ class TestDamage:
 
     def test_other_columns(self, tmp_path):
         said = refusal(self.parts(tmp_path, table().drop(columns="age").assign(weight=1.0)))
-        assert "part-1" in said and "'age'" in said and "'weight'" in said
+        assert "part-1" in said
+        assert "'age'" in said
+        assert "'weight'" in said
 
     def test_columns_in_another_order_are_fine(self, tmp_path):
         folder = self.parts(tmp_path, table()[["late", "beds", "ward", "age"]])
@@ -120,19 +120,25 @@ class TestDamage:
     @pytest.mark.parametrize("ending", ["parquet", "csv"])
     def test_strings_where_the_first_part_has_numbers(self, tmp_path, ending):
         said = refusal(self.parts(tmp_path, table().assign(beds="many"), ending))
-        assert "part-1" in said and "'beds'" in said and "many" in said
+        assert "part-1" in said
+        assert "'beds'" in said
+        assert "many" in said
 
     def test_numbers_where_the_first_part_has_strings(self, tmp_path):
         said = refusal(self.parts(tmp_path, table().assign(ward=1.0)))
-        assert "part-1" in said and "'ward'" in said
+        assert "part-1" in said
+        assert "'ward'" in said
 
     def test_dates(self, tmp_path):
         said = refusal(write(tmp_path / "parts", [table().assign(day=pd.Timestamp("2026-01-01"))]))
-        assert "'day'" in said and "drop" in said
+        assert "'day'" in said
+        assert "drop" in said
 
     def test_infinity(self, tmp_path):
         said = refusal(self.parts(tmp_path, table().assign(age=np.inf)))
-        assert "part-1" in said and "row 1" in said and "inf" in said
+        assert "part-1" in said
+        assert "row 1" in said
+        assert "inf" in said
 
     def test_an_empty_part_is_no_damage(self, tmp_path):
         with stored_rows(self.parts(tmp_path, table()[:0]), "late", classes=True) as rows:
@@ -162,20 +168,18 @@ class TestDamage:
 
     def test_a_group_that_is_missing(self, tmp_path):
         said = refusal(write(tmp_path / "parts", [table()]), groups="ward")
-        assert "groups" in said and "row" in said
+        assert "groups" in said
+        assert "row" in said
 
 
 class FullDisk(io.BytesIO):
-    name = "rows"
-
     def write(self, content):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
     folder = write(tmp_path / "parts", [table()])
-    read = stored_files._Reading.run
-    monkeypatch.setattr(stored_files._Reading, "run", lambda self, out: read(self, FullDisk()))
+    monkeypatch.setattr(stored_files.tempfile, "TemporaryFile", lambda dir: FullDisk())
     with (
         pytest.raises(ResultsError, match="No space left"),
         stored_rows(folder, "late", classes=True, folder=tmp_path),
@@ -184,13 +188,21 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
+def test_a_folder_that_is_not_there(tmp_path):
+    folder = write(tmp_path / "parts", [table()])
+    with (
+        pytest.raises(ResultsError, match="nowhere"),
+        stored_rows(folder, "late", classes=True, folder=tmp_path / "nowhere"),
+    ):
+        pass
+
+
 def test_an_interrupt_leaves_nothing(tmp_path):
     folder = write(tmp_path / "parts", [table()])
     with (
         pytest.raises(KeyboardInterrupt),
         stored_rows(folder, "late", classes=True, folder=tmp_path),
     ):
-        assert len(list(tmp_path.iterdir())) == 2
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 

@@ -169,9 +169,7 @@ class RowParts:
 
     dtype = torch.float32
 
-    def __init__(
-        self, expansion: Expansion, store: RowStore, device: torch.device = CPU
-    ) -> None:
+    def __init__(self, expansion: Expansion, store: RowStore, device: torch.device = CPU) -> None:
         self.expansion, self.store, self.device = expansion, store, device
         self.shape = torch.Size((store.n_rows, len(expansion.part_columns)))
         self._read = 0  # rows since the last release

@@ -65,9 +65,9 @@ class RowStore:
         """A table in memory; one that is a matrix already is not copied."""
         base, shape = columns.arrays[0].base, (columns.n_rows, len(columns.names))
         head = columns.names, columns.named, columns.declared
-        if base is not None and base.shape == shape:
-            if all(array.base is base for array in columns.arrays):
-                return cls(base, *head)
+        whole = base is not None and base.shape == shape
+        if whole and all(array.base is base for array in columns.arrays):
+            return cls(base, *head)
         matrix, levels = np.empty(shape), {}
         for j, array in enumerate(columns.arrays):
             if array.dtype == object:
@@ -173,8 +173,10 @@ class RowStore:
         if j not in self.levels:
             return None
         counts = self._census[1][j]
-        by_level = pd.Series(counts, index=pd.Index(self.levels[j], dtype=object))[counts > 0]
-        return by_level.sort_values(ascending=False, kind="stable")
+        levels = np.array(self.levels[j], dtype=object)
+        seen = np.flatnonzero(counts)
+        order = seen[np.argsort(-counts[seen], kind="stable")]
+        return pd.Series(counts[order], index=levels[order])
 
 
 def read_rows(X: Any) -> Columns | RowStore:

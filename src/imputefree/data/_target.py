@@ -29,7 +29,6 @@ from ._panel_frames import (
     stack,
     stamp_text,
 )
-
 from ._row_store import SAMPLE_ROWS
 
 if TYPE_CHECKING:

@@ -133,6 +133,15 @@ class BlendEstimator(Engine, BlendParameters):
             examples = self._examples(X, y, sample_weight, groups, held_out)
             return self._fit(examples, checkpoint, deadline)
 
+    @property
+    def partial_fit(self) -> Any:
+        """Not there: an AttributeError says why."""
+        raise AttributeError(
+            f"{type(self).__name__} has no partial_fit: trees and the weights of the blend are"
+            " learned from all rows at once. Fit again on all rows, with fit_files if they do not"
+            f" fit in memory, or continue networks alone with {self.network_class.__name__}."
+        )
+
     def _fit(self, examples: Examples, checkpoint: Any, deadline: float | None) -> Self:
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)

@@ -48,7 +48,7 @@ class FilesInputs:
             As for `fit`.
         drop : columns to leave out
         store : folder for the temporary file; default: that of the system
-            It is removed at the end, also after an error or Ctrl-C.
+            It has no name, and ends with the call or, if that is killed, with the process.
         checkpoint : as for `fit`
 
         Examples

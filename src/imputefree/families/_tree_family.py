@@ -110,7 +110,6 @@ class TreeFamily:
             return list(zip(held_out, predicted, grown, strict=True))
 
         done = [part for parts in current_ranks().share(grow, range(len(jobs))) for part in parts]
-        del binned
         total, counts = np.zeros((len(inputs), task.n_outputs)), np.zeros(len(inputs))
         for validation, predicted, _ in done:
             total[validation] += predicted
@@ -237,7 +236,7 @@ def _n_threads(n_rows: int) -> int:
 
 def rows_of(binned: lightgbm.Dataset, rows: np.ndarray) -> lightgbm.Dataset:
     """Some of the rows, in their order."""
-    some = binned.subset([])
+    some: Any = binned.subset([])
     some.used_indices = np.sort(rows).astype(np.int32)  # a list of Python's integers is large
     return some.construct()
 

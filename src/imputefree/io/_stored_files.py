@@ -20,7 +20,6 @@ from ._read_files import need_columns, open_rows, read_label_column
 
 TABLES = (*PARQUET, ".csv", *(f".csv{ending}" for ending in PACKED))  # endings of names
 MOST_LEVELS = 2**20  # different strings per column
-STORE = "rows"  # name of the file
 REMEDY = "Name a folder on a larger disk with store="
 
 
@@ -72,7 +71,8 @@ def stored_rows(
     """The rows of a file, or of a folder of files with the same columns, in a temporary store.
 
     Numbers and strings keep their kinds: those of the first part, as its schema or the first rows
-    of a CSV file tell. The store is removed after the block, whatever happens in it.
+    of a CSV file tell. The store is a file without a name, which ends with the block, or with the
+    process, whatever ends it.
 
     classes : whether the target is classes, or else numbers
     weight, groups : columns with a role
@@ -80,13 +80,12 @@ def stored_rows(
     folder : where to put the store; default: where temporary files go
     """
     roles = {"target": target, "sample_weight": weight, "groups": groups}
-    with write_errors(folder or "the store", remedy=REMEDY):
-        place = tempfile.TemporaryDirectory(prefix="imputefree-", dir=folder)
-    with place as name:
-        file = Path(name) / STORE
-        reading = _Reading(path, {k: v for k, v in roles.items() if v}, classes, drop)
-        with file.open("wb") as out:
-            reading.run(out)
+    reading = _Reading(path, {k: v for k, v in roles.items() if v}, classes, drop)
+    place = folder or Path(tempfile.gettempdir())
+    with write_errors(place, remedy=REMEDY):
+        file = tempfile.TemporaryFile(dir=place)  # without a name: gone with the process  # noqa: SIM115
+    with file:
+        reading.run(file, place)
         yield reading.finish(file)
 
 
@@ -137,15 +136,18 @@ class _Reading:
         self.kept: dict[str, list[np.ndarray]] = {role: [] for role in roles}
         self.n_without = 0
 
-    def run(self, out: IO[bytes]) -> None:
-        """Read all parts, and write the inputs of rows that have a target."""
+    def run(self, out: IO[bytes], place: Path) -> None:
+        """Read all parts, and write the inputs of rows with a target to a file in a folder."""
         for part in self.parts:
             with open_rows(part) as reader:
                 self._check_names(reader, part)
                 bad = BadRows(part, word=reader.word)
                 for raw in reader.rows(self.kinds):
                     bad.report(raw.wrong)
-                    self._keep(raw, part, bad, out)
+                    block = self._keep(raw, part, bad)
+                    with write_errors(place, remedy=REMEDY):
+                        out.write(block.tobytes())
+                        out.flush()
 
     def _check_names(self, reader: Reader, part: Path) -> None:
         lacking = [name for name in self.file_names if name not in set(reader.names)]
@@ -158,7 +160,8 @@ class _Reading:
                 "Correct the file, or take it out of the folder",
             )
 
-    def _keep(self, raw: RawRows, part: Path, bad: BadRows, out: IO[bytes]) -> None:
+    def _keep(self, raw: RawRows, part: Path, bad: BadRows) -> np.ndarray:
+        """Keep what belongs to the rows that have a target; -> their inputs, (n, C)."""
         values = {
             name: self._values(raw.frame[name], raw.lines, part, bad)
             for name in [*self.names, *self.roles.values()]
@@ -173,14 +176,9 @@ class _Reading:
                 fact = f"{part}, {bad.word} {line}: {name!r} ({role}) is missing"
                 raise InputError(fact, "Every row needs one", "Fill the column, or drop the row")
             self.kept[role].append(kept.astype(np.int32) if codes else kept)
-        block = np.column_stack([values[name] for name in self.names])[known]
-        with write_errors(out.name, remedy=REMEDY):
-            out.write(block.tobytes())
-            out.flush()
+        return np.column_stack([values[name] for name in self.names])[known]
 
-    def _values(
-        self, cells: pd.Series, lines: np.ndarray, part: Path, bad: BadRows
-    ) -> np.ndarray:
+    def _values(self, cells: pd.Series, lines: np.ndarray, part: Path, bad: BadRows) -> np.ndarray:
         """A column as numbers; (n,) float64."""
         name = str(cells.name)
         if self.kinds[name] != "number":
@@ -200,15 +198,17 @@ class _Reading:
             raise InputError(fact, *_kept_kind(self.parts[0], "finite numbers"))
         return numbers
 
-    def finish(self, file: Path) -> StoredRows:
+    def finish(self, file: IO[bytes]) -> StoredRows:
         """What was read."""
         kept = {role: np.concatenate(self.kept.pop(role) or [np.empty(0)]) for role in self.roles}
         count, width = len(kept["target"]), len(self.names)
         if not count:
             fact = f"{self.parts[0]} and its folder hold no row with a target"
             raise InputError(fact, "There must be something to learn from", "Check the files")
-        matrix = np.memmap(file, np.float64, "r", shape=(count, width))
-        levels = {j: [*self.levels[n].numbers] for j, n in enumerate(self.names) if n in self.levels}
+        matrix: Any = np.memmap(file, np.float64, "r", shape=(count, width))
+        levels = {
+            j: [*self.levels[n].numbers] for j, n in enumerate(self.names) if n in self.levels
+        }
         store = RowStore(matrix, self.names, True, [j in levels for j in range(width)], levels)
         target, classes = kept["target"], None
         if self.classes:
@@ -217,7 +217,8 @@ class _Reading:
         if "groups" in kept:
             names = np.array([*self.levels[self.roles["groups"]].numbers], dtype=str)
             order = np.argsort(names)
-            groups = pd.Categorical.from_codes(np.argsort(order)[kept["groups"]], names[order])
+            categories: Any = names[order]
+            groups = pd.Categorical.from_codes(np.argsort(order)[kept["groups"]], categories)
         weight = kept.get("sample_weight")
         return StoredRows(store, target, classes, weight, groups, self.n_without)
 
@@ -230,8 +231,8 @@ class _Reading:
             fact = f"the target {cells.name!r} holds numbers that are not whole"
             remedy = "Use a regressor for measurements"
             raise InputError(fact, "Classes are strings or whole numbers", remedy)
-        labels = read_label_column(labels, "classification", self.parts[0])
-        classes, number = np.unique(labels, return_inverse=True)
+        known = read_label_column(labels, "classification", self.parts[0])
+        classes, number = np.unique(known, return_inverse=True)
         return number.astype(np.int32)[codes], classes
 
 

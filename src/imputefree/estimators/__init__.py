@@ -9,7 +9,14 @@ from ._blend_estimators import (
     ImputeFreeSequenceRegressor,
 )
 from ._fit_files import fit_stored
-from ._inputs import Engine, predict_inputs, predicts_steps, read_inputs
+from ._inputs import (
+    Engine,
+    predict_inputs,
+    predicts_steps,
+    read_inputs,
+    reads_series,
+    unfitted_panel,
+)
 from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
@@ -34,4 +41,6 @@ __all__ = [
     "predict_inputs",
     "predicts_steps",
     "read_inputs",
+    "reads_series",
+    "unfitted_panel",
 ]

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ..data import Category, Columns, RowStore, Number, TableEncoder
+from ..data import Category, Columns, Number, RowStore, TableEncoder
 
 LARGEST = 1e38  # XGBoost computes in float32; to trees only the order of values matters
 FARTHEST = 5.0  # standard deviations: a single outlier must not tilt the line

@@ -6,8 +6,8 @@ Simulated rows (`MadeWorld(30)`), one thread, a process of its own per fit.
   array, as a multiple of LightGBM's defaults on the same array. Memory is the peak of anonymous
   memory (RssAnon, read every 10 ms) above that right before the fit, when libraries are loaded and
   the table is there, as a multiple of the table as float32.
-- From files: `fit_files` on a folder of Parquet parts of 250,000 rows; one network of 64 units for
-  one epoch ("network"), or fast trees with a time limit ("trees"). Memory is the peak of all of the
+- From files: `fit_files` on a folder of Parquet parts of 250,000 rows; one network of 64 units,
+  without bins, for one epoch ("network"), or fast trees with a time limit ("trees"). Memory is the peak of all of the
   process: RssAnon, and VmHWM, which also counts pages of files that the system can take back at any
   time. Throughput is rows per CPU-second of the whole call, which reads, stores and learns.
 
@@ -115,7 +115,11 @@ def from_files(name: str, folder: str) -> dict[str, Any]:
 
     if name == "network":
         model: Any = GILClassifier(
-            n_members=1, hidden_layer_sizes=(64,), max_iter=1, random_state=0
+            n_members=1,
+            hidden_layer_sizes=(64,),
+            numeric_encoding="rich",
+            max_iter=1,
+            random_state=0,
         )
     else:
         model = ImputeFreeClassifier(quality="fast", time_limit=TREE_SECONDS, random_state=0)
@@ -136,8 +140,11 @@ def write_parts(folder: Path, rows: int, part: int = PART) -> None:
     import pyarrow
     from pyarrow import parquet
 
+    folder.mkdir(parents=True, exist_ok=True)
     world = MadeWorld(COLUMNS)
     for number, begin in enumerate(range(0, rows, part)):
+        if (folder / f"part-{number:05}.parquet").exists():
+            continue
         X, y = world.draw(min(part, rows - begin), stream=10 + number)
         columns = {f"x{j}": X[:, j] for j in range(COLUMNS)} | {"y": y.astype(np.int8)}
         parquet.write_table(pyarrow.table(columns), folder / f"part-{number:05}.parquet")
@@ -157,7 +164,7 @@ def main() -> int:
     parser.add_argument("--methods", nargs="*", default=["fast", "network"], choices=list(TIMES))
     parser.add_argument("--files", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--models", nargs="*", default=["network", "trees"], help="from files")
-    parser.add_argument("--folder", type=Path, help="for the Parquet parts; a temporary one in it")
+    parser.add_argument("--folder", type=Path, help="where parts are kept, and used again")
     parser.add_argument("--json", type=Path, help="add the figures to this file")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -188,7 +195,8 @@ def main() -> int:
             over |= bad
     speeds: dict[str, float] = {}
     for rows in options.files:
-        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = str((options.folder or Path(temporary)) / str(rows))
             write_parts(Path(folder), rows)
             for name in options.models:
                 figures = worker(name, folder)

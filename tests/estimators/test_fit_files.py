@@ -215,7 +215,6 @@ def test_memory_does_not_hold_the_table(tmp_path):
     peaks = []
     for rows in (50_000, 250_000):
         folder = tmp_path / str(rows)
-        folder.mkdir()
         write_parts(folder, rows, part=50_000)
         command = [sys.executable, "-c", MEMORY, str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -148,7 +148,7 @@ def is_plain(X: Any) -> bool:
     """Whether X is an array or a pandas frame of float32, or of float64, all the same."""
     if isinstance(X, pd.DataFrame):
         dtypes = set(X.dtypes)
-    elif type(X) is np.ndarray and X.ndim == 2 and X.shape[1]:
+    elif type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.shape[1]:
         dtypes = {X.dtype}
     else:
         return False

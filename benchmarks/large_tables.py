@@ -7,9 +7,10 @@ Simulated rows (`MadeWorld(30)`), one thread, a process of its own per fit.
   memory (RssAnon, read every 10 ms) above that right before the fit, when libraries are loaded and
   the table is there, as a multiple of the table as float32.
 - From files: `fit_files` on a folder of Parquet parts of 250,000 rows; one network of 64 units,
-  without bins, for one epoch ("network"), or fast trees with a time limit ("trees"). Memory is the peak of all of the
-  process: RssAnon, and VmHWM, which also counts pages of files that the system can take back at any
-  time. Throughput is rows per CPU-second of the whole call, which reads, stores and learns.
+  without bins, for one epoch ("network"), or fast trees with a time limit ("trees"). Memory is the
+  peak of all of the process: RssAnon, and VmHWM, which also counts pages of files that the system
+  can take back at any time. Throughput is rows per CPU-second of the whole call, which reads,
+  stores and learns.
 
 Exits 1 above a limit. Each result is appended to the JSON file as it is there.
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from imputefree.data import Columns, RowStore, TableEncoder, read_columns, read_rows
+from imputefree.data import _expansion as expansion
 from imputefree.data import _row_store as row_store
 
 
@@ -24,6 +25,7 @@ def store(tmp_path, monkeypatch):
     """A table on disk, read in small blocks and pieces."""
     monkeypatch.setattr(row_store, "BLOCK", 60)
     monkeypatch.setattr(row_store, "PIECE", 7)
+    monkeypatch.setattr(expansion, "FEW", 13)
     memory = RowStore.of(read_columns(table()))
     memory.matrix.tofile(tmp_path / "rows")
     matrix = np.memmap(tmp_path / "rows", np.float64, "r", shape=memory.matrix.shape)

@@ -21,6 +21,7 @@ from ._column_plans import KINDS, Number, columns_by_kind, scale
 from ._row_store import BLOCK, RowStore
 
 CPU = torch.device("cpu")
+FEW = 2**13  # rows of which parts are made at once: there are some twenty arrays on the way
 LARGEST = torch.finfo(torch.float32).max
 
 
@@ -179,14 +180,16 @@ class RowParts:
 
     def __getitem__(self, rows: Tensor | slice) -> Tensor:
         """The parts of these rows; (…) -> (…, M)."""
-        index = rows if isinstance(rows, slice) else rows.flatten().cpu().numpy()
-        parts = self.expansion.parts(self.store.read(index))
+        if isinstance(rows, slice):
+            rows = torch.arange(*rows.indices(len(self)))
+        every = rows.flatten().cpu().numpy()
+        pieces = [every[begin : begin + FEW] for begin in range(0, max(len(every), 1), FEW)]
+        parts = torch.cat([self.expansion.parts(self.store.read(some)) for some in pieces])
         self._read += len(parts)
         if self._read >= BLOCK:
             self.store.release()
             self._read = 0
-        shape = (len(parts),) if isinstance(rows, slice) else rows.shape
-        return parts.view(*shape, self.shape[1]).to(self.device)
+        return parts.view(*rows.shape, self.shape[1]).to(self.device)
 
     def blocks(self) -> Iterator[Tensor]:
         """All rows in order, a block at a time."""

@@ -63,10 +63,10 @@ class RowStore:
     @classmethod
     def of(cls, columns: Columns) -> RowStore:
         """A table in memory; one that is a matrix already is not copied."""
-        base, shape = columns.arrays[0].base, (columns.n_rows, len(columns.names))
+        base: Any = columns.arrays[0].base
+        shape = columns.n_rows, len(columns.names)
         head = columns.names, columns.named, columns.declared
-        whole = base is not None and base.shape == shape
-        if whole and all(array.base is base for array in columns.arrays):
+        if getattr(base, "shape", None) == shape and all(a.base is base for a in columns.arrays):
             return cls(base, *head)
         matrix, levels = np.empty(shape), {}
         for j, array in enumerate(columns.arrays):
@@ -138,7 +138,7 @@ class RowStore:
         return self.rows(np.sort(rows)).whole()
 
     def whole(self) -> Columns:
-        """All rows as columns in memory."""
+        """All rows as columns in memory; of a store without coders."""
         arrays = [np.empty(self.n_rows, array.dtype) for array in self.columns.arrays]
         strings = {j: lookup([*names, None], object) for j, names in self.levels.items()}
         for rows, values in self.blocks():

@@ -115,12 +115,11 @@ def main() -> int:
     results = record["results"]
     known = {(r["model"], r["rows"], r["columns"]) for r in results}
     sizes = [(rows, COLUMNS) for rows in options.rows] + [(ROWS, c) for c in options.columns]
-    for (rows, columns), model in product(dict.fromkeys(sorted(sizes)), TITLES):
-        if (model, rows, columns) in known:
-            continue
-        if not known:
-            measure(model, 500, 3)  # loads what is loaded on first use
-            known.add((model, 500, 3))
+    wanted = [(model, *size) for size, model in product(sorted(set(sizes)), TITLES)]
+    wanted = [fit for fit in wanted if fit not in known]
+    for model in {model for model, *_ in wanted}:
+        measure(model, 500, 3)  # loads what is loaded on first use
+    for model, rows, columns in wanted:
         figures = measure(model, rows, columns)
         results.append({"model": model, "rows": rows, "columns": columns, **figures})
         print(json.dumps(results[-1]), flush=True)

@@ -295,3 +295,27 @@ def test_density_tables(run):
     assert set(figures["scores"]) >= {"density", "trees + network", "trees + network + density"}
     assert printed.startswith("hepatitis")
     assert "density" in printed
+
+
+def test_large_tables(tmp_path):
+    """In processes of their own, whose figures are added to the file one after the other."""
+    out = tmp_path / "out.json"
+    words = ["--rows", "3000", "--methods", "fast", "one epoch", "--files", "2000"]
+    command = [sys.executable, "-m", "benchmarks.large_tables", *words, "--json", str(out)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    results = json.loads(out.read_text())["results"]
+    models = [(result["where"], result["model"]) for result in results]
+    memory = [("memory", name) for name in ("lightgbm", "fast", "one epoch")]
+    assert models == [*memory, ("files", "network"), ("files", "trees")], done.stderr
+    assert all(result["cpu_seconds"] > 0 and result["commit"] for result in results)
+    assert done.returncode == int(any(result.get("over") for result in results))
+
+
+def test_cost_growth(run, tmp_path):
+    picture = tmp_path / "growth.svg"
+    sizes = ["--rows", 300, 1000, "--columns", 3, 6]
+    code, printed, record = run("cost_growth", *sizes, "--picture", picture)
+    assert len(record["results"]) == 8
+    assert "slopes" in printed
+    assert code == int("OVER" in printed)
+    assert picture.read_text().count("<svg") == 1

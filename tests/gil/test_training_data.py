@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from imputefree.gil import Batches, TrainingData
+from imputefree.gil import _training_data as training_data
 
 LENGTHS = torch.tensor([2, 4, 1])
 VALUES = torch.arange(7.0)[:, None].expand(7, 2)
@@ -150,3 +151,21 @@ class TestSeries:
         series = self.batches(lengths=torch.full((400,), 9))
         table = Batches([torch.arange(400)] * 2, 16, torch.Generator().manual_seed(0))
         assert torch.equal(epoch(series), epoch(table))
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 5000])
+def test_windows_of_a_large_table_hold_every_row_once(n, monkeypatch):
+    monkeypatch.setattr(training_data, "WINDOW", 1024)
+    generator = torch.Generator().manual_seed(0)
+    order = training_data.shuffled(n, generator)
+    assert order.sort().values.tolist() == list(range(n))
+    assert n == 1 or order.tolist() != training_data.shuffled(n, generator).tolist()
+
+
+def test_a_window_mixes_blocks_from_all_over_the_table(monkeypatch):
+    monkeypatch.setattr(training_data, "WINDOW", 2**13)
+    order = training_data.shuffled(2**17, torch.Generator().manual_seed(0)).double()
+    middle = 2**16
+    for window in order.split(2**13):  # 32 blocks: the mean of their places is near the middle
+        assert abs(window.mean() - middle) < 4 * middle / (3 * 32) ** 0.5
+        assert window[:1024].long().div(256, rounding_mode="floor").unique().numel() > 20

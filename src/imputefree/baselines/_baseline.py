@@ -235,7 +235,7 @@ def _splits(
             )
         return [(np.flatnonzero(~held_out), validation)]
     strata = codes if n_classes else np.zeros(len(codes), dtype=int)
-    return draw_folds(FOLDS, rng, strata, examples.groups)
+    return list(draw_folds(FOLDS, rng, strata, examples.groups))
 
 
 def _constant(data: TrainingSet) -> FitResult:

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from ..data import Category, Columns, Number, TableEncoder
+from ..data import Category, Columns, Number, RowStore, TableEncoder
 
 LARGEST = 1e38  # XGBoost computes in float32; to trees only the order of values matters
 FARTHEST = 5.0  # standard deviations: a single outlier must not tilt the line
@@ -24,9 +24,9 @@ class PlainEncoder(TableEncoder):
     def __init__(self, owner: str = "a baseline") -> None:
         super().__init__(numeric_encoding="plain", indicator=self.indicator, owner=owner)
 
-    def fit(self, columns: Columns) -> Self:
+    def fit(self, inputs: Columns | RowStore) -> Self:
         """Learn names, kinds, scales and categories from training rows."""
-        super().fit(columns)
+        super().fit(inputs)
         return self
 
     def as_numbers(self, columns: Columns) -> np.ndarray:

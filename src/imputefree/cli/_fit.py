@@ -46,7 +46,9 @@ class ShareOrFile(click.ParamType):
 
 @click.command("fit", cls=Command, epilog=EPILOG)
 @click.argument(
-    "data", type=ExistingPath(), help="A CSV, CSV.gz or Parquet file; empty cells are gaps."
+    "data",
+    type=ExistingPath(),
+    help="A CSV, CSV.gz or Parquet file, or a folder of such parts; empty cells are gaps.",
 )
 @option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @output_option("Model file; its card is written next to it.", required=True)
@@ -57,6 +59,11 @@ class ShareOrFile(click.ParamType):
 )
 @option("--drop", multiple=True, metavar="COLUMNS", help="Leave out; separate by commas or repeat.")
 @option("--category", multiple=True, metavar="COLUMNS", help="Columns of numbers that are codes.")
+@option(
+    "--larger-than-memory",
+    is_flag=True,
+    help="Read rows once, into a temporary file, and train from there. Folders always are.",
+)
 @option("--resume", is_flag=True, help="Continue an interrupted fit.")
 @option("--fresh", is_flag=True, help="Remove what an interrupted fit left, and start again.")
 @series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
@@ -102,6 +109,7 @@ def fit_command(
     output: Path,
     resume: bool,
     fresh: bool,
+    larger_than_memory: bool,
     drop: tuple[str, ...],
     category: tuple[str, ...],
     static: tuple[str, ...],
@@ -114,26 +122,31 @@ def fit_command(
     trains on all rows. Writes MODEL, and a model card that ends in .md.
 
     An interrupted fit continues with --resume, to exactly the same model.
+
+    A folder, or --larger-than-memory, trains on all rows at fast quality, by default, and scores
+    the model on its own held-out rows only.
     """
     if resume and fresh:
         rule = "One continues, the other starts again"
         raise ParameterError("--resume and --fresh were given", rule, "Choose one")
-    from ..io import header
+    from ..io import header, parts_of
     from ..workflow import Request, check_output, render, split_names
 
-    columns = header(data)
+    columns = header(parts_of(data)[0])
     request = Request(
         data=data,
         output=output,
         drop=split_names(drop, columns),
         category=split_names(category, columns),
         static=split_names(static, columns),
+        larger_than_memory=larger_than_memory or data.is_dir(),
         **choices,
     )
     check_output(request)
     advice = f"What was finished is kept; the same command with --resume continues to {output}."
     with interruptible(advice):
-        about = _fit(request, resume, fresh)
+        larger = request.larger_than_memory
+        about = _fit_larger(request, resume) if larger else _fit(request, resume, fresh)
     show_scores(about)
     click.echo(render("result.txt.jinja", about), nl=False)
     click.echo(f"Model: {output}")
@@ -160,6 +173,17 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
             model = fit(problem, other, planned, partial, report)
         partial.remove()
     return model.about_
+
+
+def _fit_larger(request: Any, resume: bool) -> dict[str, Any]:
+    """Train on files that need not fit in memory; -> what the model knows about itself."""
+    from ..workflow import fit_larger
+
+    if resume:
+        fact = "--resume was given for data larger than memory"
+        raise ParameterError(fact, "Such a fit keeps nothing when it ends", "Leave it out")
+    with step_progress(True, 2, request.data.name) as report:
+        return fit_larger(request, report).about_
 
 
 def show_columns(problem: Problem) -> None:

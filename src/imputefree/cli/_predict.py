@@ -27,30 +27,44 @@ from ._options import (
 @click.command("predict", cls=Command)
 @model_argument
 @data_argument
-@option("--output", "-o", default="-", help="A .csv, .csv.gz or .parquet file; - is stdout.")
+@option(
+    "--output",
+    "-o",
+    default="-",
+    help="A .csv, .csv.gz or .parquet file, or for a folder of parts a folder; - is stdout.",
+)
 @option("--keep", multiple=True, help="Columns of DATA to copy, separated by commas.")
 @on_error_option
 @in_memory_option
 def predict_command(
     model: Path, data: Path, output: str, keep: tuple[str, ...], on_error: str, in_memory: bool
 ) -> None:
-    """Predict every row, or series, of a file of any size, in order.
+    """Predict every row, or series, of a file of any size, or of a folder of parts, in order.
 
     Writes `prediction` and, for classes, the probability of each as p_CLASS; for series the id
     first. Columns are found by name; columns unknown to the model are ignored. Empty cells are
     missing, as are words such as NA among numbers and categories that training never saw. For
     series, --keep copies the first known value.
+
+    The tables of a folder, sorted by name, are one table; if the output is a folder, too, each
+    part is written under its own name.
     """
     if output != "-":
         refuse_overwriting(Path(output), (model, data), ParameterError)
-    from ..io import table_output
+    from ..io import parts_of, table_output
     from ..workflow import load_model, predict_file
 
-    estimator = load_model(model)
+    estimator, written, notes = load_model(model), 0, list[str]()
+    pairs = [(data, output)]
+    if Path(output).is_dir() and data.is_dir():
+        pairs = [(part, str(Path(output) / part.name)) for part in parts_of(data)]
     try:
-        with table_output(output) as write, byte_progress(True, data.name) as progress:
-            skip = on_error == "skip"
-            written, notes = predict_file(estimator, data, write, keep, skip, in_memory, progress)
+        for part, place in pairs:
+            with table_output(place) as write, byte_progress(True, part.name) as progress:
+                skip = on_error == "skip"
+                options = (keep, skip, in_memory, progress, data.is_dir())
+                done = predict_file(estimator, part, write, *options)
+            written, notes = written + done[0], [*notes, *done[1]]
     except BrokenPipeError:
         # The reader of stdout has enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

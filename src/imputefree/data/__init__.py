@@ -23,17 +23,21 @@ from ._columns import (
     numbers,
     read_columns,
     remember_columns,
+    to_strings,
 )
 from ._encoders import Encoder, Table, TableEncoder
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
+from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_rows
 from ._splits import Split, Splits
 from ._summaries import EXTENT, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
+    ClassCodes,
     Examples,
     Fold,
+    Folds,
     as_array,
     assign_folds,
     draw_folds,
@@ -47,22 +51,26 @@ from ._target import (
 )
 
 if TYPE_CHECKING:
-    from ._expansion import Expansion
+    from ._expansion import Expansion, RowParts
 
 __all__ = [
+    "BLOCK",
     "EXTENT",
     "GAP_WORDS",
     "HARD_LIMIT",
     "LONGEST",
     "MAX_LEVELS",
     "MOST_CLASSES",
+    "SAMPLE_ROWS",
     "SOFT_LIMIT",
     "Category",
+    "ClassCodes",
     "Columns",
     "Encoder",
     "Examples",
     "Expansion",
     "Fold",
+    "Folds",
     "Layout",
     "Levels",
     "Number",
@@ -70,6 +78,8 @@ __all__ = [
     "Panel",
     "PanelEncoder",
     "Plan",
+    "RowParts",
+    "RowStore",
     "Split",
     "Splits",
     "Table",
@@ -92,6 +102,7 @@ __all__ = [
     "read_columns",
     "read_numbers",
     "read_panel",
+    "read_rows",
     "read_target",
     "read_weights",
     "remember_columns",
@@ -102,14 +113,15 @@ __all__ = [
     "summarise",
     "summarise_mask",
     "tenths",
+    "to_strings",
     "training_panel",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """`Expansion` needs PyTorch, which reading data does not."""
-    if name == "Expansion":
-        from ._expansion import Expansion
+    if name in ("Expansion", "RowParts"):
+        from . import _expansion
 
-        return Expansion
+        return getattr(_expansion, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

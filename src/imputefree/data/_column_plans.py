@@ -240,10 +240,14 @@ class Category:
         strings = cls.check(array)
         # Most frequent first, ties by appearance; dtype object takes any string, str only UTF-8.
         counts = pd.Series(strings, dtype=object).value_counts()
+        return cls.of_counts(name, counts, bool(pd.isna(strings).any()))
+
+    @classmethod
+    def of_counts(cls, name: str, counts: pd.Series, gaps: bool) -> Category:
+        """Learn from the number of training rows of each level, most frequent first."""
         keep = counts[counts >= MIN_LEVEL_ROWS].index[:MAX_LEVELS]
         if len(counts) <= 2:  # a rare level of two is the whole information of the column
             keep = counts.index
-        gaps = bool(pd.isna(strings).any())
         levels, rare = sorted(keep), sorted(set(counts.index) - set(keep))
         rows = [int(counts[level]) for level in levels]
         rows += [int(counts[rare].sum())] if rare else []

@@ -61,6 +61,19 @@ class Columns:
             self, names=self.names + lacking, arrays=self.arrays + gaps, declared=declared
         )
 
+    def sample(self) -> Columns:
+        """Rows that suffice to learn encodings from: all of them."""
+        return self
+
+    def has_gaps(self, j: int) -> bool:
+        """Whether an entry of a column is missing."""
+        return bool(pd.isna(self.arrays[j]).any())
+
+    def level_counts(self, j: int) -> pd.Series | None:
+        """How many rows each level of a column of strings has, most frequent first; else None."""
+        array = self.arrays[j]  # dtype object takes any string, str only UTF-8
+        return pd.Series(array, dtype=object).value_counts() if array.dtype == object else None
+
     def rows(self, rows: np.ndarray) -> Columns:
         """The same table with these rows only."""
         return replace(self, arrays=[array[rows] for array in self.arrays], n_rows=len(rows))
@@ -83,7 +96,7 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     series: Iterable[Any]
     array = None
     if isinstance(X, pd.DataFrame):
-        names, named = _frame_names(X)
+        names, named = frame_names(X)
         series = (X.iloc[:, j] for j in range(X.shape[1]))
         shape, reader = X.shape, _read_pandas
     elif is_polars(X):
@@ -131,6 +144,17 @@ def _plain_numbers(X: Any) -> np.ndarray | None:
     return None if np.isinf(block).any() else block
 
 
+def is_plain(X: Any) -> bool:
+    """Whether X is an array or a pandas frame of float32, or of float64, all the same."""
+    if isinstance(X, pd.DataFrame):
+        dtypes = set(X.dtypes)
+    elif type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.shape[1]:
+        dtypes = {X.dtype}
+    else:
+        return False
+    return dtypes in ({np.dtype(np.float32)}, {np.dtype(np.float64)})
+
+
 def is_polars(X: Any) -> bool:
     """Whether X is from polars, which need not be installed."""
     return type(X).__module__.startswith("polars")
@@ -143,7 +167,7 @@ def refuse_other_polars(X: Any) -> None:
         raise InputTypeError(fact, rule, "Call .collect() on a LazyFrame, .to_frame() on a Series")
 
 
-def _frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
+def frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
     """Names of a pandas frame; columns numbered 0, 1, 2, … count as unnamed, like an array's."""
     names = [str(name) for name in X.columns]
     if list(X.columns) == list(range(X.shape[1])):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,16 +18,16 @@ import pandas as pd
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
 from ._column_plans import BINS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
 from ._columns import Columns, feature_count_error
+from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ._expansion import Expansion
+    from ._expansion import Expansion, RowParts
 
 MOST_BINS, ROWS_PER_BIN = 24, 500  # of a piecewise encoding, above 12 bins
 MOST_INPUTS = 5000  # of all bins
 PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise
-BLOCK = 2**16  # rows that are encoded at a time
 PLAN_KINDS: dict[str, Any] = {plan.kind: plan for plan in (Number, Category)}
 
 
@@ -101,7 +101,7 @@ class Encoder:
         """How many columns there are."""
         return len(self.plans)
 
-    def parts(self, data: Any) -> Tensor:
+    def parts(self, data: Any) -> Tensor | RowParts:
         """What networks keep of a table, or of series; see `Expansion`."""
         raise NotImplementedError
 
@@ -131,6 +131,11 @@ def _warn_of_unseen(levels: dict[str, list[str]]) -> None:
             UnseenCategoryWarning,
             stacklevel=1,
         )
+
+
+def _level_numbers(plan: Category, numbers: np.ndarray) -> np.ndarray:
+    """The level of each number of a column that is a category."""
+    return plan.code(numbers, "")[0]
 
 
 class TableEncoder(Encoder):
@@ -170,11 +175,15 @@ class TableEncoder(Encoder):
         self.numeric_encoding = numeric_encoding
         self.owner = owner
 
-    def fit(self, columns: Columns) -> TableEncoder:
-        """Learn scales, levels and gaps from training rows."""
+    def fit(self, inputs: Columns | RowStore) -> TableEncoder:
+        """Learn scales, levels and gaps from training rows, or from a sample of a large table.
+
+        Which levels and gaps there are is learned from all rows.
+        """
         self.__dict__.pop("expansion", None)
+        columns = inputs.sample()
         chosen = self._chosen_categories(columns)
-        encoding, rows, width = self.numeric_encoding, columns.n_rows, len(columns.names)
+        encoding, rows, width = self.numeric_encoding, inputs.n_rows, len(columns.names)
         bins = n_bins(rows, width)
         if encoding == "auto":
             small = rows < PIECEWISE_ROWS and width <= PIECEWISE_COLUMNS
@@ -186,7 +195,31 @@ class TableEncoder(Encoder):
             else Number.learn(name, array, "fine" if name in self.fine else encoding, bins)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
+        if columns.n_rows < rows:
+            self._know_all(inputs)
         return self
+
+    def _know_all(self, inputs: Columns | RowStore) -> None:
+        """Add what a sample may lack: rare levels, and the only gaps of a column."""
+        for j, plan in enumerate(self.plans):
+            counts = inputs.level_counts(j)
+            if isinstance(plan, Category) and counts is not None:
+                self.plans[j] = Category.of_counts(plan.name, counts, inputs.has_gaps(j))
+            else:
+                plan.has_gaps = inputs.has_gaps(j)
+
+    def recoded(self, store: RowStore) -> RowStore:
+        """A large table that is read as `codes`."""
+        places = [np.array([j]) for j in range(len(store.names))]  # where `_match` puts each column
+        order = [int(at[0]) for at in self._match(replace(store.columns, arrays=places))]
+        coders: dict[int, Coder] = {}
+        for place, (j, plan) in enumerate(zip(order, self.plans, strict=True)):
+            if j in store.levels:
+                strings = np.array(store.levels[j], dtype=object)
+                coders[place] = lookup([*plan.code(strings, self._label(plan))[0], np.nan])
+            elif isinstance(plan, Category):  # a column of numbers
+                coders[place] = partial(_level_numbers, plan)
+        return replace(store, order=order, coders=coders)
 
     def _coded(self, columns: Columns) -> list[np.ndarray]:
         """The columns as numbers, in the order of training; (n,) float64 each."""
@@ -197,17 +230,26 @@ class TableEncoder(Encoder):
         _warn_of_unseen(unseen)
         return arrays
 
-    def codes(self, columns: Columns) -> np.ndarray:
+    def codes(self, columns: Columns | RowStore) -> np.ndarray:
         """A table with the same columns as numbers; (n, columns) -> (n, C) float64.
 
         Categories are the numbers of their levels; NaN where missing or never seen in training.
         """
+        if isinstance(columns, RowStore):
+            return self.recoded(columns).read(slice(None))
         return np.column_stack(self._coded(columns))
 
-    def parts(self, columns: Columns) -> Tensor:
-        """What networks keep of a table; (n, columns) -> (n, M) float32, see `Expansion`."""
+    def parts(self, columns: Columns | RowStore) -> Tensor | RowParts:
+        """What networks keep of a table; (n, columns) -> (n, M) float32, see `Expansion`.
+
+        Those of a large table are made when they are asked for.
+        """
         import torch
 
+        from ._expansion import RowParts
+
+        if isinstance(columns, RowStore):
+            return RowParts(self.expansion, self.recoded(columns))
         arrays, n = self._coded(columns), columns.n_rows
         parts = torch.empty(n, len(self.expansion.part_columns))
         for begin in range(0, n, BLOCK):  # no second copy of a large table
@@ -217,14 +259,18 @@ class TableEncoder(Encoder):
 
     def transform(self, columns: Columns) -> Table:
         """Encode a table with the same columns; (n, columns) -> Table of (n, D)."""
-        return Table.of(self.expansion, self.parts(columns))
+        return Table.of(self.expansion, self.parts(columns)[:])
 
-    def numbers(self, columns: Columns) -> np.ndarray:
+    def numbers(self, columns: Columns | RowStore) -> np.ndarray:
         """The table as trees read it; (n, columns) -> (n, n_entries) float64.
 
         Numbers as they are, then 0 or 1 for each level of each category; NaN where missing.
         """
-        codes, columns_of = self.codes(columns), columns_by_kind(self.plans)
+        return self.switched(self.codes(columns))
+
+    def switched(self, codes: np.ndarray) -> np.ndarray:
+        """From `codes` to `numbers`; (n, C) -> (n, n_entries)."""
+        columns_of = columns_by_kind(self.plans)
         plans: list[Any] = self.plans
         levels = [plans[j].switches(codes[:, j]) for j in columns_of["level"]]
         return np.concatenate([codes[:, columns_of["value"]], *levels], axis=1)

@@ -9,7 +9,7 @@ keeps the parts, a few per cent of the size of the inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +18,10 @@ import torch
 from torch import Tensor
 
 from ._column_plans import KINDS, Number, columns_by_kind, scale
+from ._row_store import BLOCK, RowStore
 
+CPU = torch.device("cpu")
+FEW = 2**13  # rows of which parts are made at once: there are some twenty arrays on the way
 LARGEST = torch.finfo(torch.float32).max
 
 
@@ -155,6 +158,50 @@ class Expansion:
         if self.n_others:
             gaps = torch.nn.functional.pad(gaps, (0, self.n_others))
         return parts.masked_fill(gaps, torch.nan)
+
+
+class RowParts:
+    """Parts of a large table, (n, M) float32, made of the rows that are asked for.
+
+    To a network it is what a tensor of all parts would be.
+
+    store : read as codes
+    """
+
+    dtype = torch.float32
+
+    def __init__(self, expansion: Expansion, store: RowStore, device: torch.device = CPU) -> None:
+        self.expansion, self.store, self.device = expansion, store, device
+        self.shape = torch.Size((store.n_rows, len(expansion.part_columns)))
+        self._read = 0  # rows since the last release
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Tensor | slice) -> Tensor:
+        """The parts of these rows; (…) -> (…, M)."""
+        if isinstance(rows, slice):
+            rows = torch.arange(*rows.indices(len(self)))
+        every = rows.flatten().cpu().numpy()
+        pieces = [every[begin : begin + FEW] for begin in range(0, max(len(every), 1), FEW)]
+        parts = torch.cat([self.expansion.parts(self.store.read(some)) for some in pieces])
+        self._read += len(parts)
+        if self._read >= BLOCK:
+            self.store.release()
+            self._read = 0
+        return parts.view(*rows.shape, self.shape[1]).to(self.device)
+
+    def blocks(self) -> Iterator[Tensor]:
+        """All rows in order, a block at a time."""
+        return (self[begin : begin + BLOCK] for begin in range(0, len(self), BLOCK))
+
+    def new_empty(self, *shape: int) -> Tensor:
+        """A tensor of this kind, on this device."""
+        return torch.empty(*shape, dtype=self.dtype, device=self.device)
+
+    def to(self, device: torch.device) -> RowParts:
+        """The same for networks on another device; rows are made here and moved there."""
+        return RowParts(self.expansion, self.store, device)
 
 
 def _fans(

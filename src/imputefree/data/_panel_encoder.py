@@ -144,7 +144,7 @@ class PanelEncoder(Encoder):
             return None
         with warnings.catch_warnings():  # a level may be known, but never as the first of a series
             warnings.simplefilter("ignore", UnseenCategoryWarning)
-            return self.summaries.parts(self.summarised(panel))
+            return self.summaries.parts(self.summarised(panel))[:]
 
     def timed_columns(self) -> list[int]:
         """Columns of the steps whose time since the last observation is an input."""

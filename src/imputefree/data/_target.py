@@ -8,6 +8,7 @@ would silently train on shuffled labels.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from ._panel_frames import (
     stack,
     stamp_text,
 )
+from ._row_store import SAMPLE_ROWS
 
 if TYPE_CHECKING:
     from ._panel import Panel
@@ -37,8 +39,31 @@ LARGEST_TARGET = 1e150  # its square still fits a float64
 BY_TIME = "a Series indexed by (id, time)"
 
 
-def read_target(y: Any, n_rows: int, estimator: str) -> np.ndarray:
-    """y as a one-dimensional array without missing values; shape (n_rows,)."""
+@dataclass(frozen=True)
+class ClassCodes:
+    """Labels as the numbers of their classes, for tables too large for an array of strings.
+
+    codes : (n,) int
+    classes : the sorted classes, all of which occur
+    """
+
+    codes: np.ndarray
+    classes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> ClassCodes:
+        return replace(self, codes=self.codes[rows])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.codes, dtype)
+
+
+def read_target(y: Any, n_rows: int, estimator: str) -> Any:
+    """y as a one-dimensional array without missing values, (n_rows,); `ClassCodes` as they are."""
+    if isinstance(y, ClassCodes):
+        return y
     if y is None:
         fact = f"This {estimator} estimator requires y to be passed, but the target y is None"
         raise InputError(fact, "A supervised estimator learns from targets", "Call fit(X, y)")
@@ -445,6 +470,8 @@ def _weightless(unit: str) -> InputError:
 def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     if groups is None:
         return None
+    if isinstance(groups, pd.Categorical):  # of files: numbers, as strings would be large
+        return np.asarray(groups.codes)
     array = as_array(groups, "groups")
     _check_shape(array, "groups", n_rows)
     rule = "Every row belongs to a group"
@@ -506,30 +533,56 @@ def assign_folds(
 Fold = tuple[np.ndarray, np.ndarray]  # rows to learn from, rows to validate on
 
 
+class Folds(Sequence[Fold]):
+    """Training and validation rows, fold by fold, found when they are asked for.
+
+    The rows of one fold take as much memory as a column of a table.
+
+    fold_of_row : (n,) the fold that holds each row out; of any other number, none does
+    numbers : of the folds
+
+    >>> folds = Folds(np.array([1, 0, 1]), [0, 1])
+    >>> folds[0], len(folds[1:])
+    ((array([0, 2]), array([1])), 1)
+    """
+
+    def __init__(self, fold_of_row: np.ndarray, numbers: Sequence[int]) -> None:
+        self.fold_of_row, self.numbers = fold_of_row.astype(np.int16), list(numbers)
+        self._dtype = np.int32 if len(fold_of_row) > SAMPLE_ROWS else np.int64
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, which: Any) -> Any:
+        """A fold, or the folds of a slice."""
+        if isinstance(which, slice):
+            return Folds(self.fold_of_row, self.numbers[which])
+        held_out = self.fold_of_row == self.numbers[which]
+        return tuple(np.flatnonzero(rows).astype(self._dtype) for rows in (~held_out, held_out))
+
+
 def draw_folds(
     n_folds: int,
     rng: np.random.Generator,
     strata: np.ndarray,
     groups: np.ndarray | None = None,
     held_out: np.ndarray | None = None,
-) -> list[Fold]:
+) -> Folds:
     """Training and validation rows fold by fold, or the one pair that `held_out` (n,) bool marks.
 
     Empty if there are too few rows or groups to hold any out.
 
-    >>> draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1]))
+    >>> list(draw_folds(2, np.random.default_rng(0), np.array([0, 0, 1, 1])))
     [(array([1, 3]), array([0, 2])), (array([0, 2]), array([1, 3]))]
     """
     if held_out is not None:
-        return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+        return Folds(held_out, [True])
     n_folds = min(n_folds, len(strata) // 2)
     if n_folds < 2:
-        return []
+        return Folds(np.empty(0), [])
     folds = assign_folds(n_folds, rng, strata, groups)
     drawn = np.unique(folds[folds >= 0])
-    if len(drawn) < 2:
-        return []
-    return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in drawn]
+    return Folds(folds, drawn.tolist() if len(drawn) > 1 else [])
 
 
 def _assign_groups(

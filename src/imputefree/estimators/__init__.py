@@ -8,6 +8,7 @@ from ._blend_estimators import (
     ImputeFreeSequenceClassifier,
     ImputeFreeSequenceRegressor,
 )
+from ._fit_files import fit_stored
 from ._inputs import (
     Engine,
     predict_inputs,
@@ -36,6 +37,7 @@ __all__ = [
     "SequenceEstimator",
     "TableEstimator",
     "check_parameters",
+    "fit_stored",
     "predict_inputs",
     "predicts_steps",
     "read_inputs",

@@ -24,7 +24,7 @@ from .. import __version__, gil
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
-from ..data import Encoder, Examples, Fold, draw_folds, remember_columns
+from ..data import Encoder, Examples, Fold, RowStore, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -171,13 +171,15 @@ class GILEstimator(Engine, Parameters):
         if self.encoder is not None:
             encoder = self.encoder(encoder)
         self.encoder_ = encoder.fit(examples.training_inputs())
-        if all(pd.isna(array).all() for array in examples.inputs.columns.arrays):
+        inputs = examples.inputs
+        columns = inputs.sample() if isinstance(inputs, RowStore) else inputs.columns
+        if all(pd.isna(array).all() for array in columns.arrays):
             raise InputError(
                 "no column holds a single entry",
                 "There must be something to learn from",
                 "Check how the table was read",
             )
-        remember_columns(self, examples.inputs.columns)
+        remember_columns(self, columns)
         # Filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
         shape = len(self.encoder_.input_names), self._loss().outputs
@@ -251,12 +253,12 @@ class GILEstimator(Engine, Parameters):
             )
         n_members, every_row = int(self._value("n_members")), torch.arange(len(strata))
         n_folds = round(1 / max(self.validation_fraction, 1e-9)) if self.early_stopping else 0
-        pairs = list(folds)
+        pairs = list(folds[:n_members])
         while len(pairs) < n_members:  # a new shuffle once every fold has its member
             drawn = draw_folds(n_folds, self._rng, strata, groups, chosen)
             if not drawn:  # nothing can be held out and still be learned from
                 return [every_row] * n_members, None
-            pairs += drawn
+            pairs += drawn[: n_members - len(pairs)]
         pairs = pairs[:1] * n_members if self.validation == "shared" else pairs[:n_members]
         train, held_out = zip(*pairs, strict=True)
         return [*map(torch.from_numpy, train)], [*map(torch.from_numpy, held_out)]

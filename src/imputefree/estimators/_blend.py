@@ -15,15 +15,15 @@ from torch import Tensor
 
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
-from ..data import Examples, draw_folds, remember_columns
+from ..data import Examples, RowStore, draw_folds, remember_columns
 from ..families import (
     DensityFamily,
     FamilyTask,
     ForestFamily,
-    Growth,
     OnFactors,
     Pool,
     TreeFamily,
+    fast_growths,
 )
 from ..io import model_content, rebuild_model
 from ..metrics import scores
@@ -133,6 +133,15 @@ class BlendEstimator(Engine, BlendParameters):
             examples = self._examples(X, y, sample_weight, groups, held_out)
             return self._fit(examples, checkpoint, deadline)
 
+    @property
+    def partial_fit(self) -> Any:
+        """Not there: an AttributeError says why."""
+        raise AttributeError(
+            f"{type(self).__name__} has no partial_fit: trees and the weights of the blend are"
+            " learned from all rows at once. Fit again on all rows, with fit_files if they do not"
+            f" fit in memory, or continue networks alone with {self.network_class.__name__}."
+        )
+
     def _fit(self, examples: Examples, checkpoint: Any, deadline: float | None) -> Self:
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
@@ -206,7 +215,10 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
         """What each of these families reads of the inputs: all of a table."""
-        return dict.fromkeys(families, inputs)
+        views = dict.fromkeys(families, inputs)
+        if "factors" in views and isinstance(inputs, RowStore):
+            views["factors"] = inputs.whole()
+        return views
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
@@ -218,7 +230,7 @@ class BlendEstimator(Engine, BlendParameters):
             network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
             return OnFactors(NetworkFamily(network), self.categorical_features)
         if name == "trees" and self.quality == "fast":
-            return TreeFamily(self.categorical_features, growths=(Growth(),), n_folds=3)
+            return TreeFamily(self.categorical_features, growths=fast_growths, n_folds=3)
         if name == "trees":
             return TreeFamily(self.categorical_features)
         return NetworkFamily(self._network(seed))

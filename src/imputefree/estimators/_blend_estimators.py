@@ -10,6 +10,7 @@ from ..errors import ParameterError
 from ..families import FamilyTask, ForestFamily, Growth, TreeFamily
 from ._base import GILEstimator
 from ._blend import BlendEstimator, Family
+from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor
@@ -17,7 +18,7 @@ from ._table_estimators import GILClassifier, GILRegressor
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
+class ImputeFreeClassifier(ClassTarget, TableInputs, FilesInputs, BlendEstimator):
     """Classify rows of a table with gaps by a blend of models that need no imputation.
 
     Trees, boosted or in a forest, split on what is there, networks see a placeholder and an
@@ -81,7 +82,7 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, BlendEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ImputeFreeRegressor(NumberTarget, TableInputs, BlendEstimator):
+class ImputeFreeRegressor(NumberTarget, TableInputs, FilesInputs, BlendEstimator):
     """Predict a number for rows of a table with gaps by a blend; see `ImputeFreeClassifier`.
 
     The weights of the blend are those of least squared error. Forests and densities are not in the

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..data import Panel
+from ..data import Panel, RowStore
 from ..families import FamilyTask
 from ..gil import Checkpoint, digest
 
@@ -65,6 +65,8 @@ def task_digest(task: FamilyTask) -> str:
     """SHA-256 of everything that families learn from."""
     inputs = task.examples.inputs
     arrays = [*inputs.columns.arrays, task.target, task.weight]
+    if isinstance(inputs, RowStore):
+        arrays = [*(values for _, values in inputs.blocks()), *arrays]
     if isinstance(inputs, Panel):
         arrays += [inputs.lengths, inputs.times, *(inputs.statics.arrays if inputs.statics else [])]
     arrays += [rows for fold in task.folds for rows in fold]

@@ -21,6 +21,7 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ..data import (
+    ClassCodes,
     Columns,
     Examples,
     Layout,
@@ -30,6 +31,7 @@ from ..data import (
     read_classes,
     read_columns,
     read_numbers,
+    read_rows,
     read_target,
     read_weights,
     series_labels,
@@ -121,9 +123,10 @@ class TableInputs:
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
     ) -> Examples:
-        columns = read_columns(X)
-        target = read_target(y, columns.n_rows, type(self).__name__)
-        return Examples.read(columns, target, sample_weight, groups, held_out)
+        custom = getattr(self, "encoder", None) is not None  # which knows columns only
+        table = read_columns(X) if custom else read_rows(X)
+        target = read_target(y, table.n_rows, type(self).__name__)
+        return Examples.read(table, target, sample_weight, groups, held_out)
 
     def _read(self, X: Any) -> Columns:
         return read_columns(X)
@@ -255,12 +258,17 @@ class ClassTarget(ClassifierMixin):
     class_weight: Any = None
     _predict: ClassVar[Any]  # of the engine
 
-    def _learn_target(self, target: np.ndarray, classes: Any) -> None:
+    def _learn_target(self, target: np.ndarray | ClassCodes, classes: Any) -> None:
         """Fix the classes from the first target seen; (n,)."""
+        if isinstance(target, ClassCodes):
+            target = target.classes
         self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
 
-    def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _encode_target(self, target: np.ndarray | ClassCodes) -> tuple[np.ndarray, np.ndarray]:
         """What the networks learn, and strata for the folds; (n,) int64 each."""
+        if isinstance(target, ClassCodes):
+            codes = self._encode_target(target.classes)[0][target.codes]
+            return codes, codes
         known = self.classes_.tolist()
         unknown = [label for label in read_classes(target).tolist() if label not in known]
         if unknown:
@@ -272,10 +280,14 @@ class ClassTarget(ClassifierMixin):
         codes = np.searchsorted(self.classes_, target).astype(np.int64)
         return codes, codes
 
-    def _class_weights(self, target: np.ndarray) -> np.ndarray:
+    def _class_weights(self, target: np.ndarray | ClassCodes) -> np.ndarray:
         """Weight of each label's class; (n,)."""
         if self.class_weight is None:
             return np.ones(len(target))
+        if isinstance(target, ClassCodes):
+            if not isinstance(self.class_weight, dict):
+                return compute_sample_weight(self.class_weight, target.codes)
+            return self._class_weights(target.classes)[target.codes]
         if isinstance(self.class_weight, dict):
             unknown = [label for label in self.class_weight if label not in self.classes_.tolist()]
             if unknown:

@@ -14,6 +14,7 @@ from ..data import Examples, TableEncoder
 from ..families import FamilyTask, column_relevance
 from ..gil import Predictor, TrainingData
 from ._base import GILEstimator
+from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
 
@@ -21,7 +22,7 @@ FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TableEstimator(TableParameters, TableInputs, GILEstimator):
+class TableEstimator(TableParameters, TableInputs, FilesInputs, GILEstimator):
     """What both estimators for tables share."""
 
     encoder_class = TableEncoder

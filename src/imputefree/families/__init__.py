@@ -14,7 +14,7 @@ from ._pooling import Pool
 from ._product_mixture import Background, Mixture
 from ._relevance import column_relevance
 from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
-from ._tree_family import Growth, TreeFamily
+from ._tree_family import Growth, TreeFamily, fast_growths
 
 __all__ = [
     "NEARLY_ZERO",
@@ -33,4 +33,5 @@ __all__ = [
     "TreeEnsemble",
     "TreeFamily",
     "column_relevance",
+    "fast_growths",
 ]

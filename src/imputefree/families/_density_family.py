@@ -61,7 +61,7 @@ class DensityFamily:
     def fit(self, task: FamilyTask) -> np.ndarray:
         """Fit densities; returns out-of-fold predictions, NaN for rows that were never held out."""
         self.inputs = DensityInputs(self.categorical_features)
-        self.inputs.fit(task.examples.training_inputs())
+        self.inputs.fit(task.examples.training_inputs().sample())
         rng = np.random.default_rng(task.seed)
         n, outputs = len(task.target), max(task.n_classes, 1)
         most = max(outputs * MOST_VALUES // max(len(self.inputs.kinds), 1), LEAST_ROWS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -30,7 +31,7 @@ class FamilyTask:
     examples: Examples
     target: np.ndarray
     n_classes: int
-    folds: list[Fold]
+    folds: Sequence[Fold]
     seed: int
     deadline: float | None = None
     checkpoint: Any = None

@@ -5,6 +5,7 @@ On small tables they are wrong elsewhere than boosted trees (docs/architecture.m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,14 +42,15 @@ class ForestFamily(TreeFamily):
     def __init__(self, categorical_features: Any = "auto", n_folds: int = 5) -> None:
         super().__init__(categorical_features, (), n_folds)
 
-    def _jobs(self, task: FamilyTask) -> list[tuple[list[Fold], Any]]:
-        return [([fold], FOREST) for fold in task.folds[: self.n_folds]]
+    def _jobs(self, task: FamilyTask) -> list[tuple[Sequence[Fold], Any]]:
+        folds = task.folds[: self.n_folds]
+        return [(folds[number : number + 1], FOREST) for number in range(len(folds))]
 
     def _grow(
         self,
         task: FamilyTask,
         binned: lightgbm.Dataset,
-        folds: list[Fold],
+        folds: Sequence[Fold],
         growth: Any,
         seed: int,
     ) -> list[TreeEnsemble]:

@@ -14,7 +14,7 @@ import numpy as np
 from ..data import TableEncoder
 from ._family import FamilyTask
 from ._tree_ensemble import split_gains
-from ._tree_family import binned_rows, booster, rows_of
+from ._tree_family import TreeInputs, binned_rows, booster, rows_of
 
 N_TREES, FEWEST_TREES = 25, 5  # the second per class, if there are many
 MOST_ROWS = 20_000
@@ -46,10 +46,10 @@ def column_relevance(
     if n_rows > MOST_ROWS:
         sample = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
     encoder = TableEncoder(categorical_features, False, "plain", owner="trees")
-    columns = task.examples.inputs.rows(sample)
-    numbers = encoder.fit(columns).numbers(columns)
+    columns = task.examples.inputs.rows(sample).sample()  # in memory
     weight = None if task.weight is None else task.weight[sample]
-    binned = binned_rows(numbers, task.target[sample], weight)
+    inputs = TreeInputs(encoder.fit(columns), columns)
+    binned = binned_rows(inputs, task.target[sample], weight, task.seed)
     column_of = encoder.input_columns[: encoder.n_entries]
     gains = np.zeros((len(training_rows), encoder.n_columns))
     for number, rows in enumerate(training_rows):
@@ -61,8 +61,8 @@ def column_relevance(
         for _ in range(max(N_TREES // task.n_outputs, FEWEST_TREES)):
             if trees.update() or task.seconds_left() <= 0:  # True: nothing left to split
                 break
-        inputs, gain = split_gains(trees)
+        split_inputs, gain = split_gains(trees)
         excess = np.maximum(gain - BY_CHANCE, 0) * QUICK["learning_rate"]
-        gains[number] = np.bincount(column_of[inputs], excess, encoder.n_columns)
+        gains[number] = np.bincount(column_of[split_inputs], excess, encoder.n_columns)
     gains += EQUAL / encoder.n_columns
     return gains / gains.sum(1, keepdims=True)

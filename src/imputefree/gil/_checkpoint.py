@@ -20,6 +20,7 @@ from torch import Tensor
 
 from .._files import replacing
 from .._ranks import current_ranks
+from ..data import RowParts
 from ..errors import ModelFileError
 from ._training_data import Batches
 from ._validation import EarlyStopping
@@ -125,7 +126,7 @@ def _unreadable(path: Path, reason: object) -> ModelFileError:
     )
 
 
-def digest(parts: Iterable[Tensor | str | None]) -> str:
+def digest(parts: Iterable[Tensor | RowParts | str | None]) -> str:
     """SHA-256 over tensors, including dtype and shape, and strings.
 
     >>> digest([torch.zeros(2)]) == digest([torch.zeros(2)]) != digest([torch.zeros(1, 2)])
@@ -137,6 +138,8 @@ def digest(parts: Iterable[Tensor | str | None]) -> str:
             plain = part.detach().cpu().contiguous()
             sha.update(f"{plain.dtype} {list(plain.shape)} ".encode())
             sha.update(plain.flatten().view(torch.uint8).numpy().data)
+        elif isinstance(part, RowParts):
+            sha.update(digest(part.blocks()).encode())
         else:
             sha.update(f"{part!r} ".encode())
     return sha.hexdigest()

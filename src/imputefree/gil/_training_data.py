@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..data import Expansion
+from ..data import SAMPLE_ROWS, Expansion, RowParts
 
+NEIGHBOURS, WINDOW = 256, SAMPLE_ROWS  # rows of a table so large that it may be on disk
 LONG = 2  # times the mean length: longer series have batches of their own
 
 
@@ -47,7 +48,8 @@ class TrainingData:
     """Training rows: values (n, D) filled, observed (n, D), target (n,), weight (n,) or None.
 
     With an `expansion`, values are the parts (n, M) of the inputs with NaN where missing, observed
-    is None, and inputs are made batch by batch; without, they are the inputs themselves.
+    is None, and inputs are made batch by batch; without, they are the inputs themselves. Parts of
+    a large table are made batch by batch, too.
 
     The first `entries` inputs hold entries of the table, the rest are indicators and times
     (None: all are entries). `columns` maps the first inputs to the `n_columns` columns of the
@@ -63,7 +65,7 @@ class TrainingData:
     tensor([0., 1., 1., 2., 3., 4.])
     """
 
-    values: Tensor
+    values: Tensor | RowParts
     observed: Tensor | None
     target: Tensor
     weight: Tensor | None = None
@@ -84,7 +86,7 @@ class TrainingData:
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
-            if isinstance(value := getattr(self, field.name), Tensor | Expansion)
+            if isinstance(value := getattr(self, field.name), Tensor | Expansion | RowParts)
         }
         return replace(self, **moved)
 
@@ -176,6 +178,26 @@ class TrainingData:
         return weight
 
 
+def shuffled(n: int, generator: torch.Generator) -> Tensor:
+    """The numbers 0, 1, …, n - 1 in random order; (n,) int32.
+
+    Rows of a large table may be on disk, where neighbours are cheap to read together: blocks of
+    neighbours are shuffled, and then rows within windows of many blocks.
+
+    >>> order = shuffled(5, torch.Generator().manual_seed(0))
+    >>> sorted(order.tolist())
+    [0, 1, 2, 3, 4]
+    """
+    if n <= WINDOW:
+        return torch.randperm(n, generator=generator).int()
+    blocks = torch.randperm(math.ceil(n / NEIGHBOURS), generator=generator).int()
+    order = (blocks[:, None] * NEIGHBOURS + torch.arange(NEIGHBOURS, dtype=torch.int32)).flatten()
+    order = order[order < n]
+    for window in order.split(WINDOW):  # in place
+        window.copy_(window[torch.randperm(len(window), generator=generator)])
+    return order
+
+
 class Batches:
     """Endless epochs of row indices, (K, B) per step; each member draws from its own rows.
 
@@ -203,6 +225,7 @@ class Batches:
         equal = lengths is None or bool((lengths == lengths[0]).all())
         self._lengths = None if equal else lengths
         self._plan, self._at = torch.empty(0), 0
+        rows = [member.int() for member in rows]  # half the memory
         if classes is None:
             self._decks = [[member] for member in rows]
         else:  # one deck of cards per class
@@ -232,7 +255,7 @@ class Batches:
             if self._lengths is not None:  # the steps are sorted by length
                 self._plan = self._plan[torch.randperm(self.steps, generator=self._generator)]
         self._at += 1
-        return self._plan[self._at - 1]
+        return self._plan[self._at - 1].long()
 
     def keep_members(self, kept: Tensor) -> None:
         """Draw for the members with these numbers only."""
@@ -251,9 +274,10 @@ class Batches:
         share = self.size // len(decks)
         parts = []
         for deck in decks:
-            shuffled = deck[torch.randperm(len(deck), generator=self._generator)]
-            wrap = torch.arange(self.steps * share) % len(deck)
-            cards = shuffled[wrap]
+            cards = deck[shuffled(len(deck), self._generator)]
+            while len(cards) < self.steps * share:
+                cards = torch.cat([cards, cards])
+            cards = cards[: self.steps * share]
             if self._lengths is not None:
                 cards = self._by_length(cards, share)
             parts.append(cards.view(self.steps, share))

@@ -25,6 +25,7 @@ from ._read_files import (
     read_label_column,
     words_as_gaps,
 )
+from ._stored_files import StoredRows, left_out, parts_of, stored_rows
 from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
@@ -32,8 +33,10 @@ __all__ = [
     "BadRows",
     "RawRows",
     "Reader",
+    "StoredRows",
     "check_format",
     "header",
+    "left_out",
     "load_model_file",
     "model_content",
     "need_columns",
@@ -41,11 +44,13 @@ __all__ = [
     "pack_model",
     "pack_network",
     "pack_parameter",
+    "parts_of",
     "read_csv",
     "read_frame",
     "read_label_column",
     "rebuild_model",
     "save_model_file",
+    "stored_rows",
     "table_output",
     "twin_error",
     "unpack_network",

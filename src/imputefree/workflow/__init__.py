@@ -4,6 +4,7 @@ from ._card import METRICS, TITLES, figure_text, percent, render
 from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
+from ._fitting_files import fit_larger
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file
 from ._problem import Problem, Request, check_output, read_other, read_problem, split_names
@@ -22,6 +23,7 @@ __all__ = [
     "evaluate",
     "figure_text",
     "fit",
+    "fit_larger",
     "is_of_series",
     "load_model",
     "open_partial",

@@ -133,6 +133,7 @@ class Chunks:
     extra : other columns that are wanted, as in the file
     skip : leave bad rows out and count them; otherwise the first one is an InputError
     progress : called with the bytes read so far and in total
+    may_be_empty : whether a file without rows is none, not an InputError
     """
 
     def __init__(
@@ -143,8 +144,10 @@ class Chunks:
         extra: Sequence[str] = (),
         skip: bool = False,
         progress: Progress | None = None,
+        may_be_empty: bool = False,
     ) -> None:
         self.model, self.reader, self.progress = model, reader, progress
+        self._may_be_empty = may_be_empty
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
         with naming(path):
@@ -176,7 +179,7 @@ class Chunks:
                 self.progress(raw.done, self.reader.size)
             if len(chunk.inputs):
                 yield chunk
-        if not count and not self.bad.count:
+        if not count and not self.bad.count and not self._may_be_empty:
             fact, rule = f"{self.bad.path} has column names but no rows", "Rows are predicted"
             raise InputError(fact, rule, "Check the file")
 

@@ -95,14 +95,14 @@ def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | No
         X = Panel.from_long(X, id=request.id, time=request.time, static=static, labels=y)
     options = {"checkpoint": checkpoint, "groups": groups}
     takes = inspect.signature(model.fit).parameters
-    with _quiet():
+    with quiet():
         return model.fit(X, y, **{name: options[name] for name in options if name in takes})
 
 
 def predict(model: Any, problem: Problem, units: np.ndarray) -> np.ndarray:
     """Probabilities (units, classes) of the problem's classes, or numbers (units,)."""
     rows = problem.rows(units)
-    with _quiet():
+    with quiet():
         if problem.task == "regression":
             return np.asarray(model.predict(rows), dtype=np.float64)
         known = np.asarray(model.predict_proba(rows), dtype=np.float64)
@@ -112,7 +112,7 @@ def predict(model: Any, problem: Problem, units: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No warnings about folds that lack a category; Ctrl-C ends the fit, not only a training."""
     try:
         with warnings.catch_warnings():

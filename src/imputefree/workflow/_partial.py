@@ -140,7 +140,7 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     path = folder / STATE
     nothing_done = {file.name for file in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
-        begin = {"asked": asked, "date": _today(), "threads": threads}
+        begin = {"asked": asked, "date": today(), "threads": threads}
         write_durably(path, json.dumps(begin).encode())
         return Partial(folder, begin)
     if not resume:
@@ -169,7 +169,7 @@ def damaged(path: Path) -> ModelFileError:
     )
 
 
-def _today() -> str:
+def today() -> str:
     """The date, or that of SOURCE_DATE_EPOCH, for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from ..data import Levels, parse_numbers
 from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
-from ..io import open_rows
+from ..io import open_rows, parts_of
 from ..metrics import intervals
 from ._chunks import (
     Chunk,
@@ -40,16 +40,51 @@ def predict_file(
     skip: bool = False,
     in_memory: bool = False,
     progress: Progress | None = None,
+    may_be_empty: bool = False,
 ) -> tuple[int, list[str]]:
-    """Predict all rows, or series, of a file; -> how many, and notes.
+    """Predict all rows, or series, of a file, or all rows of a folder's tables, by name.
+
+    Returns how many there are, and notes.
 
     The output has the columns to keep, after the id of series (and the time, if every step is
     predicted), then the predictions.
 
     write : called with each piece of the output
     keep : columns of the file to copy, as in `split_names`; for a series the first known value
-    skip, in_memory, progress : see `Chunks` and `whole_series`
+    skip, in_memory, progress, may_be_empty : see `Chunks` and `whole_series`; parts may be empty
     """
+    parts, done, notes, written = parts_of(path), 0, list[str](), 0
+    if len(parts) > 1 and is_of_series(model):
+        fact = f"{path} has {len(parts)} files, and the model predicts series"
+        rule = "A series may be in several files, and would be predicted in each"
+        raise InputError(fact, rule, "Predict one file at a time")
+    sizes = [part.stat().st_size for part in parts if path.is_dir()] or [0]
+    for part, size in zip(parts, sizes, strict=True):
+        shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
+        options = (keep, skip, in_memory, shown, may_be_empty or path.is_dir())
+        count, columns, more = _predict_part(model, part, write, *options)
+        written, notes, done = written + count, [*notes, *more], done + size
+    if not written:  # all rows were left out: a header without rows
+        write(pd.DataFrame(columns=columns, dtype=object))
+    return written, notes
+
+
+def _shifted(progress: Progress, before: int, total: int) -> Progress:
+    """The progress of one file among several."""
+    return lambda done, _: progress(before + done, total)
+
+
+def _predict_part(
+    model: Any,
+    path: Path,
+    write: Callable[[pd.DataFrame], None],
+    keep: Sequence[str],
+    skip: bool,
+    in_memory: bool,
+    progress: Progress | None,
+    may_be_empty: bool,
+) -> tuple[int, list[str], list[str]]:
+    """As `predict_file`, for one file; -> how many rows, columns of the output, notes."""
     names, labels, written = [PREDICTION], np.empty(0), 0
     if is_classifier(model):
         labels = class_labels(model)
@@ -64,7 +99,7 @@ def predict_file(
             fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
             rule = "Columns of the output have different names"
             raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
-        chunks = Chunks(model, reader, path, columns, skip, progress)
+        chunks = Chunks(model, reader, path, columns, skip, progress, may_be_empty)
         for chunk, values in _predictions(chunks, in_memory):
             kept = chunk.extra[columns]
             if chunk.series is not None and not predicts_steps(model):
@@ -74,9 +109,7 @@ def predict_file(
             output |= {name: values[:, j] for j, name in enumerate(names[1:])}
             write(pd.DataFrame(output))
             written += len(values)
-    if not written:  # all rows were left out: a header without rows
-        write(pd.DataFrame(columns=[*columns, *names], dtype=object))
-    return written, chunks.notes
+    return written, [*columns, *names], chunks.notes
 
 
 def _predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]:

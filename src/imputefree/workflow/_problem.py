@@ -35,6 +35,7 @@ class Request:
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
     quick : one split, and trees alone or few epochs
+    larger_than_memory : read a file once, or the files of a folder, and train from the disk
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
     "imputefree fit data.csv --target died --drop 'a b' -o m.imputefree"
@@ -61,6 +62,7 @@ class Request:
     members: int | None = None
     quick: bool = False
     seed: int = 0
+    larger_than_memory: bool = False
 
     def __post_init__(self) -> None:
         if (self.time or self.static) and not self.id:

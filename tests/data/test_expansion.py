@@ -44,11 +44,15 @@ def expected(plan, kind, value):
 
 @pytest.mark.parametrize("encoding", ["plain", "unscaled", "rich", "piecewise", "bins", "fine"])
 @pytest.mark.parametrize("placeholder", [0.0, -2.5])
-def test_every_input_is_what_its_column_says(encoding, placeholder):
+@pytest.mark.parametrize("few", [False, True])
+def test_every_input_is_what_its_column_says(encoding, placeholder, few):
     frame = LATER if encoding != "unscaled" else LATER.drop(columns="huge")
     encoder = TableEncoder(numeric_encoding=encoding).fit(read_columns(FRAME[frame.columns]))
-    parts = encoder.parts(read_columns(frame))
-    values = encoder.expansion.inputs(parts, placeholder).double().numpy()
+    if few:
+        values = encoder.inputs_of_few(read_columns(frame), placeholder).astype(float)
+    else:
+        parts = encoder.parts(read_columns(frame))
+        values = encoder.expansion.inputs(parts, placeholder).double().numpy()
     names = encoder.input_names
     assert values.shape == (len(frame), len(names))
     checked = 0

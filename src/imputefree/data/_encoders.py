@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
-from ._column_plans import BINS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
+from ._column_plans import BINS, FEW_ROWS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
 from ._columns import Columns, feature_count_error
+from ._few_rows import FewRows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -172,7 +173,8 @@ class TableEncoder(Encoder):
 
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
-        self.__dict__.pop("expansion", None)
+        for name in ("expansion", "_few_rows", "_entries"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         chosen = self._chosen_categories(columns)
         encoding, rows, width = self.numeric_encoding, columns.n_rows, len(columns.names)
         bins = n_bins(rows, width)
@@ -202,7 +204,16 @@ class TableEncoder(Encoder):
 
         Categories are the numbers of their levels; NaN where missing or never seen in training.
         """
-        return np.column_stack(self._coded(columns))
+        arrays = self._coded(columns)
+        return np.array(arrays).T if columns.n_rows <= FEW_ROWS else np.column_stack(arrays)
+
+    def inputs_of_few(self, columns: Columns, placeholder: float) -> np.ndarray:
+        """All inputs of up to `FEW_ROWS` rows, the placeholder where missing; (n, D) float32."""
+        return self._few_rows.inputs(self.codes(columns), placeholder)
+
+    @cached_property
+    def _few_rows(self) -> FewRows:
+        return FewRows(self.plans, self._with_indicator())
 
     def parts(self, columns: Columns) -> Tensor:
         """What networks keep of a table; (n, columns) -> (n, M) float32, see `Expansion`."""
@@ -224,10 +235,19 @@ class TableEncoder(Encoder):
 
         Numbers as they are, then 0 or 1 for each level of each category; NaN where missing.
         """
-        codes, columns_of = self.codes(columns), columns_by_kind(self.plans)
-        plans: list[Any] = self.plans
-        levels = [plans[j].switches(codes[:, j]) for j in columns_of["level"]]
-        return np.concatenate([codes[:, columns_of["value"]], *levels], axis=1)
+        column, level = self._entries
+        numbers = self.codes(columns).take(column, 1)
+        switches = numbers[:, len(column) - len(level) :]
+        np.copyto(switches, switches == level, where=~np.isnan(switches))
+        return numbers
+
+    @cached_property
+    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """The column of each entry that trees read; those of categories, last, with the level."""
+        columns, plans = columns_by_kind(self.plans), list[Any](self.plans)
+        counts = [len(plans[j].shown_levels) for j in columns["level"]]
+        level = np.concatenate([np.arange(0.0), *(np.arange(float(count)) for count in counts)])
+        return np.array([*columns["value"], *np.repeat(columns["level"], counts)], int), level
 
     def arranged(self, columns: Columns) -> Columns:
         """The same table as training would have read it: names, order and kinds."""

@@ -24,7 +24,7 @@ from .. import __version__, gil
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
-from ..data import Encoder, Examples, Fold, draw_folds, remember_columns
+from ..data import FEW_ROWS, Encoder, Examples, Fold, TableEncoder, draw_folds, remember_columns
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -350,8 +350,18 @@ class GILEstimator(Engine, Parameters):
 
     def _predict_members(self, inputs: Any) -> Tensor:
         """ŷ of every member per row, series or step; (K, n, O) float64 on the CPU."""
-        raw = predict_raw(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
+        if self._is_few(inputs):
+            values = self.encoder_.inputs_of_few(inputs, self.placeholder_)
+            data = TrainingData(torch.from_numpy(values), None, torch.empty(0))
+        else:
+            data = self._unlabelled(inputs, self._predicts_steps)
+        raw = predict_raw(self.predictor_, data)
         return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
+
+    def _is_few(self, inputs: Any) -> bool:
+        """Whether these are few rows of a table, and the networks simple: NumPy is faster then."""
+        table = isinstance(self.encoder_, TableEncoder) and inputs.n_rows <= FEW_ROWS
+        return table and self.predictor_.is_plain and self._device().type == "cpu"
 
     @property
     def _predicts_steps(self) -> bool:

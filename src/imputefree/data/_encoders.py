@@ -173,7 +173,7 @@ class TableEncoder(Encoder):
 
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
-        for name in ("expansion", "_few_rows", "_entries"):  # of an earlier fit
+        for name in ("expansion", "_few_rows", "_entries", "_coding"):  # of an earlier fit
             self.__dict__.pop(name, None)
         chosen = self._chosen_categories(columns)
         encoding, rows, width = self.numeric_encoding, columns.n_rows, len(columns.names)
@@ -192,12 +192,32 @@ class TableEncoder(Encoder):
 
     def _coded(self, columns: Columns) -> list[np.ndarray]:
         """The columns as numbers, in the order of training; (n,) float64 each."""
+        key, codes = vars(columns).get("_codes", (None, []))
+        if key is not None and key == self._coding:
+            return codes
         arrays, unseen = [], {}
         for plan, array in zip(self.plans, self._match(columns), strict=True):
             code, unseen[plan.name] = plan.code(array, self._label(plan))
             arrays.append(code)
         _warn_of_unseen(unseen)
         return arrays
+
+    @cached_property
+    def _coding(self) -> int:
+        """Equal for encoders that code tables alike."""
+        plans: list[Any] = self.plans
+        levels = [getattr(plan, "all_levels", None) for plan in plans]
+        rare = [len(getattr(plan, "rare_levels", ())) for plan in plans]
+        return hash(repr((self.named, self.names, levels, rare)))
+
+    def coded(self, columns: Columns) -> Columns:
+        """The same table, with codes for all encoders that code alike, unless it is large."""
+        if columns.n_rows > BLOCK:
+            return columns
+        codes = self._coded(columns)
+        columns = replace(columns)
+        vars(columns)["_codes"] = self._coding, codes  # lost by `replace`, as it must be
+        return columns
 
     def codes(self, columns: Columns) -> np.ndarray:
         """A table with the same columns as numbers; (n, columns) -> (n, C) float64.

@@ -44,7 +44,7 @@ from ..gil import (
 )
 from ..io import pack_network, pack_parameter, unpack_network
 from ._auto_settings import resolve
-from ._inputs import Engine
+from ._inputs import ClassTarget, Engine
 from ._parameters import Parameters
 
 
@@ -361,7 +361,7 @@ class GILEstimator(Engine, Parameters):
     def _is_few(self, inputs: Any) -> bool:
         """Whether these are few rows of a table, and the networks simple: NumPy is faster then."""
         table = isinstance(self.encoder_, TableEncoder) and inputs.n_rows <= FEW_ROWS
-        return table and self.predictor_.is_plain and self._device().type == "cpu"
+        return table and self.predictor_.is_plain and self.predictor_.encoder.weight.is_cpu
 
     @property
     def _predicts_steps(self) -> bool:
@@ -425,7 +425,8 @@ class GILEstimator(Engine, Parameters):
         return next(self.predictor_.parameters()).device
 
     def _loss(self) -> Loss:
-        return CrossEntropy(len(self.classes_)) if is_classifier(self) else SquaredError()
+        classes = isinstance(self, ClassTarget)
+        return CrossEntropy(len(self.classes_)) if classes else SquaredError()
 
     _parts, _restore = pack_network, unpack_network  # of a model file
 

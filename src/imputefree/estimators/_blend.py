@@ -206,7 +206,7 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
         """What each of these families reads of the inputs: all of a table."""
-        return dict.fromkeys(families, inputs)
+        return dict.fromkeys(families, self.encoder_.coded(inputs))
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, nnls
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from ..data import Columns
 from ._density_inputs import DensityInputs
 from ._factor_mixture import FactorMixture
-from ._family import FamilyTask
+from ._family import FamilyTask, softmax
 from ._product_mixture import Background, Mixture
 from ._stacked_densities import Stack, stacks
 
@@ -174,7 +174,7 @@ class DensityFamily:
 
     def _link(self, raw: np.ndarray) -> np.ndarray:
         total = np.tensordot(self.weights, raw, 1)
-        return softmax(total + self.log_prior, axis=1) if len(self.log_prior) else total
+        return softmax(total + self.log_prior) if len(self.log_prior) else total
 
     # ---- files
     def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -79,7 +79,8 @@ def scale(values: np.ndarray, center: float | np.ndarray, spread: float | np.nda
     array([0.   , 0.299, 3.   ,   nan])
     """
     with np.errstate(over="ignore"):
-        z = np.clip((values - center) / spread, -HARD_LIMIT, HARD_LIMIT)
+        # Not np.clip, which takes longer for a row
+        z = np.minimum(np.maximum((values - center) / spread, -HARD_LIMIT), HARD_LIMIT)
     return z / np.sqrt(1.0 + (z / SOFT_LIMIT) ** 2)
 
 

@@ -173,8 +173,8 @@ class TableEncoder(Encoder):
 
     def fit(self, columns: Columns) -> TableEncoder:
         """Learn scales, levels and gaps from training rows."""
-        for name in ("expansion", "_few_rows", "_entries", "_coding"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        for name in ("expansion", "_few_rows", "_entries", "_coding", "_only_numbers"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         chosen = self._chosen_categories(columns)
         encoding, rows, width = self.numeric_encoding, columns.n_rows, len(columns.names)
         bins = n_bins(rows, width)
@@ -195,12 +195,19 @@ class TableEncoder(Encoder):
         key, codes = vars(columns).get("_codes", (None, []))
         if key is not None and key == self._coding:
             return codes
+        matched = self._match(columns)
+        if self._only_numbers and object not in [array.dtype for array in matched]:
+            return matched
         arrays, unseen = [], {}
-        for plan, array in zip(self.plans, self._match(columns), strict=True):
+        for plan, array in zip(self.plans, matched, strict=True):
             code, unseen[plan.name] = plan.code(array, self._label(plan))
             arrays.append(code)
         _warn_of_unseen(unseen)
         return arrays
+
+    @cached_property
+    def _only_numbers(self) -> bool:
+        return all(isinstance(plan, Number) for plan in self.plans)
 
     @cached_property
     def _coding(self) -> int:

@@ -54,20 +54,23 @@ class FewRows:
         with np.errstate(over="ignore"):
             if len(self._values):
                 values = codes.take(self._values, 1)
-                kinds.append(scale(values, self._center, self._spread) if self._scaled else values)
+                if self._scaled:
+                    kinds.append(scale(values, self._center, self._spread))
+                else:
+                    kinds.append(np.minimum(np.maximum(values, -LARGEST), LARGEST))
             if len(self._scores):
                 kinds.append(self._lines(codes.take(self._scores, 1)))
             if len(self._bins):
-                share = (codes.take(self._bins, 1) / 2 - self._low) / self._width
-                kinds.append((share.clip(0.0, 1.0) - 0.5) * self._bin_size)
+                share = ((codes / 2).take(self._bins, 1) - self._low) / self._width
+                kinds.append((_within_unit(share) - 0.5) * self._bin_size)
         if len(self._switches):
             levels = codes.take(self._switches, 1)
             kinds.append((levels == self._level) * self._level_size + 0.0 * levels)
         if len(self._indicators):
             kinds.append(np.isnan(codes.take(self._indicators, 1)))
-        inputs = np.concatenate(kinds, 1)
+        inputs = np.concatenate(kinds, 1, dtype=np.float32)
         inputs[np.isnan(inputs)] = placeholder
-        return inputs.clip(-LARGEST, LARGEST).astype(np.float32)
+        return inputs
 
 
 class Lines:
@@ -91,21 +94,26 @@ class Lines:
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """The functions at these values, NaN at NaN; (n, C) -> (n, C)."""
         if len(values) > FEW_ROWS:
-            lines = zip(values.T, self._knots, self._heights, self._last + 1, strict=True)
-            parts = [np.interp(x, at[:n], y[:n]) for x, at, y, n in lines]
+            lines = zip(values.T / 2, self._knots / 2, self._heights, self._last + 1, strict=True)
+            parts = [np.interp(x, at[:n], y[:n]) for x, at, y, n in lines]  # halves: no overflow
             return np.array(parts).reshape(values.shape[::-1]).T
-        below = (self._knots <= values[:, :, None]).sum(2).clip(1, self._last + 1) - 1
+        # The first knot above each value; the last one is infinite. NaN is below none.
+        below = (self._knots > values[:, :, None]).argmax(2)
+        below = np.maximum(below - 1, 0)
         at, after = self._first + below, self._first + np.minimum(below + 1, self._last)
-        low, high = self._knots.take(at), self._knots.take(after)
-        width = (high / 2 - low / 2) + (high == low)  # halves cannot overflow
-        share = ((values / 2 - low / 2) / width).clip(0.0, 1.0)
+        low, high = self._knots.take(at) / 2, self._knots.take(after) / 2  # cannot overflow
+        share = _within_unit((values / 2 - low) / (high - low + (high == low)))
         start, end = self._heights.take(at), self._heights.take(after)
         return start + share * (end - start)
 
 
+def _within_unit(shares: np.ndarray) -> np.ndarray:
+    return np.minimum(np.maximum(shares, 0.0), 1.0)  # clip takes longer for few numbers
+
+
 def _stacked(rows: Sequence[Sequence[float]]) -> np.ndarray:
     """Increasing numbers of several columns, one below the other, filled up with infinity."""
-    out = np.full((len(rows), max(map(len, rows), default=0)), np.inf)
+    out = np.full((len(rows), max(map(len, rows), default=0) + 1), np.inf)
     for row, values in zip(out, rows, strict=True):
         row[: len(values)] = values
     return out

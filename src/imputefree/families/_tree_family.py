@@ -92,7 +92,7 @@ class TreeFamily:
             folds, growth = jobs[number]
             grown = self._grow(task, binned, folds, growth, task.seed + number * len(task.folds))
             held_out = [validation for _, validation in folds]
-            predicted = [t.predict(inputs[v]) for t, v in zip(grown, held_out, strict=True)]
+            predicted = [t.predict_once(inputs[v]) for t, v in zip(grown, held_out, strict=True)]
             longest = max(longest, time.monotonic() - begun)
             return list(zip(held_out, predicted, grown, strict=True))
 

@@ -64,6 +64,7 @@ class GILEstimator(Engine, Parameters):
     policy_: Policy
     _trainer: Trainer | None
     _fitted_by = "predictor_"
+    _blended = False  # whether other families learn beside the networks
 
     # ---- fit: examples in, trained networks out
     def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
@@ -177,7 +178,8 @@ class GILEstimator(Engine, Parameters):
         # Filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
         shape = len(self.encoder_.input_names), self._loss().outputs
-        self.settings_ = resolve(self.get_params(deep=False), examples.inputs.n_rows, *shape)
+        asked, rows = self.get_params(deep=False), examples.inputs.n_rows
+        self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
 
@@ -361,7 +363,7 @@ class GILEstimator(Engine, Parameters):
     def _is_few(self, inputs: Any) -> bool:
         """Whether these are few rows of a table, and the networks simple: NumPy is faster then."""
         table = isinstance(self.encoder_, TableEncoder) and inputs.n_rows <= FEW_ROWS
-        return table and self.predictor_.is_plain and self.predictor_.encoder.weight.is_cpu
+        return table and self.predictor_.is_plain
 
     @property
     def _predicts_steps(self) -> bool:

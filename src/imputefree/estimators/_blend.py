@@ -145,6 +145,9 @@ class BlendEstimator(Engine, BlendParameters):
         seed = int(rng.integers(2**31 - 1))
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
+        for family in families.values():
+            if isinstance(family, NetworkFamily):
+                family.model._blended = len(families) > 1
         views = self._views(examples.inputs, list(families))
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
         finished: dict[str, Finished] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -90,7 +91,7 @@ class StackedAnalysers:
 Stack = StackedMixtures | StackedAnalysers
 
 
-def stacks(models: Sequence[Mixture] | Sequence[FactorMixture]) -> Iterator[Stack]:
+def stacks(models: Sequence[Any]) -> Iterator[Stack]:
     """Densities of one shape in stacks of bounded size, in their order."""
     if isinstance(models[0], Mixture):
         sizes = [model.means_.size for model in models]

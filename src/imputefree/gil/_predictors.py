@@ -123,6 +123,7 @@ class Predictor(nn.Module):
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
     activation_name: str
+    encoder: Any  # a MemberLinear for tables
     layers: Any  # of MemberLinear
     n_extra = 0  # number of inputs that the inference layers get besides the features
 
@@ -236,9 +237,10 @@ class Predictor(nn.Module):
 
     @property
     def is_plain(self) -> bool:
-        """Whether `raw_of_few` is this network: a table's, with nothing but layers and relu."""
+        """Whether `raw_of_few` is this network: a table's on the CPU, nothing but layers, relu."""
         plain = type(self) is Predictor and self.activation_name == "relu"
-        return plain and self.placeholder is None and self.gate is None
+        simple = self.placeholder is None and self.gate is None
+        return plain and simple and bool(self.encoder.weight.is_cpu)
 
     def raw_of_few(self, values: np.ndarray) -> np.ndarray:
         """Raw output of a few rows on the CPU, by NumPy; (n, D) -> (K, n, O).
@@ -246,9 +248,8 @@ class Predictor(nn.Module):
         PyTorch takes longer to begin these products than to do them.
         """
         weight, bias = self.encoder.weight.detach().numpy(), self.encoder.bias.detach().numpy()
-        encoded = (values @ weight.reshape(-1, weight.shape[2]).T).reshape(
-            len(values), *bias[:, 0].shape
-        )
+        members, width, inputs = weight.shape
+        encoded = (values @ weight.reshape(-1, inputs).T).reshape(-1, members, width)
         encoded = encoded.swapaxes(0, 1) + bias
         raw = encoded[..., : self.n_features]
         for layer in self.layers:

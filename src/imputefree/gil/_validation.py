@@ -73,7 +73,7 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
 def predict_raw(predictor: Predictor, data: TrainingData) -> Tensor:
     """Raw outputs of all members for all rows (or series, or steps of series); (K, n, O)."""
     is_table = data.expansion is None and data.lengths is None
-    if is_table and data.values.shape[0] <= FEW_ROWS and predictor.is_plain and data.values.is_cpu:
+    if is_table and data.values.shape[0] <= FEW_ROWS and predictor.is_plain:
         return torch.from_numpy(predictor.raw_of_few(data.values.numpy()))
     return _at_labels(predictor, data, features=False)
 

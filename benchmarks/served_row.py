@@ -3,7 +3,9 @@
 The CPU time that the server's process needs per request: of the call behind the HTTP handler (from
 the bytes of a body to the answer as plain JSON), and over loopback HTTP, where the server is a
 process of its own and one connection sends rows one after the other. Medians over rows (HTTP: the
-mean, as the clock of another process is coarse). Exits 1 if a call takes more than 2 ms.
+mean, as the clock of another process is coarse). On a busy machine others empty the caches between
+two requests, and a call takes two to three times as long: then the fastest tenth says more, and the
+load is recorded. Exits 1 if a call takes more than 2 ms.
 
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.served_row [--tables T …] [--rows 200]
         [--json FILE]
@@ -44,14 +46,15 @@ def bodies(rows: pd.DataFrame) -> list[bytes]:
     return [json.dumps(row).encode() for row in json.loads(rows.to_json(orient="records"))]
 
 
-def called(model: Any, rows: list[bytes], count: int) -> float:
-    """Milliseconds of CPU time per call."""
+def called(model: Any, rows: list[bytes], count: int) -> dict[str, float]:
+    """Milliseconds of CPU time per call: the median, and below which a tenth of the calls are."""
     served, times = Served(model), []
     for body in itertools.islice(itertools.cycle(rows), WARM_UP + count):
         start = time.process_time()
         served.predict(body)
         times.append(time.process_time() - start)
-    return 1000 * float(np.median(times[WARM_UP:]))
+    fast, usual = 1000 * np.quantile(times[WARM_UP:], [0.1, 0.5])
+    return {"call": float(usual), "fastest_tenth": float(fast)}
 
 
 def over_http(path: Path, rows: list[bytes], count: int) -> tuple[float, float]:
@@ -88,14 +91,15 @@ def measure(name: str, count: int) -> dict[str, float]:
     X.columns = X_test.columns = [str(column) for column in X.columns]
     model = kind(random_state=0).fit(X, part.y)
     rows = bodies(X_test.head(count))
-    figures = {"call": called(model, rows, count)}
+    figures = called(model, rows, count)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "blend.model"
         model.save(path)
         figures["http_cpu"], figures["http_answer"] = over_http(path, rows, count)
     over = figures["call"] > LIMIT
     print(
-        f"{name}: {figures['call']:.2f} ms per call (limit {LIMIT:g}){'  OVER' * over}; over HTTP"
+        f"{name}: {figures['call']:.2f} ms per call (limit {LIMIT:g}){'  OVER' * over}, the fastest"
+        f" tenth {figures['fastest_tenth']:.2f} ms; over HTTP"
         f" {figures['http_cpu']:.2f} ms of CPU time, {figures['http_answer']:.2f} ms to the answer",
         flush=True,
     )

@@ -152,9 +152,17 @@ class Number:
 
     @classmethod
     def learn(
-        cls, name: str, array: np.ndarray, encoding: str = "rich", bins: int = BINS
+        cls,
+        name: str,
+        array: np.ndarray,
+        encoding: str = "rich",
+        bins: int = BINS,
+        counted: bool = True,
     ) -> Number:
-        """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`."""
+        """Learn from the training rows of the column; shape (n,). Encodings: see `TableEncoder`.
+
+        counted : whether a piecewise encoding has inputs for common values
+        """
         plan = cls(name, bool(np.isnan(array).any()), *location(array))
         plan.scaled = encoding != "unscaled"
         values, counts = np.unique(array[~np.isnan(array)], return_counts=True)
@@ -167,7 +175,7 @@ class Number:
             equal = np.linspace(0.0, 1.0, max(bins, FEWEST_BINS) + 1)
             plan.edges = bin_edges(array, FINE_SHARES if encoding == "fine" else equal).tolist()
             plan.bin_size = BIN_SIZES[encoding]
-            if encoding == "piecewise" and len(values) <= COUNTED_VALUES:
+            if counted and encoding == "piecewise" and len(values) <= COUNTED_VALUES:
                 plan.levels = values[counts >= LEVEL_ROWS].tolist()
                 plan.level_size = COUNTED_SIZE
         if many:

@@ -140,8 +140,9 @@ class TableEncoder(Encoder):
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich",
-        "piecewise" (see `Number` and `n_bins`) or "auto": rich for less than 2,000 rows of up to
-        100 columns, else piecewise, but plain for more than 1,250 columns
+        "piecewise" (see `Number` and `n_bins`; no inputs for common values in tables of more than
+        100 columns) or "auto": rich for less than 2,000 rows of up to 100 columns, else piecewise,
+        but plain for more than 1,250 columns
     owner : the estimator's name, for error messages
     fine : names of columns whose numbers get a fine encoding; "bins" and "fine" are for summaries
 
@@ -181,11 +182,13 @@ class TableEncoder(Encoder):
         if encoding == "auto":
             small = rows < PIECEWISE_ROWS and width <= PIECEWISE_COLUMNS
             encoding = "rich" if small else "piecewise" if bins >= FEWEST_BINS else "plain"
+        # Inputs for common values would be most inputs of a wide table, and did not help there.
+        counted = width <= PIECEWISE_COLUMNS
         self.named = columns.named
         self.plans = [
             Category.learn(name, array)
             if category
-            else Number.learn(name, array, "fine" if name in self.fine else encoding, bins)
+            else Number.learn(name, array, "fine" if name in self.fine else encoding, bins, counted)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         return self

@@ -28,6 +28,8 @@ def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -
     (3.0, 0.3)
     >>> small["n_members"], huge["n_members"], small["max_iter"], huge["max_iter"]
     (8, 4, 200, 8)
+    >>> [auto_settings(n, 20, 1, blended=True)["n_members"] for n in (499, 500, 5_000, 100_000)]
+    [8, 5, 8, 4]
     """
     huge = rows >= HUGE
     size = (rows >= LARGE) + huge + (rows >= 10 * HUGE)

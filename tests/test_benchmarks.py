@@ -98,6 +98,15 @@ def test_predict_cost(run):
     assert code == int("SHORT" in printed or "OVER" in printed)
 
 
+def test_served_row(run):
+    pytest.importorskip("uvicorn", reason="a server needs the extra serve")
+    code, printed, record = run("served_row", "--tables", "made 100x4", "--rows", 5)
+    assert "ms per call (limit 2)" in printed
+    kinds = {"call", "fastest_tenth", "http_cpu", "http_answer"}
+    assert set(record["milliseconds"]["made 100x4"]) == kinds
+    assert code == int("OVER" in printed)
+
+
 def test_ranks_cost(run):
     code, printed, record = run("ranks_cost", "--rows", 1000, "--epochs", 1, "--rounds", 1)
     assert "training" in printed

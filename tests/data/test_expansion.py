@@ -44,11 +44,15 @@ def expected(plan, kind, value):
 
 @pytest.mark.parametrize("encoding", ["plain", "unscaled", "rich", "piecewise", "bins", "fine"])
 @pytest.mark.parametrize("placeholder", [0.0, -2.5])
-def test_every_input_is_what_its_column_says(encoding, placeholder):
+@pytest.mark.parametrize("few", [False, True])
+def test_every_input_is_what_its_column_says(encoding, placeholder, few):
     frame = LATER if encoding != "unscaled" else LATER.drop(columns="huge")
     encoder = TableEncoder(numeric_encoding=encoding).fit(read_columns(FRAME[frame.columns]))
-    parts = encoder.parts(read_columns(frame))
-    values = encoder.expansion.inputs(parts, placeholder).double().numpy()
+    if few:
+        values = encoder.inputs_of_few(read_columns(frame), placeholder).astype(float)
+    else:
+        parts = encoder.parts(read_columns(frame))
+        values = encoder.expansion.inputs(parts, placeholder).double().numpy()
     names = encoder.input_names
     assert values.shape == (len(frame), len(names))
     checked = 0
@@ -94,3 +98,11 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     whole = encoder.parts(read_columns(FRAME))
     monkeypatch.setattr("imputefree.data._encoders.BLOCK", 7)
     assert torch.equal(whole.nan_to_num(9), encoder.parts(read_columns(FRAME)).nan_to_num(9))
+
+
+@pytest.mark.parametrize(("width", "counted"), [(100, True), (101, False)])
+def test_only_narrow_tables_have_inputs_for_common_values(width, counted):
+    columns = read_columns(np.repeat(np.arange(400.0)[:, None] % 20, width, axis=1))
+    plans = TableEncoder(numeric_encoding="piecewise").fit(columns).plans
+    assert {len(plan.levels) for plan in plans} == {20 if counted else 0}
+    assert all(plan.edges and plan.knots for plan in plans)

@@ -73,6 +73,13 @@ def test_the_pool_is_the_weighted_mean_of_its_families(regressor):
     np.testing.assert_allclose(regressor.predict(X), expected)
 
 
+def test_a_row_alone_is_predicted_as_among_many(classifier, regressor):
+    X, _ = frame(seed=1)
+    for predict in (classifier.predict_proba, regressor.predict):
+        alone = np.concatenate([predict(X.iloc[[row]]) for row in range(20)])
+        np.testing.assert_allclose(alone, predict(X)[:20], rtol=1e-5, atol=1e-6)
+
+
 def test_scores_are_those_of_rows_that_were_held_out(classifier, regressor):
     """Between the score on training rows, which is too good, and that of a guess."""
     X, y = frame()

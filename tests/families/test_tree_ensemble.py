@@ -8,7 +8,7 @@ import lightgbm
 import numpy as np
 import pytest
 
-from imputefree.families import TreeEnsemble
+from imputefree.families import TreeEnsemble, _tree_ensemble
 
 
 def table(n, d=5, seed=0):
@@ -55,6 +55,21 @@ def test_predictions_are_those_of_lightgbm_and_of_a_walk(grown):
     expected = booster.predict(X, raw_score=True).reshape(trees.predict(X).shape)
     np.testing.assert_array_equal(trees.predict(X), expected)
     np.testing.assert_allclose(trees.predict(X[:40]), [walk(trees, x) for x in X[:40]], rtol=1e-12)
+
+
+def test_levels_of_all_trees_at_once_predict_the_same(grown, monkeypatch):
+    _, trees = grown
+    X, _ = table(60, seed=4)
+    X[:5] = np.nan
+    X[5:9] = 1e-36  # LightGBM reads it as 0
+    bare = np.zeros(1)
+    stump = TreeEnsemble.of_arrays(
+        {name: [] for name in trees.arrays()} | {"value": bare, "splits": [0], "leaves": [1]}, 2, 1
+    )
+    assert stump.predict_once(np.ones((2, 2))).tolist() == [[0.0], [0.0]]
+    np.testing.assert_allclose(trees.predict_once(X), trees.predict(X), rtol=1e-12, atol=1e-12)
+    monkeypatch.setattr(_tree_ensemble, "MOST_PATHS", 10)
+    np.testing.assert_array_equal(trees.predict_once(X), trees.predict(X))
 
 
 def test_a_gap_that_training_never_saw_goes_with_most_rows(grown):

@@ -46,6 +46,16 @@ def test_batched_members_equal_separate_networks(linear_path, activation):
     assert not torch.equal(model.encoder.weight[0], model.encoder.weight[1])
 
 
+@pytest.mark.parametrize("linear_path", [False, True])
+def test_numpy_predicts_a_few_rows_as_the_network_does(linear_path):
+    model, values = net(linear_path=linear_path).double(), torch.randn(B, D, dtype=torch.float64)
+    raw = torch.from_numpy(model.raw_of_few(values.numpy()))
+    assert model.is_plain
+    assert (raw - one_by_one(model, values.expand(K, -1, -1), torch.relu)).abs().max() < 1e-12
+    for other in (net(learned_placeholder=True), net(gate_sizes=[3]), net(activation="gelu")):
+        assert not other.is_plain
+
+
 def test_dropout_needs_a_generator_and_keeps_the_mean():
     model = net(dropout=0.5)
     features = torch.ones(K, 4000, 8)

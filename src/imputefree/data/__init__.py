@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
 from ._column_plans import (
+    FEW_ROWS,
     HARD_LIMIT,
     MAX_LEVELS,
     SOFT_LIMIT,
@@ -26,6 +27,7 @@ from ._columns import (
     to_strings,
 )
 from ._encoders import Encoder, Table, TableEncoder
+from ._few_rows import Lines
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCK",
     "EXTENT",
+    "FEW_ROWS",
     "GAP_WORDS",
     "HARD_LIMIT",
     "LONGEST",
@@ -73,6 +76,7 @@ __all__ = [
     "Folds",
     "Layout",
     "Levels",
+    "Lines",
     "Number",
     "NumericTables",
     "Panel",

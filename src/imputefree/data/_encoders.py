@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
-from ._column_plans import BINS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
+from ._column_plans import BINS, FEW_ROWS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
 from ._columns import Columns, feature_count_error
+from ._few_rows import FewRows
 from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:
@@ -144,8 +145,9 @@ class TableEncoder(Encoder):
     categorical_features : "auto" (string and category columns), or a list of names or positions
     indicator : add one input per column that had gaps in training: 1 where missing
     numeric_encoding : "plain" (one input per number), "unscaled" (the same, not scaled), "rich",
-        "piecewise" (see `Number` and `n_bins`) or "auto": rich for less than 2,000 rows of up to
-        100 columns, else piecewise, but plain for more than 1,250 columns
+        "piecewise" (see `Number` and `n_bins`; no inputs for common values in tables of more than
+        100 columns) or "auto": rich for less than 2,000 rows of up to 100 columns, else piecewise,
+        but plain for more than 1,250 columns
     owner : the estimator's name, for error messages
     fine : names of columns whose numbers get a fine encoding; "bins" and "fine" are for summaries
 
@@ -180,7 +182,8 @@ class TableEncoder(Encoder):
 
         Which levels and gaps there are is learned from all rows.
         """
-        self.__dict__.pop("expansion", None)
+        for name in ("expansion", "_few_rows", "_entries", "_coding", "_only_numbers"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         columns = inputs.sample()
         chosen = self._chosen_categories(columns)
         encoding, rows, width = self.numeric_encoding, inputs.n_rows, len(columns.names)
@@ -188,11 +191,13 @@ class TableEncoder(Encoder):
         if encoding == "auto":
             small = rows < PIECEWISE_ROWS and width <= PIECEWISE_COLUMNS
             encoding = "rich" if small else "piecewise" if bins >= FEWEST_BINS else "plain"
+        # Inputs for common values would be most inputs of a wide table, and did not help there.
+        counted = width <= PIECEWISE_COLUMNS
         self.named = columns.named
         self.plans = [
             Category.learn(name, array)
             if category
-            else Number.learn(name, array, "fine" if name in self.fine else encoding, bins)
+            else Number.learn(name, array, "fine" if name in self.fine else encoding, bins, counted)
             for name, array, category in zip(columns.names, columns.arrays, chosen, strict=True)
         ]
         if columns.n_rows < rows:
@@ -223,12 +228,39 @@ class TableEncoder(Encoder):
 
     def _coded(self, columns: Columns) -> list[np.ndarray]:
         """The columns as numbers, in the order of training; (n,) float64 each."""
+        key, codes = vars(columns).get("_codes", (None, []))
+        if key is not None and key == self._coding:
+            return codes
+        matched = self._match(columns)
+        if self._only_numbers and object not in [array.dtype for array in matched]:
+            return matched
         arrays, unseen = [], {}
-        for plan, array in zip(self.plans, self._match(columns), strict=True):
+        for plan, array in zip(self.plans, matched, strict=True):
             code, unseen[plan.name] = plan.code(array, self._label(plan))
             arrays.append(code)
         _warn_of_unseen(unseen)
         return arrays
+
+    @cached_property
+    def _only_numbers(self) -> bool:
+        return all(isinstance(plan, Number) for plan in self.plans)
+
+    @cached_property
+    def _coding(self) -> int:
+        """Equal for encoders that code tables alike."""
+        plans: list[Any] = self.plans
+        levels = [getattr(plan, "all_levels", None) for plan in plans]
+        rare = [len(getattr(plan, "rare_levels", ())) for plan in plans]
+        return hash(repr((self.named, self.names, levels, rare)))
+
+    def coded(self, columns: Columns) -> Columns:
+        """The same table, with codes for all encoders that code alike, unless it is large."""
+        if columns.n_rows > BLOCK:
+            return columns
+        codes = self._coded(columns)
+        columns = replace(columns)
+        vars(columns)["_codes"] = self._coding, codes  # lost by `replace`, as it must be
+        return columns
 
     def codes(self, columns: Columns | RowStore) -> np.ndarray:
         """A table with the same columns as numbers; (n, columns) -> (n, C) float64.
@@ -237,7 +269,16 @@ class TableEncoder(Encoder):
         """
         if isinstance(columns, RowStore):
             return self.recoded(columns).read(slice(None))
-        return np.column_stack(self._coded(columns))
+        arrays = self._coded(columns)
+        return np.array(arrays).T if columns.n_rows <= FEW_ROWS else np.column_stack(arrays)
+
+    def inputs_of_few(self, columns: Columns, placeholder: float) -> np.ndarray:
+        """All inputs of up to `FEW_ROWS` rows, the placeholder where missing; (n, D) float32."""
+        return self._few_rows.inputs(self.codes(columns), placeholder)
+
+    @cached_property
+    def _few_rows(self) -> FewRows:
+        return FewRows(self.plans, self._with_indicator())
 
     def parts(self, columns: Columns | RowStore) -> Tensor | RowParts:
         """What networks keep of a table; (n, columns) -> (n, M) float32, see `Expansion`.
@@ -270,10 +311,19 @@ class TableEncoder(Encoder):
 
     def switched(self, codes: np.ndarray) -> np.ndarray:
         """From `codes` to `numbers`; (n, C) -> (n, n_entries)."""
-        columns_of = columns_by_kind(self.plans)
-        plans: list[Any] = self.plans
-        levels = [plans[j].switches(codes[:, j]) for j in columns_of["level"]]
-        return np.concatenate([codes[:, columns_of["value"]], *levels], axis=1)
+        column, level = self._entries
+        numbers = codes.take(column, 1)
+        switches = numbers[:, len(column) - len(level) :]
+        np.copyto(switches, switches == level, where=~np.isnan(switches))
+        return numbers
+
+    @cached_property
+    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """The column of each entry that trees read; those of categories, last, with the level."""
+        columns, plans = columns_by_kind(self.plans), list[Any](self.plans)
+        counts = [len(plans[j].shown_levels) for j in columns["level"]]
+        level = np.concatenate([np.arange(0.0), *(np.arange(float(count)) for count in counts)])
+        return np.array([*columns["value"], *np.repeat(columns["level"], counts)], int), level
 
     def arranged(self, columns: Columns) -> Columns:
         """The same table as training would have read it: names, order and kinds."""

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from ._column_plans import KINDS, Number, columns_by_kind, scale
+from ._few_rows import Lines
 from ._row_store import BLOCK, RowStore
 
 CPU = torch.device("cpu")
@@ -60,9 +61,10 @@ class Expansion:
             np.array([getattr(plans[j], name) for j in columns["value"]], dtype=np.float64)
             for name in ("center", "spread")
         )
-        self._knots = _Knots([plans[j].knots for j in columns["score"]])
-        self._scores = _stacked([plans[j].scores for j in columns["score"]])
-        self._edges = _Knots([plans[j].edges for j in columns["bin"]])
+        scored, binned = ([plans[j] for j in columns[kind]] for kind in ("score", "bin"))
+        self._scores = Lines([plan.knots for plan in scored], [plan.scores for plan in scored])
+        edges = [plan.edges for plan in binned]  # the position at the third edge is 2
+        self._positions = Lines(edges, [range(len(some)) for some in edges])
         counted = [i for i, j in enumerate(columns["level"]) if isinstance(plans[j], Number)]
         self._levelled = counted  # numbers, among the columns with levels
         self._levels = _stacked([plans[columns["level"][i]].levels for i in counted])
@@ -109,13 +111,9 @@ class Expansion:
             if self._scaled:
                 values = torch.from_numpy(scale(values.numpy(), self._center, self._spread))
             kinds.append(values.clamp(-LARGEST, LARGEST))
-        if "score" in of:
-            below, above, share = self._knots.positions(of["score"])
-            low, high = self._scores.gather(1, below), self._scores.gather(1, above)
-            kinds.append(torch.lerp(low, high, share).mT)
-        if "bin" in of:
-            below, _, share = self._edges.positions(of["bin"])
-            kinds.append((below + share).mT)
+        for kind, lines in (("score", self._scores), ("bin", self._positions)):
+            if kind in of:
+                kinds.append(torch.from_numpy(lines(of[kind].numpy())))
         if "level" in of:
             levels = of["level"]
             if self._levelled:  # categories are coded by their level already
@@ -229,37 +227,6 @@ def _stacked(rows: Sequence[Sequence[float]]) -> Tensor:
     for row, values in zip(out, rows, strict=True):
         row[: len(values)] = torch.tensor(values, dtype=torch.float64)
     return out
-
-
-class _Knots:
-    """Increasing numbers of C columns, among which values have a position.
-
-    >>> below, above, share = _Knots([[1.0, 2.0, 4.0]]).positions(
-    ...     torch.tensor([[0.0], [2.5], [4.0], [9.0]]).double())
-    >>> below.tolist(), above.tolist(), share.tolist()
-    ([[0, 1, 2, 2]], [[1, 2, 2, 2]], [[0.0, 0.25, 0.0, 0.0]])
-    """
-
-    def __init__(self, rows: Sequence[Sequence[float]]) -> None:
-        self.knots = _stacked(rows)
-        self.last = torch.tensor([len(row) - 1 for row in rows], dtype=torch.long)[:, None]
-        if len(rows):
-            self.lowest, self.highest = self.knots[:, :1], self.knots.gather(1, self.last)
-
-    def positions(self, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The knots below and above each value, by number, and the share of the way up.
-
-        Values beyond the ends lie at the ends; shares are NaN where values are.
-
-        Shapes: (n, C) -> (C, n) int64 twice, (C, n) float64.
-        """
-        inside = values.mT.clamp(self.lowest, self.highest).contiguous()
-        below = torch.searchsorted(self.knots, inside, right=True).sub_(1).clamp_(max=self.last)
-        above = (below + 1).clamp_(max=self.last)
-        low, high = self.knots.gather(1, below), self.knots.gather(1, above)
-        # Half of each, so that no difference overflows. At the last knot it is 0 by 1.
-        width = (high / 2 - low / 2).add_(high == low)
-        return below, above, (inside / 2 - low / 2).div_(width)
 
 
 def _level_numbers(levels: Tensor, values: Tensor) -> Tensor:

@@ -24,7 +24,16 @@ from .. import __version__, gil
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
-from ..data import Encoder, Examples, Fold, RowStore, draw_folds, remember_columns
+from ..data import (
+    FEW_ROWS,
+    Encoder,
+    Examples,
+    Fold,
+    RowStore,
+    TableEncoder,
+    draw_folds,
+    remember_columns,
+)
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
@@ -44,7 +53,7 @@ from ..gil import (
 )
 from ..io import pack_network, pack_parameter, unpack_network
 from ._auto_settings import resolve
-from ._inputs import Engine
+from ._inputs import ClassTarget, Engine
 from ._parameters import Parameters
 
 
@@ -64,6 +73,7 @@ class GILEstimator(Engine, Parameters):
     policy_: Policy
     _trainer: Trainer | None
     _fitted_by = "predictor_"
+    _blended = False  # whether other families learn beside the networks
 
     # ---- fit: examples in, trained networks out
     def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
@@ -183,7 +193,8 @@ class GILEstimator(Engine, Parameters):
         # Filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
         shape = len(self.encoder_.input_names), self._loss().outputs
-        self.settings_ = resolve(self.get_params(deep=False), examples.inputs.n_rows, *shape)
+        asked, rows = self.get_params(deep=False), examples.inputs.n_rows
+        self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
 
@@ -367,8 +378,18 @@ class GILEstimator(Engine, Parameters):
 
     def _predict_members(self, inputs: Any) -> Tensor:
         """ŷ of every member per row, series or step; (K, n, O) float64 on the CPU."""
-        raw = predict_raw(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
+        if self._is_few(inputs):
+            values = self.encoder_.inputs_of_few(inputs, self.placeholder_)
+            data = TrainingData(torch.from_numpy(values), None, torch.empty(0))
+        else:
+            data = self._unlabelled(inputs, self._predicts_steps)
+        raw = predict_raw(self.predictor_, data)
         return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
+
+    def _is_few(self, inputs: Any) -> bool:
+        """Whether these are few rows of a table, and the networks simple: NumPy is faster then."""
+        table = isinstance(self.encoder_, TableEncoder) and inputs.n_rows <= FEW_ROWS
+        return table and self.predictor_.is_plain
 
     @property
     def _predicts_steps(self) -> bool:
@@ -432,7 +453,8 @@ class GILEstimator(Engine, Parameters):
         return next(self.predictor_.parameters()).device
 
     def _loss(self) -> Loss:
-        return CrossEntropy(len(self.classes_)) if is_classifier(self) else SquaredError()
+        classes = isinstance(self, ClassTarget)
+        return CrossEntropy(len(self.classes_)) if classes else SquaredError()
 
     _parts, _restore = pack_network, unpack_network  # of a model file
 

@@ -154,6 +154,9 @@ class BlendEstimator(Engine, BlendParameters):
         seed = int(rng.integers(2**31 - 1))
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
+        for family in families.values():
+            if isinstance(family, NetworkFamily):
+                family.model._blended = len(families) > 1
         views = self._views(examples.inputs, list(families))
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
         finished: dict[str, Finished] = {}
@@ -215,10 +218,10 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
         """What each of these families reads of the inputs: all of a table."""
-        views = dict.fromkeys(families, inputs)
-        if "factors" in views and isinstance(inputs, RowStore):
-            views["factors"] = inputs.whole()
-        return views
+        if isinstance(inputs, RowStore):
+            views = dict.fromkeys(families, inputs)
+            return views | ({"factors": inputs.whole()} if "factors" in views else {})
+        return dict.fromkeys(families, self.encoder_.coded(inputs))
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, nnls
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from ..data import Columns
 from ._density_inputs import DensityInputs
 from ._factor_mixture import FactorMixture
-from ._family import FamilyTask
+from ._family import FamilyTask, softmax
 from ._product_mixture import Background, Mixture
+from ._stacked_densities import Stack, stacks
 
 # Chosen on the tables of the benchmark (docs/architecture.md); the optimum is flat.
 SMOOTHING = {"class": 4.0, "product": 1.0, "factors": 4.0}  # pseudo-rows, see `_learn`
@@ -93,9 +95,20 @@ class DensityFamily:
 
     def predict(self, columns: Columns) -> np.ndarray:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
-        table = self.inputs.transform(columns)
-        folds = len(self.models[SHAPES[0]]) // max(len(self.log_prior), 1)
-        return self._link(np.mean([self._raw(fold, *table) for fold in range(folds)], axis=0))
+        table, outputs = self.inputs.transform(columns), len(self.log_prior)
+        if outputs:
+            logs = _log_densities(self._stacks, *table)  # fold by fold
+            return self._link(logs.reshape(*logs.shape[:2], -1, outputs).mean(2))
+        folds = range(len(self.models[SHAPES[0]]))
+        return self._link(np.mean([self._raw(fold, *table) for fold in folds], axis=0))
+
+    @cached_property
+    def _stacks(self) -> list[list[Stack]]:
+        """All densities by shape, as predictions use them."""
+        return [list(stacks(self.models[shape])) for shape in SHAPES]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_stacks"}
 
     def _learn(
         self,
@@ -154,15 +167,14 @@ class DensityFamily:
         outputs = max(len(self.log_prior), 1)
         models = [self.models[shape][fold * outputs : (fold + 1) * outputs] for shape in SHAPES]
         if len(self.log_prior):
-            logs = [[model.log_likelihood(values, observed) for model in shape] for shape in models]
-            return np.array(logs).swapaxes(1, 2)
+            return _log_densities([list(stacks(shape)) for shape in models], values, observed)
         values = np.column_stack([values, np.zeros(len(values))])
         observed = np.column_stack([observed, np.zeros(len(values), dtype=bool)])
         return np.array([model.posterior_mean(values, observed)[:, -1:] for (model,) in models])
 
     def _link(self, raw: np.ndarray) -> np.ndarray:
         total = np.tensordot(self.weights, raw, 1)
-        return softmax(total + self.log_prior, axis=1) if len(self.log_prior) else total
+        return softmax(total + self.log_prior) if len(self.log_prior) else total
 
     # ---- files
     def parts(self, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -209,6 +221,14 @@ class DensityFamily:
                 Mixture(kind=kinds, dtype=np.float64) if shape == "product" else self._analyser()
             )
             yield model.restore(center[number], {name: array[at] for name, array in own.items()})
+
+
+def _log_densities(
+    by_shape: list[list[Stack]], values: np.ndarray, observed: np.ndarray
+) -> np.ndarray:
+    """Log-densities of rows under all models of each shape; (n, d) -> (shapes, n, models)."""
+    logs = [[stack.log_likelihoods(values, observed) for stack in shape] for shape in by_shape]
+    return np.stack([np.concatenate(shape, axis=1) for shape in logs])
 
 
 def _class_weights(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from ..data import Category, Columns, TableEncoder, normal_score_knots
+from ..data import Category, Columns, Lines, TableEncoder, normal_score_knots
 
 KINDS = ("gaussian", "bernoulli", "level")
 SWITCH = 0.5  # share of the largest variance within its range beyond which a number is a switch
@@ -63,12 +64,16 @@ class DensityInputs:
     def transform(self, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
         """Values float32, 0 where missing, and which are observed; (n, d) each."""
         numbers = self.encoder.numbers(columns)
-        values = np.zeros(numbers.shape, dtype=np.float32)
-        for entry, (knots, scores) in enumerate(self.maps()):
-            values[:, entry] = np.interp(numbers[:, entry], knots, scores)
         observed = ~np.isnan(numbers)
-        values[~observed] = 0.0
-        return values, observed
+        scored, lines = self._lines  # levels are 0 or 1 already
+        numbers[:, scored] = lines(numbers[:, scored])
+        return np.where(observed, numbers, 0.0).astype(np.float32), observed
+
+    @cached_property
+    def _lines(self) -> tuple[np.ndarray, Lines]:
+        """The entries that are not levels, and their maps."""
+        scored, maps = np.flatnonzero(self.kinds != "level"), self.maps()
+        return scored, Lines([maps[j][0] for j in scored], [maps[j][1] for j in scored])
 
     def maps(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Knots and scores of each entry."""

@@ -217,7 +217,10 @@ class FactorMixture:
         """
         _, d, q = self.loadings_.shape
         upper = np.triu_indices(q)
-        slopes = [self._slopes(k, upper, dtype) for k in range(len(self.weights_))]
+        slopes = [
+            [slope.astype(dtype) for slope in self.slopes(k, upper, self.center_)]
+            for k in range(len(self.weights_))
+        ]
         step = max(BLOCK // max(2 * q * q, d), 1)
         for at in range(0, len(values), step):
             seen = observed[at : at + step]
@@ -241,12 +244,16 @@ class FactorMixture:
                 factors.append((z[:, :, 0].numpy(), cholesky))
             yield x, m, joint, factors
 
-    def _slopes(self, k: int, upper: tuple[Array, Array], dtype: Any) -> tuple[Array, Array, Array]:
-        """What the mask, the values and their squares are multiplied by; (d, T), (d, q+1), (d,)."""
-        mean, noise, loadings = self.means_[k] - self.center_, self.noise_[k], self.loadings_[k]
+    def slopes(
+        self, k: int, upper: tuple[Array, Array], center: Array
+    ) -> tuple[Array, Array, Array]:
+        """What mask, values minus center, and their squares are multiplied by.
+
+        Shapes: (d, T), (d, q + 1), (d,).
+        """
+        mean, noise, loadings = self.means_[k] - center, self.noise_[k], self.loadings_[k]
         scaled = loadings / noise[:, None]
         products = loadings[:, upper[0]] * scaled[:, upper[1]]
         alone = -0.5 * (mean**2 / noise + np.log(2 * np.pi * noise))
         on_mask = np.column_stack([products, -mean[:, None] * scaled, alone])
-        on_values = np.column_stack([scaled, mean / noise])
-        return on_mask.astype(dtype), on_values.astype(dtype), (-0.5 / noise).astype(dtype)
+        return on_mask, np.column_stack([scaled, mean / noise]), -0.5 / noise

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from ..metrics import SMALLEST
+from ._family import softmax
 
 PULL = 20.0  # rows' worth of pull towards equal weights
 LEAST = 0.05  # a family of less weight does not earn its keep
@@ -130,4 +131,4 @@ def _sharpness(pooled: np.ndarray, target: np.ndarray, weight: np.ndarray, pull:
 
 def _sharpened(probability: np.ndarray, exponent: float) -> np.ndarray:
     """Probabilities to the power of `exponent`, again adding up to 1; (n, C)."""
-    return softmax(exponent * np.log(np.maximum(probability, SMALLEST)), axis=1)
+    return softmax(exponent * np.log(np.maximum(probability, SMALLEST)))

@@ -231,7 +231,7 @@ class Mixture:
         objective = float(np.log(self.weights_).sum())
         objective += sum(
             float((slope @ part).sum())
-            for slope, part in zip(self._slopes(), self._pseudo, strict=True)
+            for slope, part in zip(self.slopes(), self._pseudo, strict=True)
         )
         objective *= self.smoothing
         for features, joint in self._joint(filled, observed):
@@ -258,7 +258,7 @@ class Mixture:
             self.means_ = np.where(gaussian, mean + self.center_, share)
             self.variances_ = np.where(gaussian, spread, self.variances_)
 
-    def _slopes(self) -> list[Array]:
+    def slopes(self) -> list[Array]:
         """The log-density as a linear function: a (K, d) slope per feature."""
         kinds = np.asarray(self.kind)
         gaussian = kinds == "gaussian"
@@ -284,7 +284,7 @@ class Mixture:
 
     def _joint(self, filled: Array, observed: Array) -> Iterator[tuple[list[Array], Array]]:
         """Blocks of rows: their features, and log p(component, observed entries), (b, K)."""
-        slopes = [slope.astype(self.dtype).T for slope in self._slopes()]
+        slopes = [slope.astype(self.dtype).T for slope in self.slopes()]
         for rows in _blocks(len(filled), max(filled.shape[1], len(self.weights_))):
             features = _features(filled[rows], observed[rows], len(slopes))
             products = [part @ slope for part, slope in zip(features, slopes, strict=True)]

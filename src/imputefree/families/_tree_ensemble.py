@@ -14,6 +14,7 @@ import numpy as np
 MISSING_LEFT, NAN_IS_MISSING = 2, 8  # bits of LightGBM's decision_type
 LARGEST = np.finfo(np.float64).max  # stands for infinity: all values go left, gaps may go right
 NEARLY_ZERO = float(np.float32(1e-35))  # LightGBM reads values of at most this size as 0
+MOST_PATHS = 2**21  # rows times trees that go down by NumPy: 100 MB
 SMALL = 64  # rows up to which one thread is faster than waking up others
 
 
@@ -100,12 +101,10 @@ class TreeEnsemble:
         A column without gaps in training has no side for them: they go where most rows went.
         """
         head, *parts = booster.model_to_string(num_iteration=iterations).split("\nTree=")
-        trees = [_read_tree(part) for part in parts]
-        joined = {name: np.concatenate([tree[name] for tree in trees]) for name in DTYPES}
         outputs = booster.num_model_per_iteration()
-        ensemble = cls.of_arrays(joined, booster.num_feature(), outputs)
+        ensemble = cls.of_arrays(_read_trees(parts), booster.num_feature(), outputs)
         is_forest = "average_output" in head.splitlines()
-        return ensemble.scaled(outputs / len(trees)) if is_forest else ensemble
+        return ensemble.scaled(outputs / len(parts)) if is_forest else ensemble
 
     @classmethod
     def sum_of(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
@@ -145,6 +144,31 @@ class TreeEnsemble:
         threads = 1 if len(inputs) <= SMALL else 0  # 0: all cores
         raw = self._booster.predict(inputs, raw_score=True, num_threads=threads)
         return np.asarray(raw).reshape(len(inputs), self.n_outputs)
+
+    def predict_once(self, inputs: np.ndarray) -> np.ndarray:
+        """As `predict`, for trees that predict a single time.
+
+        For a few rows, LightGBM takes longer to read trees than all rows take to go down them, one
+        level of all trees after the other.
+        """
+        n, trees = len(inputs), len(self.splits)
+        if not trees or n * trees > MOST_PATHS:
+            return self.predict(inputs)
+        first = np.cumsum(self.splits) - self.splits
+        values = np.where(np.abs(inputs) <= NEARLY_ZERO, 0.0, inputs).ravel()  # NaN stays NaN
+        child = np.where(self.splits > 0, 0, ~0).astype(np.int32)[:, None].repeat(n, 1).ravel()
+        tree, row = np.repeat(np.arange(trees), n), np.tile(np.arange(n), trees)
+        paths = np.flatnonzero(child >= 0)
+        while len(paths):
+            split = first[tree[paths]] + child[paths]
+            value = values[row[paths] * self.n_inputs + self.feature[split]]
+            left = np.where(
+                np.isnan(value), self.missing_left[split], value <= self.threshold[split]
+            )
+            child[paths] = np.where(left, self.left[split], self.right[split])
+            paths = paths[child[paths] >= 0]
+        leaf = (np.cumsum(self.leaves) - self.leaves)[tree] + ~child
+        return self.value[leaf].reshape(-1, self.n_outputs, n).sum(0).T
 
     @cached_property
     def _booster(self) -> lightgbm.Booster:
@@ -214,31 +238,35 @@ def split_gains(booster: lightgbm.Booster) -> tuple[np.ndarray, np.ndarray]:
     return inputs, gains
 
 
-def _read_tree(text: str) -> dict[str, np.ndarray]:
-    """One tree of LightGBM's text format; only splits by threshold."""
-    lines = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+def _read_trees(texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """Trees in LightGBM's text format, one after the other; only splits by threshold."""
+    every = [dict(li.split("=", 1) for li in text.splitlines() if "=" in li) for text in texts]
+    grown = [tree for tree in every if tree["num_leaves"] != "1"]
 
-    def numbers(key: str, dtype: Any) -> np.ndarray:
-        return np.array(lines.get(key, "").split(), dtype=dtype)
+    def numbers(key: str, dtype: Any, trees: Sequence[dict[str, str]] = grown) -> np.ndarray:
+        return np.array(" ".join(tree[key] for tree in trees).split(), dtype=dtype)
 
-    leaves = int(lines["num_leaves"])
-    kind = numbers("decision_type", np.int64)
-    counts = {"node": numbers("internal_count", np.int64), "leaf": numbers("leaf_count", np.int64)}
+    leaves, own = numbers("num_leaves", np.int64, every), numbers("num_leaves", np.int64)
+    kind, rows = numbers("decision_type", np.int64), numbers("internal_count", np.int64)
+    in_leaf, tree = numbers("leaf_count", np.int64), np.repeat(np.arange(len(own)), own - 1)
+    first_leaf = np.cumsum(own) - own
+    first_split = first_leaf - np.arange(len(own))
     left, right = numbers("left_child", np.int32), numbers("right_child", np.int32)
 
     def rows_in(child: np.ndarray) -> np.ndarray:
-        nodes = counts["node"][np.maximum(child, 0)] if len(child) else counts["node"]
-        return np.where(child >= 0, nodes, counts["leaf"][np.maximum(~child, 0)])
+        inner, leaf = first_split[tree] + child, first_leaf[tree] + ~child
+        return np.where(child >= 0, rows.take(inner, mode="clip"), in_leaf.take(leaf, mode="clip"))
 
-    known = (kind & NAN_IS_MISSING) > 0
-    with_most = rows_in(left) >= rows_in(right) if len(left) else np.zeros(0, dtype=bool)
+    known, most = (kind & NAN_IS_MISSING) > 0, left.astype(bool)
+    if len(left):
+        most = rows_in(left) >= rows_in(right)
     return {
         "feature": numbers("split_feature", np.int32),
         "threshold": numbers("threshold", np.float64).clip(-LARGEST, LARGEST),
-        "missing_left": np.where(known, (kind & MISSING_LEFT) > 0, with_most),
+        "missing_left": np.where(known, (kind & MISSING_LEFT) > 0, most),
         "left": left,
         "right": right,
-        "value": numbers("leaf_value", np.float64),
-        "splits": np.array([leaves - 1]),
-        "leaves": np.array([leaves]),
+        "value": numbers("leaf_value", np.float64, every),
+        "splits": leaves - 1,
+        "leaves": leaves,
     }

@@ -106,7 +106,7 @@ class TreeFamily:
             grown = self._grow(task, binned, folds, growth, task.seed + number * len(task.folds))
             held_out = [validation for _, validation in folds]
             pairs = zip(grown, held_out, strict=True)
-            predicted = [np.concatenate([*map(t.predict, inputs.blocks(v))]) for t, v in pairs]
+            predicted = [np.concatenate([*map(t.predict_once, inputs.blocks(v))]) for t, v in pairs]
             longest = max(longest, time.monotonic() - begun)
             return list(zip(held_out, predicted, grown, strict=True))
 

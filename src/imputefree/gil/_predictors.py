@@ -123,6 +123,7 @@ class Predictor(nn.Module):
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
     activation_name: str
+    encoder: Any  # a MemberLinear for tables
     layers: Any  # of MemberLinear
     n_extra = 0  # number of inputs that the inference layers get besides the features
 
@@ -233,6 +234,28 @@ class Predictor(nn.Module):
         """Features and raw output of a batch."""
         parts = batch.values, batch.observed, tap, generator, batch.lengths, batch.summaries
         return self(*parts)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `raw_of_few` is this network: a table's on the CPU, nothing but layers, relu."""
+        plain = type(self) is Predictor and self.activation_name == "relu"
+        simple = self.placeholder is None and self.gate is None
+        return plain and simple and bool(self.encoder.weight.is_cpu)
+
+    def raw_of_few(self, values: np.ndarray) -> np.ndarray:
+        """Raw output of a few rows on the CPU, by NumPy; (n, D) -> (K, n, O).
+
+        PyTorch takes longer to begin these products than to do them.
+        """
+        weight, bias = self.encoder.weight.detach().numpy(), self.encoder.bias.detach().numpy()
+        members, width, inputs = weight.shape
+        encoded = (values @ weight.reshape(-1, inputs).T).reshape(-1, members, width)
+        encoded = encoded.swapaxes(0, 1) + bias
+        raw = encoded[..., : self.n_features]
+        for layer in self.layers:
+            weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
+            raw = np.maximum(raw, 0.0) @ weight.swapaxes(1, 2) + bias
+        return raw + encoded[..., self.n_features :] if self.linear_path else raw
 
     @property
     def wants_observed(self) -> bool:

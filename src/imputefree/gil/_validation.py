@@ -9,11 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from .._ranks import Ranks, current_ranks
+from ..data import FEW_ROWS
 from ._policies import Policy, State, Task
 from ._predictors import Loss, Predictor
 from ._training_data import Batch, TrainingData
 
-CHUNK_ENTRIES = 2**22  # numbers in a (K, chunk, width) block: 16 MB in float32
+CHUNK_ENTRIES = 2**20  # numbers in a (K, chunk, width) block: 4 MB in float32, which caches hold
 
 
 def chunks(
@@ -71,6 +72,9 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
 
 def predict_raw(predictor: Predictor, data: TrainingData) -> Tensor:
     """Raw outputs of all members for all rows (or series, or steps of series); (K, n, O)."""
+    is_table = data.expansion is None and data.lengths is None
+    if is_table and data.values.shape[0] <= FEW_ROWS and predictor.is_plain:
+        return torch.from_numpy(predictor.raw_of_few(data.values[:].numpy()))
     return _at_labels(predictor, data, features=False)
 
 

@@ -2,5 +2,6 @@
 
 from ._http_app import address_of, build_app, is_loopback, listen, run
 from ._limits import Limits
+from ._served import Served
 
-__all__ = ["Limits", "address_of", "build_app", "is_loopback", "listen", "run"]
+__all__ = ["Limits", "Served", "address_of", "build_app", "is_loopback", "listen", "run"]

@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
-from ..data import Panel, read_cell
+from ..data import Columns, Panel, read_cell
 from ..errors import InputError, counted, shorten
 from ._limits import RequestError
 from ._model_schema import ROWS, STATIC, STEPS, Column, Schema, Series, Time
@@ -118,7 +118,7 @@ class RequestReader:
     def _list_of(self, item: Any) -> Any:
         return Annotated[list[item], Field(min_length=1, max_length=self.most_rows)]
 
-    def read(self, body: bytes) -> tuple[pd.DataFrame | Panel, Notes]:
+    def read(self, body: bytes) -> tuple[Columns | Panel, Notes]:
         """Rows or series as the estimator takes them, and notes."""
         payload = read_json(body)
         batch = isinstance(payload, dict) and (
@@ -131,9 +131,9 @@ class RequestReader:
         rows = valid[ROWS] if batch else [valid]
         paths: list[Path] = [(ROWS, i) for i in range(len(rows))] if batch else [()]
         notes: Notes = []
-        X: pd.DataFrame | Panel
+        X: Columns | Panel
         if self.schema.series is None:
-            X = _frame(rows, self.schema.columns, paths, notes)
+            X = _columns(rows, self.schema.columns, paths, notes)
         else:
             X = self._panel(rows, self.schema.series, paths, notes)
         more = len(notes) - MOST_NOTES
@@ -148,12 +148,12 @@ class RequestReader:
         for row, path in zip(rows, paths, strict=True):
             places: list[Path] = [(*path, STEPS, i) for i in range(len(row[STEPS]))]
             times.append(_times(row[STEPS], places, series.time, notes))
-            frames.append(_frame(row[STEPS], self.schema.columns, places, notes))
+            frames.append(_frame(_columns(row[STEPS], self.schema.columns, places, notes)))
         static = None
         if series.static:
             places = [(*path, STATIC) for path in paths]
             constants = [row.get(STATIC) or {} for row in rows]
-            static = _frame(constants, series.static, places, notes)
+            static = _frame(_columns(constants, series.static, places, notes))
         return Panel.from_list(frames, times=times, static=static)
 
     def _names(self, *place: str | int) -> list[str]:
@@ -274,20 +274,28 @@ def _time_type(time: Time) -> Any:
     return Annotated[Any, PlainValidator(read), WithJsonSchema(described)]
 
 
-def _frame(
+def _columns(
     rows: Sequence[dict[str, Any]], columns: list[Column], paths: list[Path], notes: Notes
-) -> pd.DataFrame:
-    """Validated rows as a frame; (rows, columns)."""
+) -> Columns:
+    """Validated rows as columns: a frame of one row takes longer to make and read than to predict.
+
+    Cells are numbers or names of levels already.
+    """
     for row, path in zip(rows, paths, strict=True):
         for name, cell in row.items():
             if isinstance(cell, Cell) and cell.note is not None:
                 notes.append({"field": joined(*path, name), "note": cell.note})
-    arrays = {}
+    gap, arrays = Cell(), []
     for column in columns:
-        values = [row.get(column.name, Cell()).value for row in rows]
+        values = [row.get(column.name, gap).value for row in rows]
         kind: Any = np.float64 if column.kind == "number" else object
-        arrays[column.name] = np.array(values, dtype=kind)  # None becomes NaN among numbers
-    return pd.DataFrame(arrays, index=range(len(rows)))
+        arrays.append(np.array(values, dtype=kind))  # None becomes NaN among numbers
+    names = [column.name for column in columns]
+    return Columns(names, True, arrays, [False] * len(names), len(rows))
+
+
+def _frame(columns: Columns) -> pd.DataFrame:
+    return pd.DataFrame(dict(zip(columns.names, columns.arrays, strict=True)))
 
 
 def _times(

@@ -36,8 +36,8 @@ class Served:
     def explain(self, body: bytes, of: str | None = None) -> dict[str, Any]:
         """Predict one row and say why; `of`: the class whose probability is explained."""
         X, notes = self.reader.read(body)
-        if len(X) > 1:
-            fact, rule = f"the body has {len(X)} rows", "One row is explained at a time"
+        if X.n_rows > 1:
+            fact, rule = f"the body has {X.n_rows} rows", "One row is explained at a time"
             raise RequestError(422, fact, rule, "Send them one by one", "rows")
         prediction, single = self._predictions(X)[0], True
         if isinstance(X, Panel):

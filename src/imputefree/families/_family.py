@@ -25,6 +25,7 @@ class FamilyTask:
     seed : for anything random
     deadline : `time.monotonic` after which a family should end, or None
     checkpoint : file that keeps the state of a long training, or None
+    copies : of each row, with different gaps, one after the other
     """
 
     examples: Examples
@@ -34,6 +35,7 @@ class FamilyTask:
     seed: int
     deadline: float | None = None
     checkpoint: Any = None
+    copies: int = 1
 
     @cached_property
     def weight(self) -> np.ndarray | None:
@@ -56,6 +58,27 @@ class FamilyTask:
     def seeing(self, inputs: Any) -> FamilyTask:
         """The same task with other inputs, one row for each of these."""
         return replace(self, examples=replace(self.examples, inputs=inputs))
+
+    def copied(self, inputs: Any) -> FamilyTask:
+        """The same task on several copies of its rows, one after the other."""
+        n = len(self.target)
+        copies = inputs.n_rows // n
+
+        def tiled(values: np.ndarray | None) -> Any:
+            return None if values is None else np.tile(values, copies)
+
+        def spread(rows: np.ndarray) -> np.ndarray:
+            return (rows + n * np.arange(copies)[:, None]).ravel()
+
+        old = self.examples
+        columns = (old.target, old.weight, old.groups, old.held_out)
+        return replace(
+            self,
+            examples=Examples(inputs, *map(tiled, columns)),
+            target=tiled(self.target),
+            folds=[(spread(train), spread(held_out)) for train, held_out in self.folds],
+            copies=copies,
+        )
 
     def with_share(self, share: float) -> FamilyTask:
         """The same task with this share of the time that is left."""

@@ -111,7 +111,7 @@ class TreeFamily:
 
     def _jobs(self, task: FamilyTask) -> list[tuple[list[Fold], Any]]:
         """What is grown, in turn: folds that grow together, and how."""
-        folds, rows = task.folds[: self.n_folds], len(task.target)
+        folds, rows = task.folds[: self.n_folds], len(task.target) // task.copies
         together = [folds] if rows < MANY_ROWS else [[fold] for fold in folds]
         growths = self.growths or usual_growths(rows)
         return [(some, growth) for some in together for growth in growths]
@@ -128,9 +128,11 @@ class TreeFamily:
         objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
         options = asdict(growth) | {"objective": objective, "num_class": task.n_outputs}
         patience = options.pop("early_stopping_round")
+        options["lambda_l2"] *= task.copies
         boosters = []
         for number, (train, validation) in enumerate(folds):
-            options["min_data_in_leaf"] = min(growth.min_data_in_leaf, max(len(train) // 10, 1))
+            fewest = growth.min_data_in_leaf * task.copies
+            options["min_data_in_leaf"] = min(fewest, max(len(train) // 10, 1))
             boosters.append(booster(options, rows_of(binned, train), seed + number))
             boosters[-1].add_valid(rows_of(binned, validation), "held out")
         least, best = np.inf, 0

@@ -68,7 +68,7 @@ class Columns:
     def pick(self, names: list[str]) -> Columns:
         """The columns of these names, in that order."""
         places = [self.names.index(name) for name in names]
-        arrays, declared = ([of[j] for j in places] for of in (self.arrays, self.declared))
+        arrays, declared = [self.arrays[j] for j in places], [self.declared[j] for j in places]
         return replace(self, names=names, arrays=arrays, declared=declared)
 
     def hidden(self, kept: np.ndarray) -> Columns:

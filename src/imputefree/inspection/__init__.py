@@ -4,13 +4,17 @@ Nothing here is a claim about causes. A removal asks what the *model* would pred
 value, all else unchanged; if two columns carry the same information, both removals may be small.
 """
 
+from ._audit import audit_missingness
+from ._audit_result import Audit
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
 from ._show_explanation import draw, show_all, show_row
 
 __all__ = [
+    "Audit",
     "Explanation",
     "SeriesExplanation",
+    "audit_missingness",
     "draw",
     "explain_rows",
     "input_values",

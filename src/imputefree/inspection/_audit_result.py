@@ -78,7 +78,7 @@ class Audit:
             name
             for name, change in sorted(losses.items(), key=lambda item: item[1].value or 0)
             if gain and change.high is not None and change.high < 0
-            and change.value <= -max(NEEDED * gain, LITTLE)
+            and (change.value or 0) <= -max(NEEDED * gain, LITTLE)
         ]  # fmt: skip
         groups = [line for line in lines if line.kind == "group"]
         groups = groups or [line for line in lines if line.name == "rows with most gaps"]
@@ -132,7 +132,7 @@ class Audit:
         )
         if not self._mask_matters:
             words = f"Which values are missing hardly matters to the model ({figures})."
-        elif self.mask_share >= MOSTLY:
+        elif (self.mask_share or 0) >= MOSTLY:
             words = (
                 f"Most of it ({self.mask_share:.0%} of the gain over chance) is the mask's: the"
                 f" model has learned who gets measured ({figures})."
@@ -195,12 +195,13 @@ class Audit:
 
     def _advice(self) -> str:
         checks = []
+        telling = self.telling[:NAMED] if self._mask_matters else []
         if self._mask_matters:
-            named = [repr(name) for name in self.telling[:NAMED]]
-            reasons = f", above all {_and(named)}" if named else ""
+            reasons = f" (above all {_and(list(map(repr, telling)))})" if telling else ""
             checks.append(f"that values are measured for the same reasons as here{reasons}")
-        if self.indispensable:
-            checks.append(f"that it has {_and([repr(n) for n in self.indispensable[:NAMED]])}")
+        needed = [repr(n) for n in self.indispensable[:NAMED] if n not in telling]
+        if needed:
+            checks.append(f"that it has {_and(needed)}")
         if self.worse:
             checks.append("the error where more is missing, on rows of its own")
         if not checks:

@@ -66,9 +66,9 @@ def _draw_scores(axes: Any, lines: pd.DataFrame, score: str, chance: float) -> N
         "chance", (chance, 0), xycoords=("data", "axes fraction"), fontsize=8, color=GREY,
         xytext=(3, 3), textcoords="offset points",
     )  # fmt: skip
-    prefix = {"group gaps": "gaps of group "}
+    words = {"group gaps": "others with gaps of {}", "reference": "{} (reference)"}
     names = zip(lines["kind"], lines["scenario"], strict=True)
-    _label_bars(axes, [prefix.get(kind, "") + name for kind, name in names])
+    _label_bars(axes, [words.get(kind, "{}").format(name) for kind, name in names])
     axes.set_title(f"{score} under other gaps")
     axes.set_xlabel(f"{score}, with 95 % intervals")
 

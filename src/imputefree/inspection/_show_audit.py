@@ -101,7 +101,9 @@ def _draw_parts(axes: Any, lines: pd.DataFrame, loss: str) -> None:
     ]
     axes.bar_label(bars, notes, padding=4, fontsize=8)
     axes.margins(x=0.45)
-    _label_bars(axes, lines["scenario"].tolist())
+    axes.locator_params(axis="x", nbins=5)
+    names = zip(lines["kind"], lines["scenario"], strict=True)
+    _label_bars(axes, [f"group {name}" if kind == "group" else name for kind, name in names])
     axes.set_xlabel(f"{loss} as it is (lower is better)")
 
 

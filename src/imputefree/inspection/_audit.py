@@ -346,13 +346,17 @@ def _mask_only(judge: _Judge) -> np.ndarray | None:
         return None
     kind: Any = StratifiedKFold if classes else KFold
     linear: Any = LinearClassifier if classes else LinearRegressor
-    predictions = np.zeros(judge.prediction.shape)
+    predictions, rng = np.zeros(judge.prediction.shape), np.random.default_rng(judge.seed)
     for train, test in kind(FOLDS, shuffle=True, random_state=judge.seed).split(truth, truth):
         model: Any = (MaskOnlyClassifier if classes else MaskOnlyRegressor)(linear(random_state=0))
         if isinstance(rows.X, Panel):
             series: Any = SummaryClassifier if classes else SummaryRegressor
             model = series(linear(random_state=0), mask=True)
-        model.fit(rows.take(train).X, truth[train])
+        labels: Any = truth[train]
+        judged: Any = rng.permutation(len(train)) % 4 == 0  # decide how much to shrink
+        if isinstance(rows.X, Panel):  # by id, which needs no order
+            labels, judged = (pd.Series(of, index=rows.X.ids[train]) for of in (labels, judged))
+        model.fit(rows.take(train).X, labels, held_out=judged)
         held_out = rows.take(test).X
         if classes:
             predictions[np.ix_(test, model.classes_)] = model.predict_proba(held_out)

@@ -10,8 +10,11 @@ differences. Tasks:
   of the first folds pooled
 - physionet2012: stays of set a, 2,400 to learn from and 1,600 to test
 
+- boats: the example of docs/audit.md; the Titanic with its lifeboats, 900 passengers to learn from
+
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.mask_audit [--tasks T …] [--methods M …]
-        [--folds 5] [--json FILE]
+        [--folds 5] [--json FILE] [--picture docs/audit.png]
+    python -m benchmarks.mask_audit --docs          # puts the results into docs/audit.md
 
 What FILE already has is not computed again.
 """
@@ -20,7 +23,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +48,7 @@ from imputefree import (
     audit_missingness,
 )
 from imputefree.inspection import GapScenarios, read_rows
+from imputefree.io import read_csv
 from imputefree.lab.studies import load
 from imputefree.metrics import intervals
 from tests.inspection import made_gaps
@@ -59,7 +66,9 @@ SERIES = {
     "balanced": lambda mode: ImputeFreeSequenceClassifier(missingness=mode, random_state=0),
     "network": lambda mode: GILSequenceClassifier(missingness=mode, random_state=0),
 }
-LEAK, STAYS = "leak", "physionet2012"
+LEAK, STAYS, BOATS = "leak", "physionet2012", "boats"
+ROOT = Path(__file__).parents[1]
+RESULTS, PAGE = ROOT / "benchmarks/results/mask_audit.json", ROOT / "docs/audit.md"
 WAYS = ("as it is", "own gaps", "gaps of others")
 
 
@@ -150,6 +159,49 @@ def audit_boosting(name: str) -> dict[str, Any]:
     return facts | {key: plain[key] for key in kept}
 
 
+def audit_boats(picture: Path | None) -> dict[str, Any]:
+    """A column that was filled in after the fact."""
+    frame = read_csv(Path(os.environ["IMPUTEFREE_DATA"]) / "tabular" / "titanic3.csv")
+    frame = frame.drop(columns=["name", "ticket", "cabin", "body", "home.dest"])
+    frame = frame.sample(frac=1, random_state=0)
+    X, y = frame.drop(columns="survived"), frame["survived"].to_numpy()
+    model = TABLES["fast"]("use").fit(X[:900], y[:900])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of boats that training never saw
+        audit = audit_missingness(model, X[900:], y[900:], groups=X["pclass"][900:])
+    if picture is not None:
+        audit.draw(picture)
+    return {"task": BOATS, "method": "fast", "cpu_seconds": 0.0, "summary": audit.summary()}
+
+
+def markdown(runs: list[dict[str, Any]]) -> str:
+    """The results as a table."""
+    names = ("cost of ignoring, as it is", "gain of ignoring, gaps of others", "the mask's, use")
+    names += ("the mask's, ignore",)
+    titles = ("task", "model", "AUC, use", "ignore, same gaps", "ignore, gaps of other rows")
+    lines = [[*titles, "the mask's, use", "the mask's, ignore"], ["---"] * 7]
+    for run in runs:
+        if "differences" in run:
+            shown = [f"{run['auc']['use, as it is'][0]:.3f}"]
+            for name in names:
+                value, low, high = run["differences"][name]
+                sign = "" if "mask" in name else "+"
+                shown.append(f"{value:{sign}.3f} ({low:{sign}.3f} to {high:{sign}.3f})")
+            label = "leak (simulated)" if run["task"] == LEAK else run["task"]
+            lines.append([label, run["method"], *shown])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def documented(page: str, runs: list[dict[str, Any]]) -> str:
+    """A page with the words of the example and the table of results in their places."""
+    words = next(run["summary"] for run in runs if run["task"] == BOATS)
+    blocks = {"boats": f"> {words}\n", "mask_audit": markdown(runs)}
+    for name, block in blocks.items():
+        pattern = rf"(<!-- {name}: .*?-->\n).*?(<!-- end of {name} -->)"
+        page = re.sub(pattern, lambda m, b=block: f"{m[1]}{b}{m[2]}", page, flags=re.DOTALL)
+    return page
+
+
 def _classes(positive: np.ndarray) -> np.ndarray:
     return np.column_stack([1 - positive, positive])
 
@@ -164,13 +216,19 @@ def _between(paired: Any, ours: str, other: str) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = [LEAK, *EIGHT, STAYS]
+    known = [LEAK, *EIGHT, STAYS, BOATS]
     parser.add_argument("--tasks", nargs="+", default=known, choices=known)
     methods = ["fast", "network", "balanced", "boosting"]
     parser.add_argument("--methods", nargs="+", default=methods, choices=methods)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="results; what it has is kept")
+    parser.add_argument("--picture", type=Path, help="of the example")
+    parser.add_argument("--docs", action="store_true", help="only put results into docs/audit.md")
     options = parser.parse_args()
+    if options.docs:
+        runs = json.loads(RESULTS.read_text())["runs"]
+        PAGE.write_text(documented(PAGE.read_text(encoding="utf-8"), runs), encoding="utf-8")
+        return
     torch.set_num_threads(1)
     runs: list[dict[str, Any]] = []
     if options.json and options.json.exists():
@@ -180,7 +238,11 @@ def main() -> None:
         for method in options.methods:
             if (name, method) in done or (name == STAYS and method == "boosting"):
                 continue
-            if method == "boosting":
+            if name == BOATS:
+                if method != "fast":
+                    continue
+                run = audit_boats(options.picture)
+            elif method == "boosting":
                 run = audit_boosting(name)
             else:
                 run = compare(name, method, options.folds) | {"folds": options.folds}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.mask_audit import RESULTS, documented
 from imputefree.cli._app import app
 from imputefree.cli._options import ExistingPath
 
@@ -60,6 +62,13 @@ def test_calls_in_the_documentation_exist(page, words, monkeypatch):
 def test_a_call_that_does_not_exist_is_noticed(words):
     with pytest.raises(Exception, match=r"(?i)no such|missing"):
         check_call(words)
+
+
+def test_the_audit_page_has_the_committed_results():
+    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    runs = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"]
+    fix = "run `python -m benchmarks.mask_audit --docs`"
+    assert documented(page, runs) == page, fix
 
 
 def test_the_reference_is_that_of_the_code():

@@ -9,7 +9,7 @@ import pytest
 
 from imputefree import Panel
 from imputefree.inspection import GapScenarios, read_rows
-from imputefree.inspection._gap_scenarios import Cells
+from imputefree.inspection._gap_scenarios import Cells, share_missing
 
 
 def labelled(n=40, d=3, rate=0.3, seed=0):
@@ -112,4 +112,4 @@ def test_frames_stay_frames():
 def test_share_missing_of_a_series_counts_steps_and_statics():
     series = [np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([[np.nan, 1.0]])]
     panel = Panel.from_list(series, static=pd.DataFrame({"sex": ["f", None]}))
-    assert scenarios(panel).missing().tolist() == [1 / 5, 2 / 3]
+    assert share_missing(read_rows(panel)).tolist() == [1 / 5, 2 / 3]

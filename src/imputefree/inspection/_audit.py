@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..estimators import predicts_steps, reads_series
 from ..metrics import figure_of, resamples, scores, weighted_scores
 from ..missingness import generator
 from ._audit_result import Audit
-from ._gap_scenarios import GapScenarios
+from ._gap_scenarios import GapScenarios, share_missing
 from ._model_rows import ModelRows, predict_rows, read_rows
 
 MORE = (0.1, 0.3, 0.5)  # shares of the observed values that go missing
@@ -108,7 +108,7 @@ def audit_missingness(
     lines += _columns(judge, scenarios)
     if names is not None:
         lines += _group_gaps(judge, scenarios, names, n_repeats)
-    lines += _parts(judge, scenarios.missing(), names)
+    lines += _parts(judge, judge.missing, names)
     if len(rows) < 100:
         notes.append(f"There are only {counted(len(rows), 'row')}: intervals are wide.")
     return Audit.of(
@@ -215,9 +215,9 @@ class _Judge:
         n = len(truth)
         count = int(np.clip(WEIGHTS // n, FEWEST_RESAMPLES, RESAMPLES))
         self.weights = np.concatenate(list(resamples(n, None, seed, count)))
-        self.prediction = self.predict(rows)
+        self.prediction, self.missing = self.predict(rows), share_missing(rows)
         self.covered = _covered(model, rows, truth)
-        self.as_it_is = self.line("as it is", "as it is", rows)
+        self.as_it_is = self.now("as it is", "as it is")
 
     def predict(self, rows: ModelRows) -> np.ndarray:
         """Predictions, or an error that says that the model does not take gaps."""
@@ -233,58 +233,73 @@ class _Judge:
                 "Use an estimator that accepts NaN, or a pipeline that begins with an imputer",
             ) from None
 
-    def line(
+    def now(self, kind: str, name: str, part: Any = None, against: Line | None = None) -> Line:
+        """Scores of the rows in `part` (n,) as they are."""
+        part = np.ones(len(self.truth), dtype=bool) if part is None else part
+        line = self.scored(kind, name, [self.prediction], self.missing[part], part, against)
+        if self.covered is None:
+            return line
+        return replace(line, coverage=float(self.covered[part].mean()))
+
+    def under(
         self,
         kind: str,
         name: str,
-        tables: ModelRows | Sequence[ModelRows] | None,
-        part: np.ndarray | None = None,
+        tables: Sequence[ModelRows],
+        part: Any = slice(None),
         against: Line | None = None,
-        predictions: Sequence[np.ndarray] = (),
     ) -> Line:
-        """Scores of the rows in `part` under one or several tables of gaps; None: as they are."""
-        tables = [tables] if isinstance(tables, ModelRows) else list(tables or [])
-        part = np.ones(len(self.truth), dtype=bool) if part is None else part
-        same = not predictions and tables in ([], [self.rows])
-        if same:
-            predictions, tables = [self.prediction], [self.rows]
-        predictions = list(predictions) or [self.predict(table) for table in tables]
+        """Scores of the rows in `part` under other gaps, a mean over these tables."""
+        predictions = [self.predict(table) for table in tables]
+        missing = np.mean([share_missing(table)[part] for table in tables])
+        return self.scored(kind, name, predictions, missing, part, against or self.as_it_is)
+
+    def scored(
+        self,
+        kind: str,
+        name: str,
+        predictions: Sequence[np.ndarray],
+        missing: Any,
+        part: Any = slice(None),
+        against: Line | None = None,
+    ) -> Line:
+        """Scores of predictions, a mean over several."""
         truth, weights = self.truth[part], self.weights[:, part]
         values = [scores(self.task, truth, guess[part]) for guess in predictions]
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn = [weighted_scores(self.task, truth, g[part], weights) for g in predictions]
 
         def mean(metric: str) -> Any:
-            each = [figures[metric] for figures in values]
-            value = None if None in each else float(np.mean([f for f in each if f is not None]))
+            each: list[Any] = [figures[metric] for figures in values]
+            value = None if None in each else float(np.mean(each))
             return value, np.mean([figures[metric] for figures in drawn], axis=0)
 
-        calibration = mean("calibration_error")[0] if self.task == "classification" else None
-        covered = self.covered if same else None
-        coverage = None if covered is None else float(covered[part].mean())
-        missing = [GapScenarios(t, np.random.default_rng()).missing()[part] for t in tables]
-        share = float(np.mean(missing)) if missing else self.as_it_is.missing
         return Line(
-            kind, name, int(part.sum()), share, mean(self.metric), mean(self.loss),
-            calibration, coverage, against,
-        )  # fmt: skip
+            kind=kind,
+            name=name,
+            rows=len(truth),
+            missing=float(np.mean(missing)),
+            score=mean(self.metric),
+            loss=mean(self.loss),
+            calibration=mean("calibration_error")[0] if "calibration_error" in values[0] else None,
+            against=against,
+        )
 
 
 def _other_gaps(judge: _Judge, scenarios: GapScenarios, n_repeats: int) -> list[Line]:
     """More gaps at random, those of other rows, and what the gaps alone would tell."""
-    lines, base = [], judge.as_it_is
+    lines = []
     for share in MORE:
         tables = [scenarios.more(share) for _ in range(n_repeats)]
-        name = f"{share:.0%} of the values gone"
-        lines.append(judge.line("gaps", name, tables, against=base))
+        lines.append(judge.under("gaps", f"{share:.0%} of the values gone", tables))
     if all(cells.observed.all() for cells in scenarios.cells):
         return lines
     theirs, own = zip(*(scenarios.exchanged() for _ in range(n_repeats)), strict=True)
-    lines.append(judge.line("gaps", "own gaps, as many values", own, against=base))
-    lines.append(judge.line("gaps", "gaps of other rows", theirs, against=base))
-    alone = _mask_only(judge)
+    lines.append(judge.under("gaps", "own gaps, as many values", own))
+    lines.append(judge.under("gaps", "gaps of other rows", theirs))
+    alone, base = _mask_only(judge), judge.as_it_is
     if alone is not None:
-        line = judge.line("reference", "mask only", None, against=base, predictions=[alone])
+        line = judge.scored("reference", "mask only", [alone], base.missing, against=base)
         lines.append(line)
     return lines
 
@@ -292,7 +307,7 @@ def _other_gaps(judge: _Judge, scenarios: GapScenarios, n_repeats: int) -> list[
 def _columns(judge: _Judge, scenarios: GapScenarios) -> list[Line]:
     """Every column gone in turn."""
     return [
-        judge.line("column", name, scenarios.without(j), against=judge.as_it_is)
+        judge.under("column", name, [scenarios.without(j)])
         for j, name in enumerate(judge.rows.names)
         if judge.rows.observed[:, j].any()
     ]
@@ -310,8 +325,8 @@ def _group_gaps(
             scenarios.with_gaps_of(np.where(others, scenarios.rng.choice(inside, n), np.arange(n)))
             for _ in range(n_repeats)
         ]
-        base = judge.line("rows", f"other rows than {group}", None, others)
-        lines.append(judge.line("group gaps", group, tables, others, base))
+        base = judge.now("rows", f"other rows than {group}", others)
+        lines.append(judge.under("group gaps", group, tables, others, base))
     return lines
 
 
@@ -326,8 +341,8 @@ def _parts(judge: _Judge, missing: np.ndarray, names: np.ndarray | None) -> list
     lines = []
     for kind, name, part in parts:
         if FEWEST_IN_PART <= part.sum() < len(part):
-            others = judge.line(kind, f"all but {name}", None, ~part)
-            lines.append(judge.line(kind, name, None, part, others))
+            others = judge.now(kind, f"all but {name}", ~part)
+            lines.append(judge.now(kind, name, part, others))
     return lines
 
 

@@ -87,21 +87,7 @@ class GapScenarios:
     """
 
     def __init__(self, rows: ModelRows, rng: np.random.Generator) -> None:
-        self.rows, self.rng = rows, rng
-        ones = np.ones(len(rows), dtype=np.int64)
-        self.cells = [Cells(rows.observed, ones)]
-        if isinstance(rows.X, Panel):
-            self.cells = [Cells(rows.X.steps.observed, rows.X.lengths)]
-            if rows.X.statics is not None:
-                self.cells.append(Cells(rows.X.statics.observed, ones))
-
-    def missing(self) -> np.ndarray:
-        """Share of the entries of each row, or series, that are missing; (n,)."""
-        gaps = np.zeros(len(self.rows))
-        for cells in self.cells:
-            first = np.cumsum(cells.lengths) - cells.lengths
-            gaps += np.add.reduceat((~cells.observed).sum(1), first)
-        return gaps / sum(cells.lengths * cells.observed.shape[1] for cells in self.cells)
+        self.rows, self.rng, self.cells = rows, rng, _cells(rows)
 
     def without(self, column: int) -> ModelRows:
         """No row has this column."""
@@ -163,6 +149,26 @@ class GapScenarios:
         hidden = [block.hidden(seen) for block, seen in zip(blocks, shown, strict=True)]
         panel = replace(X, steps=hidden[0], statics=hidden[1] if len(hidden) > 1 else None)
         return read_rows(panel)
+
+
+def share_missing(rows: ModelRows) -> np.ndarray:
+    """Share of the entries of each row, or series, that are missing; (n,)."""
+    gaps, blocks = np.zeros(len(rows)), _cells(rows)
+    for cells in blocks:
+        first = np.cumsum(cells.lengths) - cells.lengths
+        gaps += np.add.reduceat((~cells.observed).sum(1), first)
+    return gaps / sum(cells.lengths * cells.observed.shape[1] for cells in blocks)
+
+
+def _cells(rows: ModelRows) -> list[Cells]:
+    """The blocks of cells: a table, or the steps of series and their static columns."""
+    ones = np.ones(len(rows), dtype=np.int64)
+    if not isinstance(rows.X, Panel):
+        return [Cells(rows.observed, ones)]
+    cells = [Cells(rows.X.steps.observed, rows.X.lengths)]
+    if rows.X.statics is not None:
+        cells.append(Cells(rows.X.statics.observed, ones))
+    return cells
 
 
 def _moved(X: Any, source: np.ndarray) -> Any:

@@ -48,7 +48,7 @@ def aucs(model, X, y):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_ignore_holds_under_exchanged_gaps_where_use_does_not(name):
-    train, test = made_gaps.table(500, 0, True), made_gaps.table(1500, 1, True)
+    train, test = made_gaps.table(400, 0, True), made_gaps.table(1000, 1, True)
     own, theirs = aucs(ESTIMATORS[name]("use").fit(*train), *test)
     if name != "forest and density":  # a density takes no notice of gaps
         assert own - theirs > 0.06

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,14 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
 
 from imputefree import GILSequenceClassifier, ImputeFreeSequenceClassifier, audit_missingness
 from imputefree.errors import ImputefreeError
 from tests.inspection import made_gaps
 
 
+@cache
 def boosted(leak):
     X, y = made_gaps.table(600, 0, leak)
     return HistGradientBoostingClassifier(max_iter=40, random_state=0).fit(X, y)
@@ -24,7 +26,7 @@ def boosted(leak):
 
 @pytest.fixture(scope="module")
 def leaky():
-    return audit_missingness(boosted(True), *made_gaps.table(600, 1, True), n_repeats=2)
+    return audit_missingness(boosted(True), *made_gaps.table(400, 1, True), n_repeats=2)
 
 
 class ByMask(ClassifierMixin, BaseEstimator):
@@ -73,9 +75,9 @@ def test_all_of_the_score_is_the_masks_if_a_model_sees_nothing_else():
     y = rng.integers(0, 2, 300)
     X = rng.normal(size=(300, 2))
     X[y == 1, 0] = np.nan
-    audit = audit_missingness(ByMask().fit(X, y), X, y, n_repeats=20)
+    audit = audit_missingness(ByMask().fit(X, y), X, y, n_repeats=8)
     assert audit.line("as it is")["score"] == 1
-    assert audit.line("gaps of other rows")["score"] == pytest.approx(0.5, abs=0.03)
+    assert audit.line("gaps of other rows")["score"] == pytest.approx(0.5, abs=0.04)
     assert audit.mask_share > 0.9
     assert "Most of it" in audit.summary()
 
@@ -90,7 +92,7 @@ def test_nothing_is_the_masks_if_a_model_does_not_see_it():
 
 
 def test_without_a_leak_the_mask_hardly_matters_and_one_column_does():
-    audit = audit_missingness(boosted(False), *made_gaps.table(600, 1), n_repeats=2)
+    audit = audit_missingness(boosted(False), *made_gaps.table(400, 1), n_repeats=2)
     assert audit.mask.low <= 0 or audit.mask.value < 0.02
     assert audit.indispensable == ["dose"]
     words = audit.summary()
@@ -101,7 +103,7 @@ def test_without_a_leak_the_mask_hardly_matters_and_one_column_does():
 
 
 def test_a_group_with_more_gaps_and_more_error_is_named():
-    X, y, groups = made_gaps.two_groups(800, 1)
+    X, y, groups = made_gaps.two_groups(500, 1)
     audit = audit_missingness(boosted(False), X, y, groups=groups, n_repeats=2)
     assert list(audit.worse) == ["far"]
     far, near = (audit.line(name, "group") for name in ("far", "near"))
@@ -115,9 +117,7 @@ def test_a_group_with_more_gaps_and_more_error_is_named():
 
 
 def test_scores_are_those_of_the_metrics_package(leaky):
-    X, y = made_gaps.table(600, 1, True)
-    from sklearn.metrics import log_loss, roc_auc_score
-
+    X, y = made_gaps.table(400, 1, True)
     model = boosted(True)
     chance = model.predict_proba(X)
     assert leaky.line("as it is")["score"] == pytest.approx(roc_auc_score(y, chance[:, 1]))
@@ -145,7 +145,10 @@ def test_a_table_without_gaps_has_no_mask():
 def test_a_model_no_better_than_chance_is_said():
     X, y = made_gaps.table(100, 5)
     model = HistGradientBoostingClassifier(max_iter=5).fit(X, np.arange(100) % 2)
-    assert "not clearly better than chance" in audit_missingness(model, X, y[::-1]).summary()
+    assert (
+        "not clearly better than chance"
+        in audit_missingness(model, X, y[::-1], n_repeats=1).summary()
+    )
 
 
 def test_series_with_a_leak():
@@ -163,9 +166,10 @@ def test_series_with_a_leak():
     assert audit.line("mask only")["score"] > 0.7
 
 
-def test_the_same_seed_gives_the_same_audit(leaky):
-    again = audit_missingness(boosted(True), *made_gaps.table(600, 1, True), n_repeats=2)
-    pd.testing.assert_frame_equal(again.table, leaky.table)
+def test_the_same_seed_gives_the_same_audit():
+    X, y = made_gaps.table(60, 1, True)
+    first, again = (audit_missingness(boosted(True), X, y, n_repeats=1) for _ in range(2))
+    pd.testing.assert_frame_equal(first.table, again.table)
 
 
 def test_of_many_rows_some_are_drawn():
@@ -175,7 +179,7 @@ def test_of_many_rows_some_are_drawn():
     assert "150 of 300 rows" in audit.summary()
 
 
-def test_as_json_page_and_picture(leaky, tmp_path):
+def test_as_json_page_and_picture(leaky):
     plain = json.loads(json.dumps(leaky.to_dict(), allow_nan=False))
     assert plain["mask_share"] == leaky.mask_share
     assert len(plain["table"]) == len(leaky.table)
@@ -183,8 +187,8 @@ def test_as_json_page_and_picture(leaky, tmp_path):
     assert "<svg" in page
     assert "script" not in page
     assert "late" in page
-    leaky.draw(tmp_path / "audit.png")
-    assert (tmp_path / "audit.png").read_bytes().startswith(b"\x89PNG")
+    labels = [tick.get_text() for axes in leaky.draw().axes for tick in axes.get_yticklabels()]
+    assert {"as it is", "gaps of other rows", "late", "complete rows"} <= set(labels)
 
 
 REFUSED = {
@@ -222,8 +226,7 @@ def test_a_model_of_steps_is_refused():
         audit_missingness(model, series, [0, 1] * 10)
 
 
-def test_numbers_that_are_strings_in_groups_are_names():
+def test_groups_may_be_numbers():
     X, y = made_gaps.table(100, 1)
-    groups = SimpleNamespace(values=np.arange(100) % 2).values
-    audit = audit_missingness(boosted(False), X, y, groups=groups, n_repeats=1)
+    audit = audit_missingness(boosted(False), X, y, groups=np.arange(100) % 2, n_repeats=1)
     assert set(audit.table.loc[audit.table["kind"] == "group", "scenario"]) == {"0", "1"}

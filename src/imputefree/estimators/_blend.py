@@ -149,13 +149,14 @@ class BlendEstimator(Engine, BlendParameters):
         task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
         families = {name: self._new_family(name, seed) for name in self._names(task)}
         views = self._views(examples.inputs, list(families))
+        copies: dict[str, Any] = {}
         if self.missingness == "ignore":
-            task = self._without_mask(task, rng, families, views)
+            task, copies = self._without_mask(task, rng, families)
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
         finished: dict[str, Finished] = {}
         for name, family in families.items():
-            split = isinstance(family, TreeFamily) and self.missingness == "ignore"
-            turn = task.copied(views[name]) if split else task.seeing(views[name])
+            turn = task.seeing(views[name])
+            turn = turn.copied(copies[name]) if name in copies else turn
             turn = turn.with_share(SHARES[name])
             if name == "network" and finished and self._too_late(turn):
                 continue
@@ -181,24 +182,25 @@ class BlendEstimator(Engine, BlendParameters):
         task: FamilyTask,
         rng: np.random.Generator,
         families: dict[str, Any],
-        views: dict[str, Any],
-    ) -> FamilyTask:
+    ) -> tuple[FamilyTask, dict[str, Any]]:
         """Let rows take the gaps of others, so that gaps do not tell the target.
 
         Trees split on gaps, so they learn from copies of the rows with such gaps; networks draw
         theirs as they train; densities integrate gaps out. All are judged on the first copy.
+        Returns the task, and the copies by family.
         """
         n, inputs = len(task.target), task.examples.inputs
-        copies = int(np.clip(COPIED_ROWS // n, 1, COPIES))
+        count = int(np.clip(COPIED_ROWS // n, 1, COPIES))
         whose = Donors.of(torch.as_tensor(task.target), bool(task.n_classes))
-        uniform = torch.from_numpy(rng.random((copies, n)))
-        donors = whose.draw(torch.arange(n).expand(copies, n), uniform).numpy()
+        uniform = torch.from_numpy(rng.random((count, n)))
+        donors = whose.draw(torch.arange(n).expand(count, n), uniform).numpy()
         split = [name for name, family in families.items() if isinstance(family, TreeFamily)]
+        copies: dict[str, Any] = {}
         if split:
-            rows = inputs.rows(np.tile(np.arange(n), copies))
+            rows = inputs.rows(np.tile(np.arange(n), count))
             copied = self._views(rows.with_gaps_of(donors.ravel()), split)
-            views |= {name: copied[name] for name in split}
-        return replace(task, examples=replace(task.examples, donors=donors[0]))
+            copies = {name: copied[name] for name in split}
+        return replace(task, examples=replace(task.examples, donors=donors[0])), copies
 
     def _too_late(self, task: FamilyTask) -> bool:
         """Whether networks could hardly read the rows in the time that is left."""

@@ -26,6 +26,7 @@ class FamilyTask:
     deadline : `time.monotonic` after which a family should end, or None
     checkpoint : file that keeps the state of a long training, or None
     copies : of each row, with different gaps, one after the other
+    uncopied : the inputs without such gaps that columns are learned from, if there are copies
     """
 
     examples: Examples
@@ -36,6 +37,11 @@ class FamilyTask:
     deadline: float | None = None
     checkpoint: Any = None
     copies: int = 1
+    uncopied: Any = None
+
+    def training_inputs(self) -> Any:
+        """What scales and levels are learned from: no held-out rows, and no gaps of others."""
+        return self.examples.training_inputs() if self.uncopied is None else self.uncopied
 
     @cached_property
     def weight(self) -> np.ndarray | None:
@@ -78,6 +84,7 @@ class FamilyTask:
             target=tiled(self.target),
             folds=[(spread(train), spread(held_out)) for train, held_out in self.folds],
             copies=copies,
+            uncopied=old.training_inputs(),
         )
 
     def with_share(self, share: float) -> FamilyTask:

@@ -79,7 +79,7 @@ class TreeFamily:
     def fit(self, task: FamilyTask) -> np.ndarray:
         """Grow trees; returns out-of-fold predictions, NaN for rows that were never held out."""
         self.encoder = TableEncoder(self.categorical_features, False, "plain", owner="trees")
-        self.encoder.fit(task.examples.training_inputs())
+        self.encoder.fit(task.training_inputs())
         self.n_classes = task.n_classes
         inputs = self.encoder.numbers(task.examples.inputs)
         jobs, binned, longest = self._jobs(task), _binned(task, inputs), 0.0

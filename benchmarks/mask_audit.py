@@ -208,9 +208,9 @@ def documented(page: str, runs: list[dict[str, Any]]) -> str:
     boats = next(run for run in runs if run["task"] == BOATS)
     auc = boats["boats_auc"]
     words = (
-        f'> {boats["summary"]}\n\nThe same model with `missingness="ignore"` (below) has an AUC of'
-        f" {auc['ignore']:.3f} on these passengers, though it has the column; one that never had it,"
-        f" {auc['without the column']:.3f}.\n"
+        f'> {boats["summary"]}\n\nThe same model with `missingness="ignore"` (below) has an AUC'
+        f" of {auc['ignore']:.3f} on these passengers, though it has the column; one that never"
+        f" had it, {auc['without the column']:.3f}.\n"
     )
     blocks = {"boats": words, "mask_audit": markdown(runs)}
     for name, block in blocks.items():

@@ -262,7 +262,8 @@ def main() -> None:
             elif method == "boosting":
                 run = audit_boosting(name)
             else:
-                run = compare(name, method, options.folds) | {"folds": options.folds}
+                folds = 1 if name == STAYS else options.folds
+                run = compare(name, method, folds) | {"folds": folds}
             run["commit"] = commit()
             runs.append(run)
             for figure in ("differences", "auc", "summary"):

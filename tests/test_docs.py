@@ -119,4 +119,7 @@ def test_figures_of_the_pages_are_those_of_the_readme():
     for page in PAGES:
         if page.stem in ("architecture", "roadmap", "commands"):
             continue
-        assert not re.search(r"\b0\.\d{3,}\b", page.read_text(encoding="utf-8")), page
+        text = page.read_text(encoding="utf-8")
+        if page.stem == "audit":  # its blocks are checked against their results above
+            text = re.sub(r"<!-- (\w+): .*?<!-- end of \1 -->", "", text, flags=re.DOTALL)
+        assert not re.search(r"\b0\.\d{3,}\b", text), page

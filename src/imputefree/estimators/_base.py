@@ -240,17 +240,23 @@ class GILEstimator(Engine, Parameters):
         if examples.per_step:
             strata = np.zeros(examples.inputs.n_rows, dtype=int)
         data = data.to(self._device())
-        return data if self._uses_gaps else self._without_mask(data, examples), strata, examples
+        if not self._uses_gaps:
+            data, examples = self._without_mask(data, examples)
+        return data, strata, examples
 
-    def _without_mask(self, data: TrainingData, examples: Examples) -> TrainingData:
+    def _without_mask(
+        self, data: TrainingData, examples: Examples
+    ) -> tuple[TrainingData, Examples]:
         """The same rows with gaps of others, so that gaps do not tell the target."""
         n, per_row = data.n_rows, not examples.per_step
         target = data.target if per_row else torch.zeros(n, dtype=torch.long)
         donors = Donors.of(target.to(data.values.device), is_classifier(self) or not per_row)
-        if examples.donors is not None:
-            return data.ignoring_gaps(donors, torch.from_numpy(examples.donors).to(target.device))
-        uniform = torch.rand(n, generator=self._generator()).to(data.values.device)
-        return data.ignoring_gaps(donors, donors.draw(torch.arange(n), uniform))
+        if examples.donors is None:  # a blend draws them for all families
+            uniform = torch.rand(n, generator=self._generator()).to(data.values.device)
+            drawn = donors.draw(torch.arange(n), uniform).cpu().numpy()
+            examples = replace(examples, donors=drawn)
+        fixed = torch.from_numpy(examples.donors).to(data.values.device)
+        return data.ignoring_gaps(donors, fixed), examples
 
     def _split(
         self,

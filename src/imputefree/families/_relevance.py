@@ -46,7 +46,7 @@ def column_relevance(
     if n_rows > MOST_ROWS:
         sample = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
     encoder = TableEncoder(categorical_features, False, "plain", owner="trees")
-    columns = task.examples.inputs.rows(sample)
+    columns = task.examples.judged_inputs().rows(sample)
     numbers = encoder.fit(columns).numbers(columns)
     weight = None if task.weight is None else task.weight[sample]
     binned = binned_rows(numbers, task.target[sample], weight)

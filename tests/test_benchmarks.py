@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.best_default import main
+from benchmarks.mask_audit import markdown
 from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
 from imputefree.lab.runs import ResultsFile, Run
 
@@ -120,6 +121,18 @@ def test_misleading_columns(run):
     runs = {run["policy"]: run for run in record["runs"]}
     assert set(runs) == {"none", "random"}
     assert runs["random"]["misleading"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_mask_audit(run):
+    options = ("--tasks", "leak", "--methods", "fast", "boosting", "--folds", 1)
+    code, printed, record = run("mask_audit", *options)
+    assert code == 0, printed
+    ours, boosting = record["runs"]
+    assert ours["differences"]["gain of ignoring, gaps of others"][1] > 0
+    assert ours["differences"]["the mask's, use"][0] > 0.1
+    assert abs(ours["differences"]["the mask's, ignore"][0]) < 0.03
+    assert boosting["telling"][0] == "late"
+    assert "leak (simulated) | fast" in markdown(record["runs"])
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ImputeFreeSequenceClassifier,
         ImputeFreeSequenceRegressor,
     )
-    from .inspection import explain_rows
+    from .inspection import audit_missingness, explain_rows
 
 __all__ = [
     "GILClassifier",
@@ -36,15 +36,19 @@ __all__ = [
     "ModelFileError",
     "Panel",
     "ParameterError",
+    "audit_missingness",
     "explain_rows",
 ]
+
+
+INSPECTION = ("audit_missingness", "explain_rows")
 
 
 def __getattr__(name: str) -> Any:
     """Public names on first use (PEP 562): importing the package does not import PyTorch."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    homes = {"Panel": "data", "explain_rows": "inspection"}
+    homes = {"Panel": "data"} | dict.fromkeys(INSPECTION, "inspection")
     home = homes.get(name, "errors" if name.endswith("Error") else "estimators")
     globals()[name] = value = getattr(import_module(f".{home}", __name__), name)
     return value

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from imputefree.data import Columns, RowStore, TableEncoder, read_columns, read_rows
+from imputefree.data import Columns, RowStore, TableEncoder, read_columns, read_training_table
 from imputefree.data import _expansion as expansion
 from imputefree.data import _row_store as row_store
 
@@ -103,22 +103,22 @@ class TestReadRows:
         monkeypatch.setattr(row_store, "SAMPLE_ROWS", 100)
 
     def test_a_small_table_is_columns(self):
-        assert isinstance(read_rows(table(100)), Columns)
+        assert isinstance(read_training_table(table(100)), Columns)
 
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_a_matrix_is_not_copied(self, dtype):
         X = np.random.default_rng(0).normal(size=(200, 3)).astype(dtype)
         frame = pd.DataFrame(X, columns=["a", "b", "c"])
-        assert np.shares_memory(read_rows(X).matrix, X)
-        assert np.shares_memory(read_rows(frame).matrix, frame.to_numpy())
+        assert np.shares_memory(read_training_table(X).matrix, X)
+        assert np.shares_memory(read_training_table(frame).matrix, frame.to_numpy())
 
     def test_anything_else_is_read_as_columns_are(self):
         frame = table(200)
         for part in (frame, frame[["a", "code"]], frame[["a"]].to_numpy().tolist()):
-            same(read_rows(part).whole(), read_columns(part))
+            same(read_training_table(part).whole(), read_columns(part))
 
     def test_infinity_is_refused(self):
         X = np.zeros((200, 2))
         X[7, 1] = np.inf
         with pytest.raises(ValueError, match="row 7"):
-            read_rows(X)
+            read_training_table(X)

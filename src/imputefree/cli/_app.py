@@ -18,6 +18,7 @@ import click
 
 from .. import __version__
 from ..errors import ImputefreeError
+from ._audit_command import audit_command
 from ._bench import bench_command, report_command
 from ._data import data_group
 from ._explain import explain_command
@@ -32,6 +33,7 @@ YOUR_DATA = [
     predict_command,
     evaluate_command,
     explain_command,
+    audit_command,
     export_command,
     serve_command,
 ]

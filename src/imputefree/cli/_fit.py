@@ -96,6 +96,12 @@ class ShareOrFile(click.ParamType):
     metavar="SECONDS",
     help="For one training of a blend; an estimate trains several times.",
 )
+@model_option(
+    "--missingness",
+    type=click.Choice(["use", "ignore"]),
+    default="use",
+    help="Whether which values are missing may tell the target.",
+)
 @model_option("--quick", is_flag=True, help="Fast quality and one split, for a first look.")
 @model_option(
     "--policy",

@@ -31,7 +31,7 @@ from ._few_rows import Lines
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
-from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_rows
+from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._splits import Split, Splits
 from ._summaries import EXTENT, summarise, summarise_mask
 from ._target import (
@@ -106,8 +106,8 @@ __all__ = [
     "read_columns",
     "read_numbers",
     "read_panel",
-    "read_rows",
     "read_target",
+    "read_training_table",
     "read_weights",
     "remember_columns",
     "scale",

@@ -78,6 +78,23 @@ class Columns:
         """The same table with these rows only."""
         return replace(self, arrays=[array[rows] for array in self.arrays], n_rows=len(rows))
 
+    def pick(self, names: list[str]) -> Columns:
+        """The columns of these names, in that order."""
+        places = [self.names.index(name) for name in names]
+        arrays, declared = [self.arrays[j] for j in places], [self.declared[j] for j in places]
+        return replace(self, names=names, arrays=arrays, declared=declared)
+
+    def hidden(self, kept: np.ndarray) -> Columns:
+        """The same table with gaps wherever `kept` is False as well; (n_rows, columns) bool."""
+        arrays = [array.copy() for array in self.arrays]
+        for array, seen in zip(arrays, kept.T, strict=True):
+            array[~seen] = None if array.dtype == object else np.nan
+        return replace(self, arrays=arrays)
+
+    def with_gaps_of(self, donors: np.ndarray) -> Columns:
+        """The same table where each row also has the gaps of another; donors (n_rows,)."""
+        return self.hidden(self.observed[donors])
+
 
 def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     """Split any table into columns, or raise an InputError that names what is wrong.

@@ -276,6 +276,19 @@ class Panel:
             starts=None if self.starts is None else self.starts[kept],
         )
 
+    def partner_steps(self, partners: np.ndarray) -> np.ndarray:
+        """For each step, the step of its series' partner that is as far along; (n,) -> (S,)."""
+        series, first = self.series, first_steps(self.lengths)
+        within = np.arange(len(series)) - first[series]
+        share = within * self.lengths[partners][series] // self.lengths[series]
+        return first[partners][series] + share
+
+    def with_gaps_of(self, donors: np.ndarray) -> Panel:
+        """The same series where each also has the gaps of another; donors (n,)."""
+        steps = self.steps.with_gaps_of(self.partner_steps(donors))
+        statics = None if self.statics is None else self.statics.with_gaps_of(donors)
+        return replace(self, steps=steps, statics=statics)
+
 
 def _read(
     X: Any,

@@ -15,7 +15,7 @@ from ._columns import Columns
 from ._encoders import Encoder, Table, TableEncoder
 from ._panel import Panel
 from ._panel_frames import first_steps
-from ._summaries import EXTENT, summarise
+from ._summaries import EXTENT, summarise, without_gap_summaries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,6 +34,7 @@ class PanelEncoder(Encoder):
     time_since : add, per column with gaps, the time since its last observation before this step
         and, if steps are not evenly spaced in training, the time since the last step
     summary : numeric encoding of a summary of each series (see `summarise`), or None for none
+    tells_gaps : whether summaries count observations and say when there were any
     others : as for `TableEncoder`; `categorical_features` may name static columns too
 
     >>> from imputefree.data import read_panel
@@ -55,10 +56,12 @@ class PanelEncoder(Encoder):
         time_since: bool = True,
         summary: str | None = None,
         owner: str = "PanelEncoder",
+        tells_gaps: bool = True,
     ) -> None:
         self.categorical_features = categorical_features
         self.indicator, self.numeric_encoding = indicator, numeric_encoding
         self.time_since, self.summary, self.owner = time_since, summary, owner
+        self.tells_gaps = tells_gaps
 
     def fit(self, panel: Panel) -> PanelEncoder:
         """Learn scales, levels, gaps and the median distance of steps from training series."""
@@ -109,7 +112,8 @@ class PanelEncoder(Encoder):
         panel = replace(panel, steps=self.steps.known(panel.steps), statics=statics)
         if not self.time_since:  # times do not matter
             panel = replace(panel, times=np.arange(len(panel.times), dtype=np.float64))
-        return summarise(panel)
+        table = summarise(panel)
+        return table if self.tells_gaps else without_gap_summaries(table)
 
     @cached_property
     def expansion(self) -> Expansion:
@@ -184,12 +188,13 @@ class PanelEncoder(Encoder):
             "time_since": self.time_since,
             "unit": self.unit,
             "uneven": self.uneven,
-        }
+        } | ({} if self.tells_gaps else {"tells_gaps": False})
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PanelEncoder:
         """The reverse of `state`."""
-        encoder = cls(time_since=bool(state["time_since"]))
+        tells_gaps = bool(state.get("tells_gaps", True))
+        encoder = cls(time_since=bool(state["time_since"]), tells_gaps=tells_gaps)
         encoder.steps = TableEncoder.from_state(state["steps"])
         encoder.indicator = encoder.steps.indicator
         encoder.statics = state["statics"] and TableEncoder.from_state(state["statics"])

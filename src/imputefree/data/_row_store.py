@@ -179,7 +179,7 @@ class RowStore:
         return pd.Series(counts[order], index=levels[order])
 
 
-def read_rows(X: Any) -> Columns | RowStore:
+def read_training_table(X: Any) -> Columns | RowStore:
     """A table to learn from: its columns or, above `SAMPLE_ROWS` rows, a `RowStore`.
 
     A large matrix of numbers is not copied.

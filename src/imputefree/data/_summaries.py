@@ -12,9 +12,11 @@ from ._columns import Columns
 from ._panel import Panel
 from ._panel_frames import first_steps
 
+STATIC = " (static)"
 LARGEST = np.finfo(np.float64).max
 NUMBERS_ONLY = ("mean of", "min of", "max of", "std of", "change of")
 EXTENT = ("observations", "steps", "duration")
+ABOUT_GAPS = ("count of ", "first time of ", "time since ")  # not about values
 KINDS = (*NUMBERS_ONLY, "count of", "first of", "last of", "first time of", "time since")
 
 
@@ -59,6 +61,15 @@ def summarise(panel: Panel) -> Columns:
         columns["duration"] = _finite(panel.times[ends] - panel.times[starts])
     statics = _statics(panel, lambda values: values)
     return _table(columns | statics, panel.statics.declared if panel.statics else [])
+
+
+def without_gap_summaries(table: Columns) -> Columns:
+    """Summaries of values only: without how often and when they were observed."""
+    about_gaps = [
+        name == "observations" or (name.startswith(ABOUT_GAPS) and not name.endswith(STATIC))
+        for name in table.names
+    ]
+    return table.pick([n for n, about in zip(table.names, about_gaps, strict=True) if not about])
 
 
 def summarise_mask(panel: Panel) -> Columns:
@@ -131,4 +142,4 @@ def _statics(panel: Panel, show: Callable[[np.ndarray], np.ndarray]) -> dict[str
     if panel.statics is None:
         return {}
     columns = zip(panel.statics.names, panel.statics.arrays, strict=True)
-    return {f"{name} (static)": show(array) for name, array in columns}
+    return {f"{name}{STATIC}": show(array) for name, array in columns}

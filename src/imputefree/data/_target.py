@@ -381,6 +381,7 @@ class Examples:
     groups: np.ndarray | None = None  # (n,) strings
     held_out: np.ndarray | None = None  # (n,) bool
     per_step: bool = False
+    donors: np.ndarray | None = None  # (n,) rows whose gaps each row also has where it is judged
 
     @classmethod
     def read(
@@ -425,6 +426,10 @@ class Examples:
     def training_inputs(self) -> Any:
         """The inputs without held-out rows, from which scales must not be learned."""
         return self.inputs if self.held_out is None else self.inputs.rows(self._learned_rows())
+
+    def judged_inputs(self) -> Any:
+        """The inputs as held-out rows are predicted: with the gaps of donors, if there are any."""
+        return self.inputs if self.donors is None else self.inputs.with_gaps_of(self.donors)
 
     def training_target(self) -> np.ndarray:
         """The labels without those of held-out rows."""

@@ -38,6 +38,7 @@ from ..errors import InputError, InterruptedWarning, ParameterError
 from ..gil import (
     Checkpoint,
     CrossEntropy,
+    Donors,
     HeldOut,
     Loss,
     Policy,
@@ -206,10 +207,15 @@ class GILEstimator(Engine, Parameters):
     def _new_encoder(self) -> Any:
         return self.encoder_class(
             self.categorical_features,
-            self.indicator,
+            self.indicator and self._uses_gaps,
             self.numeric_encoding,
             owner=type(self).__name__,
         )
+
+    @property
+    def _uses_gaps(self) -> bool:
+        """Whether the networks may learn from which values are missing."""
+        return self.missingness == "use"
 
     def _network_shape(self) -> dict[str, Any]:
         """Arguments of the networks that the parameters ask for."""
@@ -246,7 +252,24 @@ class GILEstimator(Engine, Parameters):
         )
         if examples.per_step:
             strata = np.zeros(examples.inputs.n_rows, dtype=int)
-        return data.to(self._device()), strata, examples
+        data = data.to(self._device())
+        if not self._uses_gaps:
+            data, examples = self._without_mask(data, examples)
+        return data, strata, examples
+
+    def _without_mask(
+        self, data: TrainingData, examples: Examples
+    ) -> tuple[TrainingData, Examples]:
+        """The same rows with gaps of others, so that gaps do not tell the target."""
+        n, per_row = data.n_rows, not examples.per_step
+        target = data.target if per_row else torch.zeros(n, dtype=torch.long)
+        donors = Donors.of(target.to(data.values.device), is_classifier(self) or not per_row)
+        if examples.donors is None:  # a blend draws them for all families
+            uniform = torch.rand(n, generator=self._generator()).to(data.values.device)
+            drawn = donors.draw(torch.arange(n), uniform).cpu().numpy()
+            examples = replace(examples, donors=drawn)
+        fixed = torch.from_numpy(examples.donors).to(data.values.device)
+        return data.ignoring_gaps(donors, fixed), examples
 
     def _split(
         self,

@@ -25,6 +25,7 @@ from ..families import (
     TreeFamily,
     fast_growths,
 )
+from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import scores
 from ._base import GILEstimator, fit_identity
@@ -39,6 +40,7 @@ TIMED_ROWS = 2000  # that tell how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 USUAL = ["trees", "forest", "density", "network"]
+COPIES, COPIED_ROWS = 4, 20_000  # of rows with the gaps of others, and how many rows at most
 FOREST_ROWS = 10_000  # at most; more were not tried
 QUALITIES = {"fast": ["trees"], "balanced": USUAL, "best": USUAL}
 # Of networks on factors, which are for wide tables of many rows.
@@ -91,6 +93,7 @@ class BlendParameters(BaseEstimator):
     families: Any = None
     quality: str = "balanced"
     time_limit: float | None = None
+    missingness: str = "use"
     categorical_features: Any = "auto"
     random_state: Any = None
     verbose: bool = False
@@ -158,15 +161,20 @@ class BlendEstimator(Engine, BlendParameters):
             if isinstance(family, NetworkFamily):
                 family.model._blended = len(families) > 1
         views = self._views(examples.inputs, list(families))
+        copies: dict[str, Any] = {}
+        if self.missingness == "ignore":
+            task, copies = self._without_mask(task, rng, families)
         identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
         finished: dict[str, Finished] = {}
         for name, family in families.items():
-            turn = task.seeing(views[name]).with_share(SHARES[name])
+            turn = task.seeing(views[name])
+            turn = turn.copied(copies[name]) if name in copies else turn
+            turn = turn.with_share(SHARES[name])
             if name == "network" and finished and self._too_late(turn):
                 continue
             finished[name] = fit_once(name, family, turn, identity)
         families = {name: families[name] for name in finished}
-        predictions = [part.out_of_fold for part in finished.values()]
+        predictions = [part.out_of_fold[: len(codes)] for part in finished.values()]
         pool = Pool(np.ones(1))
         if len(families) > 1:
             pool = Pool.learn(predictions, codes, task.weight)
@@ -180,6 +188,31 @@ class BlendEstimator(Engine, BlendParameters):
         remember_columns(self, examples.inputs.columns)
         remove_finished(checkpoint, list(families))
         return self
+
+    def _without_mask(
+        self,
+        task: FamilyTask,
+        rng: np.random.Generator,
+        families: dict[str, Any],
+    ) -> tuple[FamilyTask, dict[str, Any]]:
+        """Let rows take the gaps of others, so that gaps do not tell the target.
+
+        Trees split on gaps, so they learn from copies of the rows with such gaps; networks draw
+        theirs as they train; densities integrate gaps out. All are judged on the first copy.
+        Returns the task, and the copies by family.
+        """
+        n, inputs = len(task.target), task.examples.inputs
+        count = int(np.clip(COPIED_ROWS // n, 1, COPIES))
+        whose = Donors.of(torch.as_tensor(task.target), bool(task.n_classes))
+        uniform = torch.from_numpy(rng.random((count, n)))
+        donors = whose.draw(torch.arange(n).expand(count, n), uniform).numpy()
+        split = [name for name, family in families.items() if isinstance(family, TreeFamily)]
+        copies: dict[str, Any] = {}
+        if split:
+            rows = inputs.rows(np.tile(np.arange(n), count))
+            copied = self._views(rows.with_gaps_of(donors.ravel()), split)
+            copies = {name: copied[name] for name in split}
+        return replace(task, examples=replace(task.examples, donors=donors[0])), copies
 
     def _too_late(self, task: FamilyTask) -> bool:
         """Whether networks could hardly read the rows in the time that is left."""
@@ -243,6 +276,7 @@ class BlendEstimator(Engine, BlendParameters):
         return self.network_class(
             categorical_features=self.categorical_features,
             n_members="auto" if self.quality != "best" else 2 * N_FOLDS,
+            missingness=self.missingness,
             random_state=seed,
             verbose=self.verbose,
         )
@@ -301,6 +335,7 @@ BLEND_RULES = {
     "families": (_is_families, f"None or a non-empty list of names among {', '.join(SHARES)}"),
     "quality": choice(*QUALITIES),
     "time_limit": or_the_word(None, number(0, 1e9, open_low=True)),
+    "missingness": RULES["missingness"],
     "random_state": RULES["random_state"],
     "verbose": RULES["verbose"],
 }

@@ -36,6 +36,10 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, FilesInputs, BlendEstimator
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
     time_limit : float or None, default=None
         Seconds that a fit may take.
+    missingness : {"use", "ignore"}, default="use"
+        Whether which values are missing may tell the target; as for `GILClassifier`. With "ignore"
+        trees learn from up to four copies of the rows, each with gaps of other rows, networks as
+        described there, and all are weighed on rows with such gaps. Densities never use gaps.
     categorical_features : "auto" or list of names or positions, default="auto"
         As for `GILClassifier`.
     random_state : int, RandomState or None, default=None
@@ -164,7 +168,8 @@ class ImputeFreeSequenceClassifier(ClassTarget, SeriesBlend):
     ----------
     id, time, static, variable, value, axes
         Which columns of a frame, or axes of an array, mean what; as for `GILSequenceClassifier`.
-    families, quality, time_limit, categorical_features, random_state, verbose, class_weight
+    families, quality, time_limit, missingness, categorical_features, random_state, verbose,
+    class_weight
         As for `ImputeFreeClassifier`; `categorical_features` may name static columns too.
 
     Attributes

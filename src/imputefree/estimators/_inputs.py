@@ -26,13 +26,14 @@ from ..data import (
     Examples,
     Layout,
     Panel,
+    RowStore,
     as_array,
     prediction_panel,
     read_classes,
     read_columns,
     read_numbers,
-    read_rows,
     read_target,
+    read_training_table,
     read_weights,
     series_labels,
     split_static,
@@ -123,8 +124,10 @@ class TableInputs:
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
     ) -> Examples:
+        table = read_training_table(X)
         custom = getattr(self, "encoder", None) is not None  # which knows columns only
-        table = read_columns(X) if custom else read_rows(X)
+        if isinstance(table, RowStore) and (custom or getattr(self, "missingness", "") == "ignore"):
+            table = table.whole()
         target = read_target(y, table.n_rows, type(self).__name__)
         return Examples.read(table, target, sample_weight, groups, held_out)
 

@@ -32,6 +32,7 @@ class Parameters(BaseEstimator):
     dropout: Any = "auto"
     placeholder: Any = 0.0
     indicator: bool = True
+    missingness: str = "use"
     categorical_features: Any = "auto"
     numeric_encoding: str = "auto"
     encoder: Any = None
@@ -135,6 +136,7 @@ RULES: dict[str, Rule] = {
     "dropout": number(0, 1, open_high=True),
     "placeholder": or_the_word("learned", number(-1e6, 1e6)),
     "indicator": FLAG,
+    "missingness": choice("use", "ignore"),
     "numeric_encoding": choice("auto", "rich", "piecewise", "plain", "unscaled"),
     "encoder": (lambda v: v is None or callable(v), "None or a function of an encoder"),
     "hide": number(0, 0.9),
@@ -168,6 +170,12 @@ NETWORK_RULES = RULES | {name: or_the_word("auto", RULES[name]) for name in AUTO
 def check_parameters(estimator: Any) -> None:
     """Raise a ParameterError for the first parameter outside its valid values."""
     check_rules(estimator, NETWORK_RULES)
+    if estimator.missingness == "ignore" and estimator.encoder is not None:
+        raise ParameterError(
+            "missingness is 'ignore' and a custom encoder is given",
+            "Gaps of other rows are put into what the default encoder keeps of a row",
+            "Leave the encoder out, or use missingness='use'",
+        )
     if not make_reward(estimator.reward).balanced:
         return
     if not hasattr(estimator, "class_weight"):

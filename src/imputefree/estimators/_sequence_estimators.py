@@ -66,22 +66,24 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
     def _new_encoder(self) -> PanelEncoder:
         return PanelEncoder(
             self.categorical_features,
-            self.indicator,
+            self.indicator and self._uses_gaps,
             self.numeric_encoding,
-            self.time_since,
+            self.time_since and self._uses_gaps,
             "bins" if self.summary and not self.per_step else None,
             owner=type(self).__name__,
+            tells_gaps=self._uses_gaps,
         )
 
     def _network_shape(self) -> dict[str, Any]:
         wanted, summaries = bool(self.summary and not self.per_step), self.encoder_.summaries
+        running = self.summary and self.per_step and self._uses_gaps  # they count observations
         summary_inputs = int(wanted)  # of a network that training cannot continue with
         if wanted and summaries:
             summary_inputs = len(summaries.input_names)
         return super()._network_shape() | {
             "cell": self.cell,
             "per_step": bool(self.per_step),
-            "summarised": self.encoder_.steps.n_entries if self.summary and self.per_step else 0,
+            "summarised": self.encoder_.steps.n_entries if running else 0,
             "summary_inputs": summary_inputs,
         }
 
@@ -144,6 +146,10 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Value of a missing entry, in scaled units, or one trained value per network input.
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
+    missingness : {"use", "ignore"}, default="use"
+        As for `GILClassifier`. "ignore" also leaves out the times since observations, whatever
+        `time_since` says, and of summaries how often and when values were observed. The length of
+        a series remains known.
     categorical_features : "auto" or list of names or positions, default="auto"
         As for `GILClassifier`; may name static columns too.
     numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="plain"

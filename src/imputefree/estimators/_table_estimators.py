@@ -130,6 +130,12 @@ class GILClassifier(ClassTarget, TableEstimator):
         or one trained value per network input.
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
+    missingness : {"use", "ignore"}, default="use"
+        Whether which values are missing may tell the target. "ignore" leaves indicators out,
+        whatever `indicator` says, and in every step a row also gets the gaps of another row: one
+        of another class or, for numbers, one from the other end of the target. Gaps then say
+        nothing about the target, so that predictions do not rest on who was measured.
+        `audit_missingness` shows what this costs and gains.
     categorical_features : "auto" or list of names or positions, default="auto"
         "auto" takes columns of strings and categories. A missing category is missing; one never
         seen in training counts as missing, with a warning.

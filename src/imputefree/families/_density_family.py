@@ -69,6 +69,9 @@ class DensityFamily:
         most = max(outputs * MOST_VALUES // max(len(self.inputs.kinds), 1), LEAST_ROWS)
         rows = np.sort(rng.permutation(n)[:most])
         table = self.inputs.transform(task.examples.inputs.rows(rows))
+        judged = table
+        if task.examples.donors is not None:
+            judged = self.inputs.transform(task.examples.judged_inputs().rows(rows))
         target = task.target[rows]
         weight = np.ones(len(rows)) if task.weight is None else task.weight[rows]
         counts = np.bincount(target, weight, task.n_classes) if task.n_classes else np.empty(0)
@@ -85,7 +88,7 @@ class DensityFamily:
             for shape in SHAPES:
                 self.models[shape] += self._learn(shape, rng, task, *part)
             if len(validation):
-                raw[:, validation] = self._raw(number, *(array[validation] for array in table))
+                raw[:, validation] = self._raw(number, *(array[validation] for array in judged))
         known = ~np.isnan(raw[0, :, 0])
         learn = _class_weights if task.n_classes else _number_weights
         self.weights = learn(raw[:, known], target[known], weight[known], self.log_prior)

@@ -26,6 +26,8 @@ class FamilyTask:
     seed : for anything random
     deadline : `time.monotonic` after which a family should end, or None
     checkpoint : file that keeps the state of a long training, or None
+    copies : of each row, with different gaps, one after the other
+    uncopied : the inputs without such gaps that columns are learned from, if there are copies
     """
 
     examples: Examples
@@ -35,6 +37,12 @@ class FamilyTask:
     seed: int
     deadline: float | None = None
     checkpoint: Any = None
+    copies: int = 1
+    uncopied: Any = None
+
+    def training_inputs(self) -> Any:
+        """What scales and levels are learned from: no held-out rows, and no gaps of others."""
+        return self.examples.training_inputs() if self.uncopied is None else self.uncopied
 
     @cached_property
     def weight(self) -> np.ndarray | None:
@@ -62,6 +70,28 @@ class FamilyTask:
     def seeing(self, inputs: Any) -> FamilyTask:
         """The same task with other inputs, one row for each of these."""
         return replace(self, examples=replace(self.examples, inputs=inputs))
+
+    def copied(self, inputs: Any) -> FamilyTask:
+        """The same task on several copies of its rows, one after the other."""
+        n = len(self.target)
+        copies = inputs.n_rows // n
+
+        def tiled(values: np.ndarray | None) -> Any:
+            return None if values is None else np.tile(values, copies)
+
+        def spread(rows: np.ndarray) -> np.ndarray:
+            return (rows + n * np.arange(copies)[:, None]).ravel()
+
+        old = self.examples
+        columns = (old.target, old.weight, old.groups, old.held_out)
+        return replace(
+            self,
+            examples=Examples(inputs, *map(tiled, columns)),
+            target=tiled(self.target),
+            folds=[(spread(train), spread(held_out)) for train, held_out in self.folds],
+            copies=copies,
+            uncopied=old.training_inputs(),
+        )
 
     def with_share(self, share: float) -> FamilyTask:
         """The same task with this share of the time that is left."""

@@ -59,6 +59,7 @@ class ForestFamily(TreeFamily):
         rows = np.sort(rows)
         train, target = rows_of(binned, rows), task.target[rows]
         weight = None if task.weight is None else task.weight[rows]
+        growth = growth | {"min_data_in_leaf": growth["min_data_in_leaf"] * task.copies}
         boosters, means = [], []
         for output in range(task.n_outputs):
             label = target == output if task.n_classes > 2 else target

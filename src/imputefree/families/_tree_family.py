@@ -91,7 +91,7 @@ class TreeFamily:
     def fit(self, task: FamilyTask) -> np.ndarray:
         """Grow trees; returns out-of-fold predictions, NaN for rows that were never held out."""
         self.encoder = TableEncoder(self.categorical_features, False, "plain", owner="trees")
-        self.encoder.fit(task.examples.training_inputs())
+        self.encoder.fit(task.training_inputs())
         self.n_classes = task.n_classes
         inputs = TreeInputs(self.encoder, task.examples.inputs)
         binned = binned_rows(inputs, task.target, task.weight, task.seed)
@@ -125,7 +125,7 @@ class TreeFamily:
 
     def _jobs(self, task: FamilyTask) -> list[tuple[Sequence[Fold], Any]]:
         """What is grown, in turn: folds that grow together, and how."""
-        folds, rows = task.folds[: self.n_folds], len(task.target)
+        folds, rows = task.folds[: self.n_folds], len(task.target) // task.copies
         together = [folds]
         if rows >= MANY_ROWS:
             together = [folds[number : number + 1] for number in range(len(folds))]
@@ -143,9 +143,11 @@ class TreeFamily:
         """Trees per fold, until the mean loss on held-out rows stops falling or time is up."""
         options = asdict(growth) | task.objective()
         patience, max_trees = (options.pop(k) for k in ("early_stopping_round", "max_trees"))
+        options["lambda_l2"] *= task.copies
         boosters = []
         for number, (train, validation) in enumerate(folds):
-            options["min_data_in_leaf"] = min(growth.min_data_in_leaf, max(len(train) // 10, 1))
+            fewest = growth.min_data_in_leaf * task.copies
+            options["min_data_in_leaf"] = min(fewest, max(len(train) // 10, 1))
             boosters.append(booster(options, rows_of(binned, train), seed + number))
             boosters[-1].add_valid(rows_of(binned, validation), "held out")
         least, best = np.inf, 0

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import ParameterError
 from ._checkpoint import Checkpoint, digest
 from ._ddpg import DDPG
+from ._donors import Donors
 from ._meta import MetaPolicy
 from ._policies import (
     GatePolicy,
@@ -81,6 +82,7 @@ __all__ = [
     "Checkpoint",
     "ContrastiveReward",
     "CrossEntropy",
+    "Donors",
     "EarlyStopping",
     "GatePolicy",
     "HeldOut",

@@ -237,7 +237,10 @@ class Trainer:
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
         hide = self._draw_hidden if self.settings.hide and data.columns is not None else None
         share = self.team.share(rows.shape[1])
-        batch = data.batch(rows, self.predictor.wants_observed, hide, share)
+        donors = None
+        if data.donors is not None:
+            donors = data.donors.draw(rows, torch.rand(rows.shape, generator=self.generator))
+        batch = data.batch(rows, self.predictor.wants_observed, hide, share, donors)
         target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
         if batch.hidden is not None and self.policy.sees_gaps:
             assert data.columns is not None

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..data import SAMPLE_ROWS, Expansion, RowParts
+from ._donors import Donors
 
 NEIGHBOURS, WINDOW = 256, SAMPLE_ROWS  # rows of a table so large that it may be on disk
 LONG = 2  # times the mean length: longer series have batches of their own
@@ -59,6 +60,9 @@ class TrainingData:
     target and weight per series or, with `per_step`, per step. `summaries` (N, S) are what a
     network reads of whole series, besides their steps; with a `summary_expansion`, their parts.
 
+    With `donors`, rows also get the gaps of others: new ones in every batch, and where they are
+    held out those of `judged`.
+
     >>> values = torch.arange(5.0)[:, None]                    # a series of 2 and one of 3 steps
     >>> data = TrainingData(values, values > -1, torch.tensor([0, 1]), lengths=torch.tensor([2, 3]))
     >>> data.batch(torch.tensor([[0, 1]])).values.flatten()    # the first is padded
@@ -78,6 +82,8 @@ class TrainingData:
     summaries: Tensor | None = None
     expansion: Expansion | None = None
     summary_expansion: Expansion | None = None
+    donors: Donors | None = None
+    judged: TrainingData | None = None
 
     def to(self, device: torch.device) -> TrainingData:
         """The same on another device."""
@@ -112,11 +118,13 @@ class TrainingData:
         with_observed: bool = False,
         hide: Callable[..., Tensor] | None = None,
         share: Any = ...,
+        donors: Tensor | None = None,
     ) -> Batch:
         """Gather the rows (or series) with these indices, (K, B).
 
         hide : from a shape (K, R, columns), draws which entries are hidden
         share : an index for some of the rows; series are padded as all would be
+        donors : (K, B) rows whose gaps these rows get as well
         """
         rows = rows.to(self.values.device)
         longest = 0 if self.lengths is None else int(self.lengths[rows].max())
@@ -128,13 +136,54 @@ class TrainingData:
             steps = self.starts[rows][..., None] + torch.minimum(t, lengths[..., None] - 1)
             steps, valid = steps.flatten(1), (t < lengths[..., None]).flatten(1)
         hidden = None if hide is None else hide(*steps.shape, self.n_columns).to(rows.device)
+        if donors is not None:
+            donors = donors[share]
+            theirs = self.gaps[self.steps_like(steps, rows, donors)]
+            hidden = theirs if hidden is None else hidden | theirs
         values, observed = self.inputs(steps, with_observed, hidden)
         if self.summaries is not None:
-            summaries = self.summaries[rows]
+            summaries = self._summaries_of(rows, donors)
             if self.summary_expansion is not None:
                 summaries = self.summary_expansion.inputs(summaries)
         labelled = steps if self.per_step else rows
         return Batch(values, observed, steps, labelled, lengths, valid, summaries, hidden)
+
+    @cached_property
+    def gaps(self) -> Tensor:
+        """Which columns are missing; (n, columns) bool."""
+        assert self.expansion is not None
+        return self.expansion.missing(self.values[:])
+
+    def steps_like(self, steps: Tensor, rows: Tensor, donors: Tensor) -> Tensor:
+        """The steps of donors that are as far along as these steps; of a table, the donors.
+
+        steps (…, B·T); rows and donors (…, B)
+        """
+        if self.lengths is None:
+            return donors
+        within = steps.unflatten(-1, (rows.shape[-1], -1)) - self.starts[rows][..., None]
+        share = within * self.lengths[donors][..., None] // self.lengths[rows][..., None]
+        return (self.starts[donors][..., None] + share).flatten(-2)
+
+    def _summaries_of(self, rows: Tensor, donors: Tensor | None) -> Tensor:
+        assert self.summaries is not None
+        summaries = self.summaries[rows]
+        if donors is None or self.summary_expansion is None:
+            return summaries
+        gaps = self.summary_expansion.missing(self.summaries[donors])
+        return self.summary_expansion.hidden(summaries, gaps)
+
+    def ignoring_gaps(self, donors: Donors, fixed: Tensor) -> TrainingData:
+        """The same rows, trained on with gaps of others; fixed (n,) : of whom, when held out."""
+        assert self.expansion is not None
+        rows, like = torch.arange(self.n_rows, device=self.values.device), fixed
+        if self.lengths is not None:  # every step as a series of one
+            of = rows.repeat_interleave(self.lengths)
+            like = self.steps_like(torch.arange(len(of), device=of.device), of, fixed[of])
+        values = self.expansion.hidden(self.values[:], self.gaps[like])
+        summaries = None if self.summaries is None else self._summaries_of(rows, fixed)
+        judged = replace(self, values=values, summaries=summaries)
+        return replace(self, donors=donors, judged=judged)
 
     def inputs(
         self, rows: Tensor, with_observed: bool = True, hidden: Tensor | None = None

@@ -145,6 +145,7 @@ class HeldOut:
         rows: Sequence[Tensor],
         ranks: Ranks | None = None,
     ) -> None:
+        data = data if data.judged is None else data.judged
         self.loss, self.data, self.ranks = loss, data, ranks or current_ranks()
         device = data.values.device
         if data.lengths is not None:  # series of similar length side by side

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
-from ..data import Columns, Panel, as_values, is_polars, read_columns, read_panel
+from ..data import Panel, as_values, is_polars, read_columns, read_panel
 from ..errors import InputError, InputTypeError
 from ..estimators import read_inputs, reads_series, unfitted_panel
 from ..missingness import put_gaps
@@ -122,13 +122,6 @@ def _panel_entries(panel: Panel) -> tuple[list[str], np.ndarray]:
 def _without_columns(panel: Panel, kept: np.ndarray) -> Panel:
     """The series without all values of some of their columns; kept (n, d)."""
     n_steps = len(panel.steps.names)
-    steps = _with_gaps(panel.steps, kept[panel.series, :n_steps])
-    statics = panel.statics and _with_gaps(panel.statics, kept[:, n_steps:])
+    steps = panel.steps.hidden(kept[panel.series, :n_steps])
+    statics = panel.statics and panel.statics.hidden(kept[:, n_steps:])
     return replace(panel, steps=steps, statics=statics)
-
-
-def _with_gaps(columns: Columns, kept: np.ndarray) -> Columns:
-    arrays = [array.copy() for array in columns.arrays]
-    for array, seen in zip(arrays, kept.T, strict=True):
-        array[~seen] = None if array.dtype == object else np.nan
-    return replace(columns, arrays=arrays)

@@ -59,12 +59,14 @@ def intervals(
         for name, some in parts.items()
     }
     figures = {
-        name: {metric: _figure(values[name][metric], drawn[name][metric]) for metric in drawn[name]}
+        name: {
+            metric: figure_of(values[name][metric], drawn[name][metric]) for metric in drawn[name]
+        }
         for name in predictions
     }
     differences = {
         name: {
-            metric: _figure(
+            metric: figure_of(
                 _minus(values[ours][metric], values[name][metric]),
                 drawn[ours][metric] - drawn[name][metric],
             )
@@ -81,12 +83,17 @@ def n_resamples(rows: int) -> int:
     return RESAMPLES if rows <= MANY else RESAMPLES_OF_MANY
 
 
-def resamples(rows: int, groups: np.ndarray | None = None, seed: int = 0) -> Iterator[np.ndarray]:
-    """How often each row is drawn, (B, rows), some resamples at a time."""
+def resamples(
+    rows: int, groups: np.ndarray | None = None, seed: int = 0, count: int | None = None
+) -> Iterator[np.ndarray]:
+    """How often each row is drawn, (B, rows), some resamples at a time.
+
+    count : of resamples; None for `n_resamples`
+    """
     unit = np.arange(rows) if groups is None else np.unique(groups, return_inverse=True)[1]
     units = int(unit.max()) + 1
     rng = np.random.default_rng(seed)
-    left, at_once = n_resamples(rows), max(AT_ONCE // rows, 1)
+    left, at_once = count or n_resamples(rows), max(AT_ONCE // rows, 1)
     while left:
         count = min(left, at_once)
         drawn = rng.integers(0, units, (count, units)) + np.arange(count)[:, None] * units
@@ -95,7 +102,8 @@ def resamples(rows: int, groups: np.ndarray | None = None, seed: int = 0) -> Ite
         left -= count
 
 
-def _figure(value: float | None, drawn: np.ndarray) -> Figure:
+def figure_of(value: float | None, drawn: np.ndarray) -> Figure:
+    """A score with the middle 95 % of its resamples; (B,) with NaN where it is not defined."""
     known = drawn[~np.isnan(drawn)]
     if value is None or not len(known):
         return Figure(value, None, None)

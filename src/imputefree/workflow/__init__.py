@@ -1,5 +1,6 @@
 """From a file to a model, and from a model to predictions: what the commands do."""
 
+from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
 from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
 from ._column_kinds import CATEGORY, NUMBER, summary
@@ -18,6 +19,7 @@ __all__ = [
     "Chunks",
     "Problem",
     "Request",
+    "audit_file",
     "check_output",
     "class_labels",
     "evaluate",

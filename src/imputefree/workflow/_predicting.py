@@ -153,21 +153,18 @@ def evaluate(
     answer and of those "without", shares of "missing" values by column, and "figures": by metric,
     the score ("value") with its 95% interval ("low", "high").
     """
-    target = target or about(model).get("target")
-    if not target:
-        fact, rule = "the model does not know its target's name", "It was saved from Python"
-        raise ParameterError(fact, rule, "Pass --target COLUMN")
+    target = target_of(model, target)
     unit = "row"
     if is_of_series(model):
         unit = "step" if predicts_steps(model) else "series"
-    levels = _class_numbers(model) if is_classifier(model) else None
+    levels = class_numbers(model) if is_classifier(model) else None
     cells: Counter[str] = Counter()
     gaps: Counter[str] = Counter()
     answers, predictions, without = [np.empty(0)], [], 0
     with open_rows(path) as reader:
         chunks = Chunks(model, reader, path, [target], skip, progress)
         for chunk, prediction in _predictions(chunks, in_memory):
-            numbers, n_gaps = _answers(chunk, chunks, levels, per_series=unit == "series")
+            numbers, n_gaps = answers_of(chunk, chunks, levels, per_series=unit == "series")
             without += n_gaps
             answers.append(numbers[~np.isnan(numbers)])
             predictions.append(prediction[~np.isnan(numbers)])
@@ -198,7 +195,16 @@ def evaluate(
     return result, [*chunks.notes, *notes]
 
 
-def _class_numbers(model: Any) -> Levels:
+def target_of(model: Any, target: str | None) -> str:
+    """The column with the answers: as requested, or that of training."""
+    target = target or about(model).get("target")
+    if not target:
+        fact, rule = "the model does not know its target's name", "It was saved from Python"
+        raise ParameterError(fact, rule, "Pass --target COLUMN")
+    return target
+
+
+def class_numbers(model: Any) -> Levels:
     """The number of each class by its name, as a file may write it."""
     labels = class_labels(model)
     numbers = {str(label): number for number, label in enumerate(labels.tolist())}
@@ -207,7 +213,7 @@ def _class_numbers(model: Any) -> Levels:
     return Levels(numbers)
 
 
-def _answers(
+def answers_of(
     chunk: Chunk, chunks: Chunks, levels: Levels | None, per_series: bool
 ) -> tuple[np.ndarray, int]:
     """Numbers of classes, or numbers, NaN where there is none; and how many are gaps."""

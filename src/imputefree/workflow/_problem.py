@@ -34,6 +34,7 @@ class Request:
     model : "blend", or one family of it: "network", "trees", "forest" or "density"
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
+    missingness : "use", or "ignore": which values are missing must not tell the target
     quick : one split, and trees alone or few epochs
     larger_than_memory : read a file once, or the files of a folder, and train from the disk
 
@@ -60,6 +61,7 @@ class Request:
     policy: str | None = None
     max_iter: int | None = None
     members: int | None = None
+    missingness: str = "use"
     quick: bool = False
     seed: int = 0
     larger_than_memory: bool = False
@@ -97,6 +99,8 @@ class Request:
     def settings(self) -> dict[str, Any]:
         """Parameters of the estimator that were asked for."""
         asked: dict[str, Any] = {"random_state": self.seed}
+        if self.missingness != "use":
+            asked["missingness"] = self.missingness
         if self.model == "network":
             epochs = self.max_iter or (QUICK_EPOCHS if self.quick else None)
             asked |= {"policy": self.policy, "max_iter": epochs, "n_members": self.members}

@@ -1,0 +1,126 @@
+"""`imputefree audit MODEL DATA`: what happens when other things go missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .._files import saving
+from .._progress import byte_progress
+from ..errors import InputError, ParameterError, require_extra
+from ._options import (
+    FILE,
+    Command,
+    console,
+    data_argument,
+    model_argument,
+    option,
+    refuse_overwriting,
+)
+
+PICTURES = (".png", ".pdf", ".svg")
+PAGES = (".html", ".json")
+
+
+@click.command("audit", cls=Command)
+@model_argument
+@data_argument
+@option("--target", help="Column with the answers; default: the target of training.")
+@option("--group", metavar="COLUMN", help="Compare groups, such as hospitals.")
+@option("--repeats", type=click.IntRange(1), default=5, help="How often gaps are drawn.")
+@option("--max-rows", type=click.IntRange(20), default=2000, help="Of more rows, so many drawn.")
+@option("--seed", type=click.IntRange(0), default=0, help="Same seed, same audit.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--out", "--output", "-o", "out", metavar="FILE", type=FILE,
+        help="A page (.html), numbers (.json) or a picture (.png, .pdf, .svg).")  # fmt: skip
+def audit_command(
+    model: Path,
+    data: Path,
+    target: str | None,
+    group: str | None,
+    repeats: int,
+    max_rows: int,
+    seed: int,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Show how a model depends on which values are missing.
+
+    DATA has answers, and rows that the model did not learn from. The model predicts them without
+    each column in turn, with more gaps, and with the gaps of other rows: then a mask says nothing,
+    and what the score loses is what the model owes to who gets measured. Scores have 95% intervals
+    (bootstrap over rows, or series).
+    """
+    if out is not None:
+        _check_output(out, [model, data])
+    from ..workflow import audit_file, load_model
+
+    fitted = load_model(model)
+    options = {"n_repeats": repeats, "max_rows": max_rows, "random_state": seed}
+    with byte_progress(True, data.name) as progress:
+        audit, notes = audit_file(fitted, data, target, group, progress, **options)
+    for note in notes:
+        click.echo(note, err=True)
+    plain = {"model": str(model), "data": str(data)} | audit.to_dict()
+    if out is not None:  # files first: they are complete even if stdout is closed early
+        kind = out.suffix[1:].lower()
+        with saving(out) as place:
+            if kind == "html":
+                place.write_text(audit.to_html(), encoding="utf-8")
+            elif kind == "json":
+                place.write_text(json.dumps(plain, indent=1, allow_nan=False) + "\n")
+            else:
+                audit.draw(place, kind)
+    if as_json:
+        click.echo(json.dumps(plain, allow_nan=False))
+    else:
+        _show(plain["table"], plain["metric"])
+        click.echo(audit.summary())
+    if out is not None:
+        click.echo(f"Audit: {out}", err=as_json)
+
+
+def _show(lines: list[dict[str, Any]], metric: str) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from ..workflow import METRICS
+
+    table = Table("", "scenario")
+    for title in ("rows", "missing", METRICS[metric], "95% interval", "change", "95% interval"):
+        table.add_column(title, justify="right")
+    for line in lines:
+        table.add_row(
+            line["kind"] if line["kind"] != "as it is" else "",
+            escape(line["scenario"]),
+            f"{line['rows']:,}",
+            f"{line['missing']:.0%}",
+            _number(line["score"]),
+            _interval(line["low"], line["high"]),
+            _number(line["change"], "+"),
+            _interval(line["change_low"], line["change_high"], "+"),
+        )
+    console().print(table)
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "" if value is None else f"{value:{sign}.3f}"
+
+
+def _interval(low: float | None, high: float | None, sign: str = "") -> str:
+    return f"{_number(low, sign)} to {_number(high, sign)}" if low is not None else ""
+
+
+def _check_output(out: Path, inputs: list[Path]) -> None:
+    """Refuse an output that cannot be written, before anything is computed."""
+    refuse_overwriting(out, inputs, ParameterError)
+    if not out.parent.is_dir():
+        raise InputError(f"the folder of {out} does not exist", "", "Create it")
+    if out.suffix.lower() not in (*PAGES, *PICTURES):
+        rule = f"The file ends in {', '.join((*PAGES, *PICTURES))}"
+        raise ParameterError(f"--out is {str(out)!r}", rule, "Name one, such as audit.html")
+    if out.suffix.lower() != ".json":
+        require_extra("bench", "matplotlib")

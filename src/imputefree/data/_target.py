@@ -356,6 +356,7 @@ class Examples:
     groups: np.ndarray | None = None  # (n,) strings
     held_out: np.ndarray | None = None  # (n,) bool
     per_step: bool = False
+    judges: np.ndarray | None = None  # (n,) int, see `read_judges`
 
     @classmethod
     def read(
@@ -366,8 +367,9 @@ class Examples:
         groups: Any = None,
         held_out: Any = None,
         per_step: bool = False,
+        trusted: Any = None,
     ) -> Examples:
-        """Check weights, groups and held_out, and leave out rows of weight 0."""
+        """Check weights, groups, held_out and trusted, and leave out rows of weight 0."""
         n_rows = inputs.n_rows
         weight = read_weights(sample_weight, n_rows)
         weight = weight / weight.max()  # only proportions count: no sum of them overflows
@@ -379,7 +381,8 @@ class Examples:
                 rule = "Rows of one group are never split between training and validation"
                 remedy = "Hold out whole groups, or leave held_out or groups out"
                 raise InputError(f"held_out splits group {str(both[0])!r}{more}", rule, remedy)
-        examples = cls(inputs, target, weight, groups, held_out, per_step)
+        judges = read_judges(trusted, groups, weight)
+        examples = cls(inputs, target, weight, groups, held_out, per_step, judges)
         return examples._rows(np.flatnonzero(weight))
 
     def _rows(self, kept: np.ndarray) -> Examples:
@@ -390,8 +393,9 @@ class Examples:
         if held_out is not None:
             _check_both_parts(held_out, "Give such rows a weight above 0")
         groups = None if self.groups is None else self.groups[kept]
+        judges = None if self.judges is None else self.judges[kept]
         inputs, target, weight = self.inputs.rows(kept), self._target(kept), self.weight[kept]
-        return Examples(inputs, target, weight, groups, held_out, self.per_step)
+        return Examples(inputs, target, weight, groups, held_out, self.per_step, judges)
 
     def _target(self, kept: np.ndarray) -> np.ndarray:
         """The labels of these rows; with `per_step`, those of their steps."""
@@ -465,6 +469,62 @@ def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:
     array = array.astype(bool)
     _check_both_parts(array, "Leave held_out out to have folds drawn")
     return array
+
+
+OTHER_GROUP = "other_group"
+
+
+def read_judges(trusted: Any, groups: np.ndarray | None, weight: np.ndarray) -> np.ndarray | None:
+    """Which rows judge what others teach: rows of one number judge together, -1 never judges.
+
+    Trusted rows have the number 0. With trusted="other_group", every group has a number.
+
+    Shapes: groups (n,) or None, weight (n,) -> (n,).
+
+    >>> read_judges([0, 2], None, np.ones(4))
+    array([ 0, -1,  0, -1])
+    >>> read_judges("other_group", np.array(["a", "b", "a"]), np.ones(3))
+    array([0, 1, 0])
+    """
+    if trusted is None:
+        return None
+    if isinstance(trusted, str):
+        return _judging_groups(trusted, groups, weight)
+    array, n_rows = as_array(trusted, "trusted"), len(weight)
+    rule = "Trusted rows are marked by True in a boolean per row, or listed by their row numbers"
+    remedy = "Write trusted=mask or trusted=np.flatnonzero(mask)"
+    if array.ndim != 1 or array.dtype.kind not in "bui" or not len(array):
+        fact = f"trusted has shape {array.shape} and type {array.dtype}"
+        raise InputError(fact, rule, remedy)
+    if array.dtype.kind == "b":
+        _check_shape(array, "trusted", n_rows)
+        chosen = array
+    else:
+        outside = array[(array < 0) | (array >= n_rows)]
+        if len(outside):
+            fact = f"trusted names row {outside[0]} of {n_rows} rows"
+            raise InputError(fact, "Row numbers count from 0", remedy)
+        if len(np.unique(array)) < len(array):
+            raise InputError("trusted names a row twice", rule, remedy)
+        chosen = np.isin(np.arange(n_rows), array)
+    n_trusted, n_counting = int((chosen & (weight > 0)).sum()), int((weight > 0).sum())
+    if n_trusted in (0, n_counting):
+        fact = f"trusted marks {n_trusted} of {n_counting} rows that count"
+        rule = "Trusted rows judge what the other rows teach, so there must be both"
+        raise InputError(fact, rule, "Mark some rows, or leave trusted out")
+    return np.where(chosen, 0, -1)
+
+
+def _judging_groups(word: str, groups: np.ndarray | None, weight: np.ndarray) -> np.ndarray:
+    if word != OTHER_GROUP:
+        rule = f"It is a boolean per row, row numbers, or {OTHER_GROUP!r}"
+        raise InputError(f"trusted is {word!r}", rule, "Choose one of them")
+    present = np.unique(groups[weight > 0]) if groups is not None else []
+    if groups is None or len(present) < 2:
+        fact = f"trusted is {OTHER_GROUP!r} and groups has {len(present)} groups"
+        rule = "Rows of one group judge what rows of other groups teach"
+        raise InputError(fact, rule, "Pass groups of two or more, or the trusted rows themselves")
+    return np.unique(groups, return_inverse=True)[1]
 
 
 def _check_both_parts(held_out: np.ndarray, remedy: str) -> None:

@@ -98,7 +98,7 @@ class GILEstimator(Engine, Parameters):
         self._start(examples, continuing=self.warm_start and hasattr(self, "predictor_"))
         data, strata, examples = self._training_data(examples)
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
-        trainer = self._new_trainer()
+        trainer = self._new_trainer(self._learn_importance(data, examples, train_rows))
         resumed = None
         if checkpoint is not None:
             resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
@@ -162,7 +162,8 @@ class GILEstimator(Engine, Parameters):
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, classes)
         self._trainer = None
-        self.__dict__.pop("policy_", None)  # it learned for other networks
+        for name in ("policy_", "column_importance_"):  # learned for other networks
+            self.__dict__.pop(name, None)
         encoder = self._new_encoder()
         if self.encoder is not None:
             encoder = self.encoder(encoder)
@@ -271,12 +272,20 @@ class GILEstimator(Engine, Parameters):
             averaging=self.weight_averaging,
         )
 
-    def _new_trainer(self) -> Trainer:
+    def _learn_importance(
+        self, data: TrainingData, examples: Examples, train_rows: Sequence[Tensor]
+    ) -> Policy | None:
+        """The policy to train with, if it is learned beforehand (see `TrustedRows`)."""
+        return None
+
+    def _new_trainer(
+        self, policy: Policy | None = None, predictor: Predictor | None = None
+    ) -> Trainer:
         """A trainer for the networks; a policy that has learned for them continues."""
         continuing = hasattr(self, "policy_") and vars(self).get("_fitted_policy") == self.policy
         return Trainer(
-            self.predictor_,
-            self.policy_ if continuing else make_policy(self.policy),
+            predictor or self.predictor_,
+            policy or (self.policy_ if continuing else make_policy(self.policy)),
             make_reward(self.reward),
             self._loss(),
             self._settings(),
@@ -320,6 +329,7 @@ class GILEstimator(Engine, Parameters):
         tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
         identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
+            "policy": digest([getattr(trainer.policy, "by_input", None)]),
             "device": str(data.values.device),
             "processes": str(current_ranks().size),
         }

@@ -109,11 +109,18 @@ class TableInputs:
     """Reads tables: pandas, polars, arrays, lists of rows."""
 
     def _examples(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any = None,
+        held_out: Any = None,
+        trusted: Any = None,
     ) -> Examples:
         columns = read_columns(X)
         target = read_target(y, columns.n_rows, type(self).__name__)
-        return Examples.read(columns, target, sample_weight, groups, held_out)
+        parts = sample_weight, groups, held_out
+        return Examples.read(columns, target, *parts, trusted=trusted)
 
     def _read(self, X: Any) -> Columns:
         return read_columns(X)

@@ -10,10 +10,11 @@ from ..gil import Predictor
 from ._base import GILEstimator
 from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
+from ._trusted_rows import TrustedRows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TableEstimator(TableParameters, TableInputs, GILEstimator):
+class TableEstimator(TableParameters, TableInputs, TrustedRows, GILEstimator):
     """What both estimators for tables share."""
 
     encoder_class = TableEncoder
@@ -27,6 +28,7 @@ class TableEstimator(TableParameters, TableInputs, GILEstimator):
         groups: Any = None,
         held_out: Any = None,
         *,
+        trusted: Any = None,
         checkpoint: Any = None,
     ) -> Self:
         """Train on a table with gaps.
@@ -42,14 +44,21 @@ class TableEstimator(TableParameters, TableInputs, GILEstimator):
             Rows of one group are never split between training and validation.
         held_out : (n,) bool or None
             True for rows to validate on, instead of folds drawn from all rows.
+        trusted : (n,) bool, row numbers, "other_group" or None
+            For policy="meta": rows known to be like those to predict, where other rows may hold
+            shortcuts. Columns get the importance that lowers the loss on them; see
+            `column_importance_` and `distrusted_columns`. "other_group" trusts no row beforehand:
+            what rows teach is judged by rows of another group of `groups`.
         checkpoint : path or None
             File that keeps the state of training. If the process is killed, the same call with
             the same data and parameters resumes from it, to the same model bit for bit. Removed
             when training is done.
         """
         check_parameters(self)
+        self._check_trusted(trusted)
         with self._all_or_nothing():
-            return self._fit(self._examples(X, y, sample_weight, groups, held_out), checkpoint)
+            examples = self._examples(X, y, sample_weight, groups, held_out, trusted)
+            return self._fit(examples, checkpoint)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         check_parameters(self)
@@ -173,6 +182,9 @@ class GILClassifier(ClassTarget, TableEstimator):
         The networks.
     policy_ : policy object
         The policy after training.
+    column_importance_ : ndarray of shape (columns, 2)
+        After a fit with `trusted`: the importance of each column's values, and of its being missing
+        (NaN if the networks do not read it).
 
     Examples
     --------

@@ -29,6 +29,7 @@ from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
 from ._train import Settings, Trainer, denormals_as_zero
 from ._training_data import Batches, TrainingData
+from ._trusted_policy import NOT_A_JUDGE, FixedImportance, TrustedPolicy
 from ._validation import (
     EarlyStopping,
     HeldOut,
@@ -75,6 +76,7 @@ __all__ = [
     "ACTIVATIONS",
     "CELLS",
     "DDPG",
+    "NOT_A_JUDGE",
     "POLICIES",
     "REWARDS",
     "Batches",
@@ -82,6 +84,7 @@ __all__ = [
     "ContrastiveReward",
     "CrossEntropy",
     "EarlyStopping",
+    "FixedImportance",
     "GatePolicy",
     "HeldOut",
     "Loss",
@@ -101,6 +104,7 @@ __all__ = [
     "Trainer",
     "TrainingData",
     "Transition",
+    "TrustedPolicy",
     "denormals_as_zero",
     "digest",
     "features",

@@ -1,0 +1,137 @@
+"""Importance learned from rows that are trusted: `meta` whose next batch does not mislead.
+
+If the training rows hold shortcuts, the next training batch holds them too, and `meta` cannot see
+them. Here the gradient G comes from rows that judge: trusted ones, or rows of another group than
+those that teach. Importance weights the step after Adam has scaled it, because Adam would divide a
+column's importance out again. One step is then
+
+    W' = (what does not depend on a) - η P ⊙ Σ_b Δ_b (x_b ⊙ a_b)ᵀ ,   P = (1-β1)/(1-β1^t) / (√v̂+ε),
+
+with v that of the unweighted gradient. The loss E on judging rows has G = ∂E/∂W', so
+
+    ∂E / ∂a_bj = -η · x_bj · (Δ_bᵀ (P ⊙ G))_j
+
+exactly; what the step leaves in Adam's memory for later ones is neglected. Importance is one number
+per source, which is a column's values or its being missing: the sum over rows and over the inputs of
+a source. It is large if training and trusted rows pull the weights of a column the same way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ._adamw import AdamW
+from ._policies import Policy, State, Task, Transition
+
+NOT_A_JUDGE = -1
+
+
+class FixedImportance(Policy):
+    """One importance per network input, indicators included, the same for every row.
+
+    by_input : (D,) in [0, 1]
+    """
+
+    blind = fixed = after_preconditioner = True
+    sees_gaps = False
+
+    def __init__(self, by_input: Tensor) -> None:
+        self.by_input = by_input
+
+    def importance(self, state: State) -> Tensor:
+        return self.by_input.expand(*state.values.shape[:2], -1)
+
+    def expected(self, state: State) -> Tensor:
+        return self.importance(state)[..., : state.values.shape[2]]  # entries only
+
+    def state(self) -> dict[str, Tensor]:
+        return {"by_input": self.by_input}
+
+
+class TrustedPolicy(Policy):
+    """Learns one importance per source by the loss on rows that judge.
+
+    Parameters
+    ----------
+    steps : training steps in which it learns
+    rate : learning rate of its logits
+    start_at : initial importance of every source
+    encoder_scale : factor on the encoder's initial weights: what an input of importance 0 keeps
+
+    Attributes
+    ----------
+    judges : (n,) which rows judge together, by number; `NOT_A_JUDGE` for rows that never do. A step
+        is judged by rows of one number, and rows of this number do not teach the policy.
+    """
+
+    blind = after_preconditioner = True
+    sees_gaps = False
+    judges: Tensor
+
+    def __init__(
+        self,
+        steps: int = 400,
+        rate: float = 0.05,
+        start_at: float = 0.75,
+        encoder_scale: float = 0.05,
+    ) -> None:
+        self.steps, self.rate, self.start_at = steps, rate, start_at
+        self.encoder_scale = encoder_scale
+
+    def start(self, task: Task) -> None:
+        data = task.data
+        assert data.columns is not None
+        is_indicator = torch.arange(len(data.columns), device=task.device) >= task.width
+        self._source = data.columns + data.n_columns * is_indicator  # of each input
+        self._generator, self._most = task.generator, 256
+        self._numbers = self.judges[self.judges != NOT_A_JUDGE].unique()
+        first = torch.logit(torch.tensor(self.start_at)).item()
+        self.logits = nn.Parameter(torch.full((task.members, 2 * data.n_columns), first))
+        self.logits.data = self.logits.data.to(task.device)
+        self._adam = AdamW([([self.logits], 0.0)])
+
+    @torch.no_grad()
+    def importance(self, state: State) -> Tensor:
+        return self.by_input()[:, None].expand(-1, state.values.shape[1], -1)
+
+    def by_input(self) -> Tensor:
+        """Importance of each input, by member; (K, D)."""
+        return self.logits.detach().sigmoid()[:, self._source]
+
+    @torch.no_grad()
+    def learn(self, transition: Transition) -> dict[str, float]:
+        """Follow the gradient of the judging rows' loss with respect to each source's importance."""
+        assert transition.judge is not None
+        state, tap = transition.state, transition.tap
+        number = self._numbers[torch.randint(len(self._numbers), (), generator=self._generator)]
+        rows = (self.judges == number).nonzero().flatten()
+        if len(rows) > self._most:
+            rows = rows[torch.randperm(len(rows), generator=self._generator)[: self._most]]
+        with torch.enable_grad():
+            pull = transition.judge(rows.expand(len(tap.delta), -1))
+        teaches = (self.judges[state.rows] != number).to(tap.delta)[..., None]
+        agreement = ((tap.delta * teaches).mT @ tap.inputs * pull).sum(1)  # Σ_b x (Δᵀ P⊙G), (K, D)
+        by_source = torch.zeros_like(self.logits).index_add_(1, self._source, agreement)
+        importance = self.logits.sigmoid()
+        slope = -transition.learning_rate * by_source * importance * (1 - importance)
+        self.logits.grad = self._direction(slope)
+        self._adam.step(self.rate)
+        return {"importance": importance.mean().item()}
+
+    def _direction(self, slope: Tensor) -> Tensor:
+        return slope
+
+    def by_column(self) -> np.ndarray:
+        """Mean importance of each column's values and of its being missing; NaN without an input.
+
+        Shape: (columns, 2).
+        """
+        by_source = self.logits.detach().sigmoid().mean(0).double().cpu()
+        by_source[torch.bincount(self._source.cpu(), minlength=len(by_source)) == 0] = torch.nan
+        return by_source.view(2, -1).T.numpy()
+
+    def frozen(self) -> FixedImportance:
+        """What it has learned, the mean over members."""
+        return FixedImportance(self.by_input().mean(0))

@@ -218,7 +218,7 @@ class Policy:
         """The inverse of `state`, called after `start`."""
 
 
-class _FixedPolicy(Policy):
+class FixedPolicy(Policy):
     """Base class of policies that learn nothing."""
 
     blind = fixed = True
@@ -227,7 +227,7 @@ class _FixedPolicy(Policy):
         return {}
 
 
-class NoPolicy(_FixedPolicy):
+class NoPolicy(FixedPolicy):
     """`none`: importance 1 everywhere, ordinary training."""
 
     sees_gaps = False
@@ -236,14 +236,14 @@ class NoPolicy(_FixedPolicy):
         return None
 
 
-class ObservedPolicy(_FixedPolicy):
+class ObservedPolicy(FixedPolicy):
     """`observed`: a = m, the paper's GIL-H. The encoder learns nothing from missing entries."""
 
     def importance(self, state: State) -> Tensor:
         return state.observed.to(state.values.dtype)
 
 
-class RandomPolicy(_FixedPolicy):
+class RandomPolicy(FixedPolicy):
     """`random`: a fair coin per entry. The control that a learned policy has to beat."""
 
     def start(self, task: Task) -> None:

@@ -313,7 +313,10 @@ class Trainer:
 
     def _judge(self, data: TrainingData, rows: Tensor) -> Tensor:
         """See `Transition`: ∂E/∂W on other rows, without dropout, times Adam's scale; (K, E, D)."""
-        batch, weight = data.batch(rows, self.predictor.wants_observed), self.predictor.encoder.weight
+        batch, weight = (
+            data.batch(rows, self.predictor.wants_observed),
+            self.predictor.encoder.weight,
+        )
         errors = self.loss.errors(self.predictor.see(batch)[1], data.target[batch.labelled])
         row_weight = data.weights(batch)
         errors = errors if row_weight is None else errors * row_weight

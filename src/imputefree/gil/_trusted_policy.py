@@ -11,9 +11,10 @@ with v that of the unweighted gradient. The loss E on judging rows has G = ∂E/
 
     ∂E / ∂a_bj = -η · x_bj · (Δ_bᵀ (P ⊙ G))_j
 
-exactly; what the step leaves in Adam's memory for later ones is neglected. Importance is one number
-per source, which is a column's values or its being missing: the sum over rows and over the inputs of
-a source. It is large if training and trusted rows pull the weights of a column the same way.
+exactly; what the step leaves in Adam's memory for later ones is neglected. All rows share one
+importance per source, which is a column's values or its being missing, so this is summed over rows
+and over the inputs of a source. Importance rises where training rows and judging rows pull the
+weights of a source the same way.
 """
 
 from __future__ import annotations
@@ -23,18 +24,30 @@ import torch
 from torch import Tensor, nn
 
 from ._adamw import AdamW
-from ._policies import Policy, State, Task, Transition
+from ._importance import ImportanceTap
+from ._policies import FixedPolicy, Policy, State, Task, Transition
 
 NOT_A_JUDGE = -1
+MOST_JUDGES = 256  # rows per step
 
 
-class FixedImportance(Policy):
+def agreement(tap: ImportanceTap, pull: Tensor, teaches: Tensor) -> Tensor:
+    """-1/η ∂E/∂a_j for an importance that members and rows share; (D,).
+
+    Shapes: pull (K, E, D) is P ⊙ G (see `Transition.judge`), teaches (K, B) is 1 for rows that
+    count and 0 for others.
+    """
+    gradient = (tap.delta * teaches[..., None]).mT @ tap.inputs  # Σ_b Δ_b x_bᵀ
+    return (gradient * pull).sum((0, 1))
+
+
+class FixedImportance(FixedPolicy):
     """One importance per network input, indicators included, the same for every row.
 
     by_input : (D,) in [0, 1]
     """
 
-    blind = fixed = after_preconditioner = True
+    after_preconditioner = True
     sees_gaps = False
 
     def __init__(self, by_input: Tensor) -> None:
@@ -45,9 +58,6 @@ class FixedImportance(Policy):
 
     def expected(self, state: State) -> Tensor:
         return self.importance(state)[..., : state.values.shape[2]]  # entries only
-
-    def state(self) -> dict[str, Tensor]:
-        return {"by_input": self.by_input}
 
 
 class TrustedPolicy(Policy):
@@ -73,7 +83,7 @@ class TrustedPolicy(Policy):
     def __init__(
         self,
         steps: int = 400,
-        rate: float = 0.05,
+        rate: float = 0.2,
         start_at: float = 0.75,
         encoder_scale: float = 0.05,
     ) -> None:
@@ -85,53 +95,51 @@ class TrustedPolicy(Policy):
         assert data.columns is not None
         is_indicator = torch.arange(len(data.columns), device=task.device) >= task.width
         self._source = data.columns + data.n_columns * is_indicator  # of each input
-        self._generator, self._most = task.generator, 256
+        self._generator = task.generator
         self._numbers = self.judges[self.judges != NOT_A_JUDGE].unique()
         first = torch.logit(torch.tensor(self.start_at)).item()
-        self.logits = nn.Parameter(torch.full((task.members, 2 * data.n_columns), first))
-        self.logits.data = self.logits.data.to(task.device)
+        logits = torch.full((2 * data.n_columns,), first, dtype=task.dtype, device=task.device)
+        self.logits = nn.Parameter(logits)
         self._adam = AdamW([([self.logits], 0.0)])
 
     @torch.no_grad()
     def importance(self, state: State) -> Tensor:
-        return self.by_input()[:, None].expand(-1, state.values.shape[1], -1)
+        return self.by_input().expand(*state.values.shape[:2], -1)
 
     def by_input(self) -> Tensor:
-        """Importance of each input, by member; (K, D)."""
-        return self.logits.detach().sigmoid()[:, self._source]
+        """Importance of each input; (D,)."""
+        return self.logits.detach().sigmoid()[self._source]
 
     @torch.no_grad()
     def learn(self, transition: Transition) -> dict[str, float]:
-        """Follow the gradient of the judging rows' loss with respect to each source's importance."""
+        """Change the importance of each source so that the loss on judging rows falls."""
         assert transition.judge is not None
-        state, tap = transition.state, transition.tap
+        tap = transition.tap
         number = self._numbers[torch.randint(len(self._numbers), (), generator=self._generator)]
         rows = (self.judges == number).nonzero().flatten()
-        if len(rows) > self._most:
-            rows = rows[torch.randperm(len(rows), generator=self._generator)[: self._most]]
+        if len(rows) > MOST_JUDGES:
+            rows = rows[torch.randperm(len(rows), generator=self._generator)[:MOST_JUDGES]]
         with torch.enable_grad():
             pull = transition.judge(rows.expand(len(tap.delta), -1))
-        teaches = (self.judges[state.rows] != number).to(tap.delta)[..., None]
-        agreement = ((tap.delta * teaches).mT @ tap.inputs * pull).sum(1)  # Σ_b x (Δᵀ P⊙G), (K, D)
-        by_source = torch.zeros_like(self.logits).index_add_(1, self._source, agreement)
+        teaches = (self.judges[transition.state.rows] != number).to(tap.delta)
+        by_source = torch.zeros_like(self.logits)
+        by_source.index_add_(0, self._source, agreement(tap, pull, teaches))
         importance = self.logits.sigmoid()
-        slope = -transition.learning_rate * by_source * importance * (1 - importance)
-        self.logits.grad = self._direction(slope)
+        slope = -by_source * importance * (1 - importance)
+        # All steps on one scale: otherwise Adam would remember the first, largest slopes for long.
+        self.logits.grad = slope / slope.abs().mean().clamp_min(1e-30)
         self._adam.step(self.rate)
         return {"importance": importance.mean().item()}
 
-    def _direction(self, slope: Tensor) -> Tensor:
-        return slope
-
     def by_column(self) -> np.ndarray:
-        """Mean importance of each column's values and of its being missing; NaN without an input.
+        """Importance of each column's values and of its being missing; NaN without an input.
 
         Shape: (columns, 2).
         """
-        by_source = self.logits.detach().sigmoid().mean(0).double().cpu()
+        by_source = self.logits.detach().sigmoid().double().cpu()
         by_source[torch.bincount(self._source.cpu(), minlength=len(by_source)) == 0] = torch.nan
         return by_source.view(2, -1).T.numpy()
 
     def frozen(self) -> FixedImportance:
-        """What it has learned, the mean over members."""
-        return FixedImportance(self.by_input().mean(0))
+        """What it has learned."""
+        return FixedImportance(self.by_input())

@@ -171,7 +171,7 @@ METHODS: dict[str, Callable[[Split, int], Fitted]] = {
     ),
 }
 RIVALS = ("trusted rows x 20", "columns dropped", "no indicators", "trusted rows only")
-SLOW = {"ddpg": 2}  # seeds of methods that have fewer
+SLOW = {"ddpg": 2}  # number of seeds of methods that have fewer
 
 
 def run_method(table: str, seed: int, method: str) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def run_method(table: str, seed: int, method: str) -> dict[str, Any]:
     run["left_out"] = [str(name) for name in split.X if name not in columns]
     if hasattr(model, "column_importance_"):
         run["distrusted"] = model.distrusted_columns().round(3).values.tolist()
-    return run | {"commit": commit()}
+    return run
 
 
 # ---- figures
@@ -280,14 +280,14 @@ def main() -> int:
     if options.json and options.json.exists():
         runs = json.loads(options.json.read_text())["runs"]
     done = {(run["table"], run["seed"], run["method"]) for run in runs}
-    for seed in options.seeds:
-        for method in options.methods:
-            if options.seeds.index(seed) >= SLOW.get(method, len(options.seeds)):
-                continue
+    code = commit()
+    for method in options.methods:
+        for seed in options.seeds[: SLOW.get(method)]:
             for table in options.tables:
                 if (table, seed, method) not in done:
-                    runs.append(run_method(table, seed, method))
+                    runs.append(run_method(table, seed, method) | {"commit": code})
                     write(options.json, PACKAGES, runs=runs)
+    write(options.json, PACKAGES, runs=runs)
     if options.picture:
         draw(runs, options.picture)
     return show(runs)

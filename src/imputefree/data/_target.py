@@ -521,7 +521,7 @@ def _judging_groups(word: str, groups: np.ndarray | None, weight: np.ndarray) ->
         raise InputError(f"trusted is {word!r}", rule, "Choose one of them")
     present = np.unique(groups[weight > 0]) if groups is not None else []
     if groups is None or len(present) < 2:
-        fact = f"trusted is {OTHER_GROUP!r} and groups has {len(present)} groups"
+        fact = f"trusted is {OTHER_GROUP!r}, and there are {len(present)} groups"
         rule = "Rows of one group judge what rows of other groups teach"
         raise InputError(fact, rule, "Pass groups of two or more, or the trusted rows themselves")
     return np.unique(groups, return_inverse=True)[1]

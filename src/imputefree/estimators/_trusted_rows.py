@@ -122,7 +122,7 @@ class TrustedRows:
 def _check_classes(target: np.ndarray) -> None:
     if len(np.unique(target)) < 2:
         raise InputError(
-            f"all trusted rows have the class {target[0]!r}",
+            f"all trusted rows have the class {target[:1].tolist()[0]!r}",
             "They must show what distinguishes classes",
             "Trust rows of each class",
         )

@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError, InputTypeError, listed, shorten
 from ._columns import is_polars, refuse_rows
+from ._judges import read_judges
 from ._panel_frames import (
     first_steps,
     hours,
@@ -381,7 +382,10 @@ class Examples:
                 rule = "Rows of one group are never split between training and validation"
                 remedy = "Hold out whole groups, or leave held_out or groups out"
                 raise InputError(f"held_out splits group {str(both[0])!r}{more}", rule, remedy)
-        judges = read_judges(trusted, groups, weight)
+        judges = None
+        if trusted is not None:
+            chosen = trusted if isinstance(trusted, str) else as_array(trusted, "trusted")
+            judges = read_judges(chosen, groups, weight)
         examples = cls(inputs, target, weight, groups, held_out, per_step, judges)
         return examples._rows(np.flatnonzero(weight))
 
@@ -469,62 +473,6 @@ def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:
     array = array.astype(bool)
     _check_both_parts(array, "Leave held_out out to have folds drawn")
     return array
-
-
-OTHER_GROUP = "other_group"
-
-
-def read_judges(trusted: Any, groups: np.ndarray | None, weight: np.ndarray) -> np.ndarray | None:
-    """Which rows judge what others teach: rows of one number judge together, -1 never judges.
-
-    Trusted rows have the number 0. With trusted="other_group", every group has a number.
-
-    Shapes: groups (n,) or None, weight (n,) -> (n,).
-
-    >>> read_judges([0, 2], None, np.ones(4))
-    array([ 0, -1,  0, -1])
-    >>> read_judges("other_group", np.array(["a", "b", "a"]), np.ones(3))
-    array([0, 1, 0])
-    """
-    if trusted is None:
-        return None
-    if isinstance(trusted, str):
-        return _judging_groups(trusted, groups, weight)
-    array, n_rows = as_array(trusted, "trusted"), len(weight)
-    rule = "Trusted rows are marked by True in a boolean per row, or listed by their row numbers"
-    remedy = "Write trusted=mask or trusted=np.flatnonzero(mask)"
-    if array.ndim != 1 or array.dtype.kind not in "bui" or not len(array):
-        fact = f"trusted has shape {array.shape} and type {array.dtype}"
-        raise InputError(fact, rule, remedy)
-    if array.dtype.kind == "b":
-        _check_shape(array, "trusted", n_rows)
-        chosen = array
-    else:
-        outside = array[(array < 0) | (array >= n_rows)]
-        if len(outside):
-            fact = f"trusted names row {outside[0]} of {n_rows} rows"
-            raise InputError(fact, "Row numbers count from 0", remedy)
-        if len(np.unique(array)) < len(array):
-            raise InputError("trusted names a row twice", rule, remedy)
-        chosen = np.isin(np.arange(n_rows), array)
-    n_trusted, n_counting = int((chosen & (weight > 0)).sum()), int((weight > 0).sum())
-    if n_trusted in (0, n_counting):
-        fact = f"trusted marks {n_trusted} of {n_counting} rows that count"
-        rule = "Trusted rows judge what the other rows teach, so there must be both"
-        raise InputError(fact, rule, "Mark some rows, or leave trusted out")
-    return np.where(chosen, 0, -1)
-
-
-def _judging_groups(word: str, groups: np.ndarray | None, weight: np.ndarray) -> np.ndarray:
-    if word != OTHER_GROUP:
-        rule = f"It is a boolean per row, row numbers, or {OTHER_GROUP!r}"
-        raise InputError(f"trusted is {word!r}", rule, "Choose one of them")
-    present = np.unique(groups[weight > 0]) if groups is not None else []
-    if groups is None or len(present) < 2:
-        fact = f"trusted is {OTHER_GROUP!r}, and there are {len(present)} groups"
-        rule = "Rows of one group judge what rows of other groups teach"
-        raise InputError(fact, rule, "Pass groups of two or more, or the trusted rows themselves")
-    return np.unique(groups, return_inverse=True)[1]
 
 
 def _check_both_parts(held_out: np.ndarray, remedy: str) -> None:

@@ -14,9 +14,9 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from ..data import Examples
+from ..data import NOT_A_JUDGE, Examples
 from ..errors import InputError, ParameterError
-from ..gil import NOT_A_JUDGE, FixedImportance, Predictor, TrainingData, TrustedPolicy
+from ..gil import FixedImportance, Predictor, TrainingData, TrustedPolicy
 
 
 class TrustedRows:
@@ -120,9 +120,10 @@ class TrustedRows:
 
 
 def _check_classes(target: np.ndarray) -> None:
-    if len(np.unique(target)) < 2:
+    n_classes = len(np.unique(target))
+    if n_classes < 2:
         raise InputError(
-            f"all trusted rows have the class {target[:1].tolist()[0]!r}",
+            f"the number of classes among the trusted rows is {n_classes}",
             "They must show what distinguishes classes",
             "Trust rows of each class",
         )

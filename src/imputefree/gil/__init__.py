@@ -29,7 +29,7 @@ from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
 from ._train import Settings, Trainer, denormals_as_zero
 from ._training_data import Batches, TrainingData
-from ._trusted_policy import NOT_A_JUDGE, FixedImportance, TrustedPolicy
+from ._trusted_policy import FixedImportance, TrustedPolicy
 from ._validation import (
     EarlyStopping,
     HeldOut,
@@ -76,7 +76,6 @@ __all__ = [
     "ACTIVATIONS",
     "CELLS",
     "DDPG",
-    "NOT_A_JUDGE",
     "POLICIES",
     "REWARDS",
     "Batches",

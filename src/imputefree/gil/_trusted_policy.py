@@ -23,11 +23,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..data import NOT_A_JUDGE
 from ._adamw import AdamW
 from ._importance import ImportanceTap
 from ._policies import FixedPolicy, Policy, State, Task, Transition
 
-NOT_A_JUDGE = -1
 MOST_JUDGES = 256  # rows per step
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.best_default import main
 from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
+from benchmarks.trusted_rows import SHORTCUTS, make_split
 from imputefree.lab.runs import ResultsFile, Run
 
 ROOT = Path(__file__).parents[1]
@@ -103,6 +105,29 @@ def test_ranks_cost(run):
     assert "training" in printed
     assert len(record["rows_per_second"]) == 2
     assert code == int("SHORT" in printed)
+
+
+def test_trusted_rows(run):
+    real("tabular")
+    table = "pima_zeros_as_missing"
+    options = ("--tables", table, "--seeds", 0, "--methods", "none", "trusted rows only")
+    code, printed, record = run("trusted_rows", *options)
+    assert code == 1  # a table and two methods do not reach the target
+    assert "MISSED" in printed
+    assert [run["method"] for run in record["runs"]] == ["none", "trusted rows only"]
+
+
+def test_shortcuts_tell_the_label_of_misled_rows_only():
+    real("tabular")
+    split = make_split("pima_zeros_as_missing", 0)
+    assert split.trusted.sum() == 100
+    misled = ~split.trusted
+    for name in SHORTCUTS:
+        hint = split.X[name].isna() if name.startswith("gap") else split.X[name]
+        new = split.X_test[name].isna() if name.startswith("gap") else split.X_test[name]
+        assert roc_auc_score(split.y[misled], hint[misled]) > 0.65
+        assert abs(roc_auc_score(split.y[split.trusted], hint[split.trusted]) - 0.5) < 0.15
+        assert abs(roc_auc_score(split.y_test, new) - 0.5) < 0.1
 
 
 def test_misleading_columns(run):

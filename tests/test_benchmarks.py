@@ -126,7 +126,7 @@ def test_shortcuts_tell_the_label_of_misled_rows_only():
         hint = split.X[name].isna() if name.startswith("gap") else split.X[name]
         new = split.X_test[name].isna() if name.startswith("gap") else split.X_test[name]
         assert roc_auc_score(split.y[misled], hint[misled]) > 0.65
-        assert abs(roc_auc_score(split.y[split.trusted], hint[split.trusted]) - 0.5) < 0.15
+        assert abs(roc_auc_score(split.y[split.trusted], hint[split.trusted]) - 0.5) < 0.2
         assert abs(roc_auc_score(split.y_test, new) - 0.5) < 0.1
 
 

@@ -17,7 +17,7 @@ of the four tables. The rivals are printed beside it, without a target. A fit wh
 FILE already is not run again.
 
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.trusted_rows [--tables T …] \
-        [--seeds 0 … 7] [--methods M …] [--json FILE] [--picture FILE]
+        [--seeds 0 … 7] [--methods M …] [--json FILE] [--picture FILE] [--page FILE]
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ SEEDS = tuple(range(8))
 N_TRUSTED, MEMBERS = 100, 4
 SHORTCUTS = ("value_1", "value_2", "gap_1", "gap_2")
 OURS, BASELINES = "meta, trusted rows", ("none", "observed", "random")
+BEGIN, END = "<!-- trusted_rows: written by the benchmark -->", "<!-- end of trusted_rows -->"
 PACKAGES = "torch numpy scipy scikit-learn"
 
 
@@ -257,6 +258,27 @@ def _verdict(runs: list[dict[str, Any]], table: str, method: str) -> str:
     return f"{table} {gain:+.1f} ({word})"
 
 
+def markdown(runs: list[dict[str, Any]]) -> str:
+    """Mean AUC and interval of each method and table; * where p < 0.05 against ours."""
+    lines = [f"| AUC x 100 | {' | '.join(TABLES)} | seeds |", "|---" * (len(TABLES) + 2) + "|"]
+    for method in METHODS:
+        cells, seeds = [], {len(scores(runs, name, method)) for name in TABLES}
+        for name in TABLES:
+            mean, half = interval(scores(runs, name, method))
+            mark = "\\*" * (compare(runs, name, method)[1] < 0.05)
+            cells.append(f"{mean:.1f}" + ("" if np.isnan(half) else f" ± {half:.1f}{mark}"))
+        if max(seeds):
+            shown = f"**{method}**" if method == OURS else method
+            lines.append(f"| {shown} | {' | '.join(cells)} | {min(seeds)} |")
+    return "\n".join(lines)
+
+
+def write_page(page: Path, runs: list[dict[str, Any]]) -> None:
+    """Put the table between the two marks of a page."""
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{markdown(runs)}\n{END}{rest.split(END)[1]}")
+
+
 def draw(runs: list[dict[str, Any]], path: Path) -> None:
     """Mean AUC and interval of each method, table by table."""
     from matplotlib.figure import Figure
@@ -289,6 +311,7 @@ def main() -> int:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--json", type=Path, help="read finished runs from here, write all here")
     parser.add_argument("--picture", type=Path, help="draw the figures here")
+    parser.add_argument("--page", type=Path, help="put the figures into this page")
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", UnseenCategoryWarning)
@@ -304,6 +327,8 @@ def main() -> int:
                     runs.append(run_method(table, seed, method) | {"commit": code})
                     write(options.json, PACKAGES, runs=runs)
     write(options.json, PACKAGES, runs=runs)
+    if options.page:
+        write_page(options.page, runs)
     if options.picture:
         draw(runs, options.picture)
     return show(runs)

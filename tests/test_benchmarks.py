@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.best_default import main
 from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
-from benchmarks.trusted_rows import SHORTCUTS, make_split
+from benchmarks.trusted_rows import SHORTCUTS, make_split, markdown
 from imputefree.lab.runs import ResultsFile, Run
 
 ROOT = Path(__file__).parents[1]
@@ -128,6 +128,12 @@ def test_shortcuts_tell_the_label_of_misled_rows_only():
         assert roc_auc_score(split.y[misled], hint[misled]) > 0.65
         assert abs(roc_auc_score(split.y[split.trusted], hint[split.trusted]) - 0.5) < 0.2
         assert abs(roc_auc_score(split.y_test, new) - 0.5) < 0.1
+
+
+def test_the_page_shows_the_committed_figures():
+    record = json.loads((ROOT / "benchmarks/results/trusted_rows.json").read_text())
+    page = (ROOT / "docs/trusted-rows.md").read_text()
+    assert markdown(record["runs"]) in page
 
 
 def test_misleading_columns(run):

@@ -88,7 +88,8 @@ class GILClassifier(ClassTarget, TableEstimator):
     policy : {"none", "observed", "random", "ddpg", "gate", "meta"} or policy object, default="none"
         Decides the importance. "none" is ordinary training, "observed" lets missing entries teach
         nothing (the paper's GIL-H), "ddpg" is the paper's reinforcement learning (GIL), "meta"
-        learns from the exact gradient of the next loss. See `imputefree.gil`.
+        learns from the exact gradient of the next loss or, with `trusted` in `fit`, of the loss on
+        trusted rows. See `imputefree.gil`.
     reward : {"loss", "contrastive"} or reward object, default="loss"
         Reward of "ddpg"; "contrastive" makes it the paper's GIL-D (classifiers only).
     n_members : int or "auto", default="auto"

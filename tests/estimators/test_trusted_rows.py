@@ -192,8 +192,9 @@ def test_other_policies_refuse_trusted_rows(policy):
 
 
 def test_what_does_not_go_together_is_refused():
-    with pytest.raises(ParameterError, match="no trusted rows"):
-        GILClassifier(policy=TrustedPolicy()).fit(X, Y)
+    for learn in (GILClassifier.fit, GILClassifier.partial_fit):
+        with pytest.raises(ParameterError, match="no trusted rows"):
+            learn(GILClassifier(policy=TrustedPolicy()), X, Y)
     with pytest.raises(ParameterError, match="warm_start"):
         GILClassifier(policy="meta", warm_start=True).fit(X, Y, trusted=MASK)
     series = [np.zeros((2, 1)), np.ones((3, 1))] * 4

@@ -33,16 +33,10 @@ class TrustedRows:
     _new_trainer: Any
 
     def _check_trusted(self, trusted: Any) -> None:
-        """Refuse trusted rows without the policy that reads them, and the reverse."""
-        learns = isinstance(self.policy, TrustedPolicy)
-        if trusted is None and learns:
-            raise ParameterError(
-                "policy is a TrustedPolicy, and fit got no trusted rows",
-                "It learns from them",
-                "Pass trusted= to fit, or choose another policy",
-            )
+        """Refuse trusted rows without the policy that reads them, and networks that know more."""
         if trusted is None:
             return
+        learns = isinstance(self.policy, TrustedPolicy)
         if not learns and not (isinstance(self.policy, str) and self.policy == "meta"):
             raise ParameterError(
                 f"trusted rows are given, and policy is {self.policy!r}",

@@ -76,7 +76,7 @@ class Trainer:
         policy_generator: torch.Generator,
     ) -> None:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
-        if policy.after_preconditioner and predictor.make_tap().__class__ is not ImportanceTap:
+        if policy.after_preconditioner and type(predictor.make_tap()) is not ImportanceTap:
             raise ParameterError(
                 f"the policy {type(policy).__name__} has after_preconditioner, and X holds series",
                 "Steps of recurrent networks cannot be weighted after Adam has scaled them",
@@ -313,13 +313,11 @@ class Trainer:
 
     def _judge(self, data: TrainingData, rows: Tensor) -> Tensor:
         """See `Transition`: ∂E/∂W on other rows, without dropout, times Adam's scale; (K, E, D)."""
-        batch, weight = (
-            data.batch(rows, self.predictor.wants_observed),
-            self.predictor.encoder.weight,
-        )
+        batch = data.batch(rows, self.predictor.wants_observed)
         errors = self.loss.errors(self.predictor.see(batch)[1], data.target[batch.labelled])
         row_weight = data.weights(batch)
         errors = errors if row_weight is None else errors * row_weight
+        weight = self.predictor.encoder.weight
         (gradient,) = torch.autograd.grad(errors.sum() / rows.shape[1], weight)
         return gradient * self.optimizer.per_gradient(weight)
 

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data import NOT_A_JUDGE
+from ..errors import ParameterError
 from ._adamw import AdamW
 from ._importance import ImportanceTap
 from ._policies import FixedPolicy, Policy, State, Task, Transition
@@ -78,7 +79,7 @@ class TrustedPolicy(Policy):
 
     blind = after_preconditioner = True
     sees_gaps = False
-    judges: Tensor
+    judges: Tensor | None = None
 
     def __init__(
         self,
@@ -91,11 +92,18 @@ class TrustedPolicy(Policy):
         self.encoder_scale = encoder_scale
 
     def start(self, task: Task) -> None:
+        if self.judges is None:
+            raise ParameterError(
+                "policy is a TrustedPolicy, and there are no trusted rows",
+                "It learns from them",
+                "Pass trusted= to fit, or choose another policy",
+            )
         data = task.data
         assert data.columns is not None
         is_indicator = torch.arange(len(data.columns), device=task.device) >= task.width
         self._source = data.columns + data.n_columns * is_indicator  # of each input
         self._generator = task.generator
+        self._judges = self.judges
         self._numbers = self.judges[self.judges != NOT_A_JUDGE].unique()
         first = torch.logit(torch.tensor(self.start_at)).item()
         logits = torch.full((2 * data.n_columns,), first, dtype=task.dtype, device=task.device)
@@ -116,12 +124,12 @@ class TrustedPolicy(Policy):
         assert transition.judge is not None
         tap = transition.tap
         number = self._numbers[torch.randint(len(self._numbers), (), generator=self._generator)]
-        rows = (self.judges == number).nonzero().flatten()
+        rows = (self._judges == number).nonzero().flatten()
         if len(rows) > MOST_JUDGES:
             rows = rows[torch.randperm(len(rows), generator=self._generator)[:MOST_JUDGES]]
         with torch.enable_grad():
             pull = transition.judge(rows.expand(len(tap.delta), -1))
-        teaches = (self.judges[transition.state.rows] != number).to(tap.delta)
+        teaches = (self._judges[transition.state.rows] != number).to(tap.delta)
         by_source = torch.zeros_like(self.logits)
         by_source.index_add_(0, self._source, agreement(tap, pull, teaches))
         importance = self.logits.sigmoid()

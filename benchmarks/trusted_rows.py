@@ -174,7 +174,7 @@ METHODS: dict[str, Callable[[Split, int], Fitted]] = {
 }
 RIVALS = ("trusted rows x 20", "columns dropped", "no indicators", "trusted rows only")
 SLOW = {  # number of seeds of methods that have fewer, to save time
-    "observed": 2,  # with placeholder 0 it is `none`, to the last digit; see `compare`
+    "observed": 2,  # with placeholder 0 it is `none`, to the last digit; see `scores`
     "ddpg": 1,
     "meta, training rows": 4,
     "none, no shortcuts": 4,
@@ -199,28 +199,28 @@ def run_method(table: str, seed: int, method: str) -> dict[str, Any]:
 
 # ---- figures
 def scores(runs: list[dict[str, Any]], table: str, method: str) -> pd.Series:
-    """AUC by seed."""
+    """AUC by seed. A method that equals `none` on all of its seeds has all seeds of `none`."""
+    values = _own_scores(runs, table, method)
+    ordinary = _own_scores(runs, table, "none")
+    return ordinary if values.equals(ordinary.reindex(values.index)) and len(values) else values
+
+
+def _own_scores(runs: list[dict[str, Any]], table: str, method: str) -> pd.Series:
     mine = [run for run in runs if (run["table"], run["method"]) == (table, method)]
     return pd.Series({run["seed"]: 100 * run["auc"] for run in mine}, dtype=float).sort_index()
 
 
 def interval(values: pd.Series) -> tuple[float, float]:
-    """Mean and half the width of its 95 % interval (Student's t)."""
-    if len(values) < 2:
+    """Mean and half the width of its 95 % interval (Student's t; NaN for less than four)."""
+    if len(values) < 4:
         return float(values.mean()), float("nan")
     return float(values.mean()), float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
 
 
 def compare(runs: list[dict[str, Any]], table: str, method: str) -> tuple[float, float]:
-    """How much higher the AUC of `meta` with trusted rows is, and p of a paired t-test.
-
-    A method that equals `none` on all of its seeds counts with all seeds of `none`.
-    """
-    theirs, ordinary = scores(runs, table, method), scores(runs, table, "none")
-    if len(theirs) and theirs.equals(ordinary.reindex(theirs.index)):
-        theirs = ordinary
-    gain = (scores(runs, table, OURS) - theirs).dropna()
-    if len(gain) < 2:
+    """How much higher the AUC of `meta` with trusted rows is, and p of a paired t-test."""
+    gain = (scores(runs, table, OURS) - scores(runs, table, method)).dropna()
+    if len(gain) < 4:
         return float(gain.mean()), float("nan")
     return float(gain.mean()), float(stats.ttest_1samp(gain, 0.0).pvalue)
 

@@ -8,7 +8,14 @@ from ._blend_estimators import (
     ImputeFreeSequenceClassifier,
     ImputeFreeSequenceRegressor,
 )
-from ._inputs import Engine, predict_inputs, predicts_steps, read_inputs
+from ._inputs import (
+    Engine,
+    predict_inputs,
+    predicts_steps,
+    read_inputs,
+    reads_series,
+    unfitted_panel,
+)
 from ._parameters import RULES, check_parameters
 from ._sequence_estimators import GILSequenceClassifier, GILSequenceRegressor, SequenceEstimator
 from ._table_estimators import GILClassifier, GILRegressor, TableEstimator
@@ -32,4 +39,6 @@ __all__ = [
     "predict_inputs",
     "predicts_steps",
     "read_inputs",
+    "reads_series",
+    "unfitted_panel",
 ]

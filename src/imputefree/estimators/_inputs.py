@@ -105,6 +105,16 @@ def predicts_steps(model: Engine) -> bool:
     return bool(model._predicts_steps)
 
 
+def reads_series(model: Any) -> bool:
+    """Whether a model, fitted or not, is one of the sequence estimators of this package."""
+    return isinstance(model, SeriesInputs)
+
+
+def unfitted_panel(model: SeriesInputs, X: Any) -> Panel:
+    """Series for a sequence estimator that is not fitted yet, as its parameters say."""
+    return training_panel(X, model._layout(), {})
+
+
 class TableInputs:
     """Reads tables: pandas, polars, arrays, lists of rows."""
 

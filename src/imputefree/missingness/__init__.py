@@ -180,4 +180,5 @@ __all__ = [
     "make_missing",
     "mask_auc",
     "pairwise_dependence",
+    "put_gaps",
 ]

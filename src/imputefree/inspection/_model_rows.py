@@ -1,0 +1,134 @@
+"""Rows with gaps around any model: pick them, take entries away, predict.
+
+Conformal sets, "measure next" and the audit ask the same three things of a table or of series, and
+one of a model, whoever wrote it: scikit-learn's estimators, LightGBM's wrappers, pipelines, ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+
+from ..data import Columns, Panel, as_values, is_polars, read_columns, read_panel
+from ..errors import InputError, InputTypeError
+from ..estimators import read_inputs, reads_series, unfitted_panel
+from ..missingness import put_gaps
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """n rows of a table, or n series, in a form that their model takes.
+
+    X : a frame, a 2D array, or a `Panel`
+    names : of the d columns; for series those of the steps, then the static ones
+    observed : (n, d) bool, whether a row has an entry; for series, whether a column has any value
+
+    >>> rows = read_rows(np.array([[1.0, np.nan], [3.0, 4.0]]))
+    >>> rows.observed.tolist()
+    [[True, False], [True, True]]
+    >>> rows.take([1, 1]).hidden(np.array([[True, False], [False, True]])).X
+    array([[ 3., nan],
+           [nan,  4.]])
+    """
+
+    X: Any
+    names: list[str]
+    observed: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.observed)
+
+    def take(self, rows: Any) -> ModelRows:
+        """These rows, in that order; a mask, or numbers that may repeat."""
+        rows = np.arange(len(self))[rows]
+        X = self.X[rows] if isinstance(self.X, Panel) else _safe_indexing(self.X, rows)
+        return replace(self, X=X, observed=self.observed[rows])
+
+    def hidden(self, kept: np.ndarray) -> ModelRows:
+        """The same rows with gaps wherever `kept` is False as well; (n, d) bool."""
+        observed = self.observed & kept
+        if isinstance(self.X, Panel):
+            return replace(self, X=_without_columns(self.X, observed), observed=observed)
+        return replace(self, X=put_gaps(self.X, observed), observed=observed)
+
+
+def read_rows(X: Any, model: Any = None) -> ModelRows:
+    """Rows of any table, or series, for a model that is fitted or not.
+
+    A sequence estimator reads X as its parameters say. Anything else is a table, unless it is a
+    `Panel`, a 3D array or a list of 2D ones.
+    """
+    if model is not None and reads_series(model) and not isinstance(X, Panel):
+        X = read_inputs(model, X) if hasattr(model, "layout_") else unfitted_panel(model, X)
+    elif _is_cube(X):
+        X = read_panel(X)
+    if isinstance(X, Panel):
+        return ModelRows(X, *_panel_entries(X))
+    if not (isinstance(X, pd.DataFrame) or is_polars(X)):
+        X = as_values(X)
+        if X.ndim != 2:
+            raise InputTypeError(
+                f"X has {X.ndim} dimension{'s' * (X.ndim != 1)}",
+                "A table has rows and columns",
+                "Pass a DataFrame, a 2D array, or a Panel of series",
+            )
+    columns = read_columns(X)
+    return ModelRows(X, columns.names, columns.observed)
+
+
+def predict_rows(model: Any, rows: ModelRows) -> np.ndarray:
+    """Probabilities (n, classes) of a classifier, numbers (n,) of any other model; float64."""
+    if is_classifier(model):
+        if not hasattr(model, "predict_proba"):
+            raise InputTypeError(
+                f"{type(model).__name__} has no predict_proba",
+                "A classifier must give probabilities",
+                "Wrap it in sklearn.calibration.CalibratedClassifierCV",
+            )
+        predicted = model.predict_proba(rows.X)
+    else:
+        predicted = model.predict(rows.X)
+    predicted = np.asarray(predicted, dtype=np.float64)
+    if not np.isfinite(predicted).all():
+        bad = int(np.flatnonzero(~np.isfinite(predicted.reshape(len(rows), -1)).all(1))[0])
+        raise InputError(
+            f"{type(model).__name__} predicts a number that is not finite for row {bad}",
+            "Predictions must be finite for rows with gaps",
+            "Use an estimator that accepts NaN, or a pipeline that begins with an imputer",
+        )
+    return predicted
+
+
+def _is_cube(X: Any) -> bool:
+    listed = isinstance(X, list | tuple) and any(getattr(x, "ndim", 1) == 2 for x in X)
+    return listed or getattr(X, "ndim", 2) == 3
+
+
+def _panel_entries(panel: Panel) -> tuple[list[str], np.ndarray]:
+    """Names of the columns of steps, then of static ones, and which a series has values of."""
+    at_steps = panel.steps.observed
+    first = np.cumsum(panel.lengths) - panel.lengths
+    ever = np.logical_or.reduceat(at_steps, first) if len(panel) else at_steps[:0]
+    if panel.statics is None:
+        return panel.steps.names, ever
+    return panel.steps.names + panel.statics.names, np.hstack([ever, panel.statics.observed])
+
+
+def _without_columns(panel: Panel, kept: np.ndarray) -> Panel:
+    """The series without all values of some of their columns; kept (n, d)."""
+    n_steps = len(panel.steps.names)
+    steps = _with_gaps(panel.steps, kept[panel.series, :n_steps])
+    statics = panel.statics and _with_gaps(panel.statics, kept[:, n_steps:])
+    return replace(panel, steps=steps, statics=statics)
+
+
+def _with_gaps(columns: Columns, kept: np.ndarray) -> Columns:
+    arrays = [array.copy() for array in columns.arrays]
+    for array, seen in zip(arrays, kept.T, strict=True):
+        array[~seen] = None if array.dtype == object else np.nan
+    return replace(columns, arrays=arrays)

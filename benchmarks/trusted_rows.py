@@ -236,7 +236,8 @@ def show(runs: list[dict[str, Any]]) -> bool:
                 mean, half = interval(values)
                 gain, p = compare(runs, name, method)
                 figures = [f"{mean:.1f}", f"± {half:.1f}", f"{gain:+.1f}", f"{p:.4f}"]
-                shown.add_row(method, str(len(values)), *figures[: 2 if method == OURS else 4])
+                count = str(len(_own_scores(runs, name, method)))
+                shown.add_row(method, count, *figures[: 2 if method == OURS else 4])
         Console(width=110).print(f"\n{name}", shown)
     won = [name for name in tables if all(_is_above(runs, name, other) for other in BASELINES)]
     print(f"meta with trusted rows is above {', '.join(BASELINES)} on {len(won)} tables:", *won)
@@ -263,7 +264,7 @@ def markdown(runs: list[dict[str, Any]]) -> str:
     """Mean AUC and interval of each method and table; * where p < 0.05 against ours."""
     lines = [f"| AUC x 100 | {' | '.join(TABLES)} | seeds |", "|---" * (len(TABLES) + 2) + "|"]
     for method in METHODS:
-        cells, seeds = [], {len(scores(runs, name, method)) for name in TABLES}
+        cells, seeds = [], {len(_own_scores(runs, name, method)) for name in TABLES}
         for name in TABLES:
             mean, half = interval(scores(runs, name, method))
             mark = "\\*" * (compare(runs, name, method)[1] < 0.05)
@@ -285,7 +286,7 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
     methods = [m for m in METHODS if any(run["method"] == m for run in runs)]
-    counts = {m: min(len(scores(runs, name, m)) for name in TABLES) for m in methods}
+    counts = {m: min(len(_own_scores(runs, name, m)) for name in TABLES) for m in methods}
     labels = [m + f" ({n} seeds)" * (n < max(counts.values())) for m, n in counts.items()]
     figure = Figure(figsize=(10.5, 4.3), layout="constrained")
     for axes, name in zip(figure.subplots(1, len(TABLES), sharey=True), TABLES, strict=True):

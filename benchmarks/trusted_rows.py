@@ -244,9 +244,25 @@ def show(runs: list[dict[str, Any]]) -> bool:
     for rival in RIVALS:
         parts = [_verdict(runs, name, rival) for name in tables if len(scores(runs, name, rival))]
         print(f"Against {rival}:", *parts, sep="  ")
+    for method in (OURS, "columns dropped"):
+        print(f"{method}: {blamed(runs, method)}")
     missed = len(won) < 3
     print("The target of three tables is", "MISSED" if missed else "met")
     return missed
+
+
+def blamed(runs: list[dict[str, Any]], method: str) -> str:
+    """How many shortcuts were left out or got an importance below 0.5, and what else did."""
+    mine = [run for run in runs if run["method"] == method]
+    sources = [
+        {(name, "missing" if name.startswith("gap") else "values") for name in run["left_out"]}
+        | {(name, part) for name, part, _ in run.get("distrusted", ())}
+        for run in mine
+    ]
+    hints = {(name, "missing" if name.startswith("gap") else "values") for name in SHORTCUTS}
+    hit = sum(len(hints & these) for these in sources)
+    others = sum(name not in SHORTCUTS for these in sources for name, _ in these)
+    return f"{hit} of {len(hints) * len(mine)} shortcuts, and {others} that are none"
 
 
 def _is_above(runs: list[dict[str, Any]], table: str, method: str) -> bool:
@@ -256,7 +272,9 @@ def _is_above(runs: list[dict[str, Any]], table: str, method: str) -> bool:
 
 def _verdict(runs: list[dict[str, Any]], table: str, method: str) -> str:
     gain, p = compare(runs, table, method)
-    word = ("above" if gain > 0 else "below") if p < 0.05 else "no difference"
+    word = "too few seeds" if np.isnan(p) else "no difference"
+    if p < 0.05:
+        word = "above" if gain > 0 else "below"
     return f"{table} {gain:+.1f} ({word})"
 
 

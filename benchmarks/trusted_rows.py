@@ -262,7 +262,7 @@ def blamed(runs: list[dict[str, Any]], method: str) -> str:
     hints = {(name, "missing" if name.startswith("gap") else "values") for name in SHORTCUTS}
     hit = sum(len(hints & these) for these in sources)
     others = sum(name not in SHORTCUTS for these in sources for name, _ in these)
-    return f"{hit} of {len(hints) * len(mine)} shortcuts, and {others} that are none"
+    return f"{hit} of {len(hints) * len(mine)} shortcuts, and {others} of the tables' own"
 
 
 def _is_above(runs: list[dict[str, Any]], table: str, method: str) -> bool:

@@ -71,7 +71,7 @@ class TrustedRows:
                 "Trusted rows judge what the other rows teach, so there must be enough of both",
                 "Trust fewer rows, or leave trusted out",
             )
-        trainer = self._new_trainer(policy, copy.deepcopy(self.predictor_))
+        trainer = self._new_trainer(None, policy, copy.deepcopy(self.predictor_))
         batches = math.ceil(max(map(len, teach)) / trainer.settings.batch_size)
         trainer.run(data, teach, epochs=math.ceil(policy.steps / batches))
         if trainer.interrupted:

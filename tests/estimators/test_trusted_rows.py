@@ -69,6 +69,11 @@ def test_row_numbers_are_the_same_as_a_mask(briefly):
     assert np.array_equal(listed.predict_proba(X_TEST), briefly.predict_proba(X_TEST))
 
 
+def test_trees_that_learn_from_shortcuts_do_not_say_what_is_relevant(briefly):
+    model = GILClassifier(policy=SHORT, relevance=False, **FAST).fit(X, Y, trusted=MASK)
+    assert np.array_equal(model.predict_proba(X_TEST), briefly.predict_proba(X_TEST))
+
+
 def test_rows_of_weight_zero_neither_teach_nor_judge(briefly):
     doubled = pd.concat([X, X]).reset_index(drop=True)
     weight, mask = np.repeat([1.0, 0.0], N), np.concatenate([MASK, ~MASK])

@@ -140,9 +140,10 @@ def test_gradient_of_importance_equals_finite_differences_through_one_adamw_step
     assert by_input.abs().min() > 1e-7
 
 
-def test_adding_to_a_step_leaves_the_square_alone():
+@pytest.mark.parametrize("pace", [None, torch.tensor([0.5, 1.0, 2.0])])
+def test_adding_to_a_step_leaves_the_square_alone(pace):
     weight = nn.Parameter(torch.ones(3))
-    optimizer = AdamW([([weight], 0.0)])
+    optimizer = AdamW([([weight], 0.0)], [] if pace is None else [(weight, pace)])
     weight.grad = torch.tensor([1.0, -2.0, 0.5])
     optimizer.step(0.1)
     optimizer.add_to_step(weight, -weight.grad, 0.1)  # importance 0

@@ -135,7 +135,7 @@ class GILClassifier(ClassTarget, TableEstimator):
     relevance : bool, default=True
         Let a few boosted trees say how much each column matters. What the first layer starts from,
         and the steps it takes, are then larger for columns that matter more. False is the paper's
-        training.
+        training. Without effect in a fit with `trusted` rows.
     dropout : float or "auto", default="auto"
         Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
     placeholder : float or "learned", default=0.0

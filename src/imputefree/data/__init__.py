@@ -28,6 +28,7 @@ from ._columns import (
 )
 from ._encoders import Encoder, Table, TableEncoder
 from ._few_rows import Lines
+from ._judges import NOT_A_JUDGE
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
@@ -64,6 +65,7 @@ __all__ = [
     "LONGEST",
     "MAX_LEVELS",
     "MOST_CLASSES",
+    "NOT_A_JUDGE",
     "SAMPLE_ROWS",
     "SOFT_LIMIT",
     "Category",

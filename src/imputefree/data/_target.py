@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..errors import InputError, InputTypeError, listed, shorten
 from ._columns import is_polars, refuse_rows
+from ._judges import read_judges
 from ._panel_frames import (
     first_steps,
     hours,
@@ -382,6 +383,7 @@ class Examples:
     held_out: np.ndarray | None = None  # (n,) bool
     per_step: bool = False
     donors: np.ndarray | None = None  # (n,) rows whose gaps each row also has where it is judged
+    judges: np.ndarray | None = None  # (n,) int, see `read_judges`
 
     @classmethod
     def read(
@@ -392,8 +394,9 @@ class Examples:
         groups: Any = None,
         held_out: Any = None,
         per_step: bool = False,
+        trusted: Any = None,
     ) -> Examples:
-        """Check weights, groups and held_out, and leave out rows of weight 0."""
+        """Check weights, groups, held_out and trusted, and leave out rows of weight 0."""
         n_rows = inputs.n_rows
         weight = read_weights(sample_weight, n_rows)
         weight = weight / weight.max()  # only proportions count: no sum of them overflows
@@ -405,7 +408,11 @@ class Examples:
                 rule = "Rows of one group are never split between training and validation"
                 remedy = "Hold out whole groups, or leave held_out or groups out"
                 raise InputError(f"held_out splits group {str(both[0])!r}{more}", rule, remedy)
-        examples = cls(inputs, target, weight, groups, held_out, per_step)
+        judges = None
+        if trusted is not None:
+            chosen = trusted if isinstance(trusted, str) else as_array(trusted, "trusted")
+            judges = read_judges(chosen, groups, weight)
+        examples = cls(inputs, target, weight, groups, held_out, per_step, judges)
         return examples._rows(np.flatnonzero(weight))
 
     def _rows(self, kept: np.ndarray) -> Examples:
@@ -416,8 +423,9 @@ class Examples:
         if held_out is not None:
             _check_both_parts(held_out, "Give such rows a weight above 0")
         groups = None if self.groups is None else self.groups[kept]
+        judges = None if self.judges is None else self.judges[kept]
         inputs, target, weight = self.inputs.rows(kept), self._target(kept), self.weight[kept]
-        return Examples(inputs, target, weight, groups, held_out, self.per_step)
+        return Examples(inputs, target, weight, groups, held_out, self.per_step, judges)
 
     def _target(self, kept: np.ndarray) -> np.ndarray:
         """The labels of these rows; with `per_step`, those of their steps."""

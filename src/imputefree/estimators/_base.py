@@ -113,7 +113,7 @@ class GILEstimator(Engine, Parameters):
         pace = self._pace(examples, data, train_rows, deadline)
         if pace is not None and not continuing:
             self.predictor_.get_parameter("encoder.weight").data *= pace
-        trainer = self._new_trainer(pace)
+        trainer = self._new_trainer(pace, self._learn_importance(data, examples, train_rows))
         resumed = None
         if checkpoint is not None:
             resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
@@ -177,7 +177,8 @@ class GILEstimator(Engine, Parameters):
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, classes)
         self._trainer = None
-        self.__dict__.pop("policy_", None)  # it learned for other networks
+        for name in ("policy_", "column_importance_"):  # learned for other networks
+            self.__dict__.pop(name, None)
         encoder = self._new_encoder()
         if self.encoder is not None:
             encoder = self.encoder(encoder)
@@ -311,6 +312,12 @@ class GILEstimator(Engine, Parameters):
             averaging=self.weight_averaging,
         )
 
+    def _learn_importance(
+        self, data: TrainingData, examples: Examples, train_rows: Sequence[Tensor]
+    ) -> Policy | None:
+        """The policy to train with, if it is learned beforehand (see `TrustedRows`)."""
+        return None
+
     def _pace(
         self,
         examples: Examples,
@@ -321,12 +328,17 @@ class GILEstimator(Engine, Parameters):
         """How fast each member learns from each input, if not from all alike; (K, 1, D)."""
         return None
 
-    def _new_trainer(self, pace: Tensor | None = None) -> Trainer:
+    def _new_trainer(
+        self,
+        pace: Tensor | None = None,
+        policy: Policy | None = None,
+        predictor: Predictor | None = None,
+    ) -> Trainer:
         """A trainer for the networks; a policy that has learned for them continues."""
         continuing = hasattr(self, "policy_") and vars(self).get("_fitted_policy") == self.policy
         return Trainer(
-            self.predictor_,
-            self.policy_ if continuing else make_policy(self.policy),
+            predictor or self.predictor_,
+            policy or (self.policy_ if continuing else make_policy(self.policy)),
             make_reward(self.reward),
             self._loss(),
             self._settings(),
@@ -371,6 +383,7 @@ class GILEstimator(Engine, Parameters):
         tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
         identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
             "first weights": digest(trainer.predictor.parameters()),
+            "policy": digest([getattr(trainer.policy, "by_input", None)]),
             "device": str(data.values.device),
             "processes": str(current_ranks().size),
         }

@@ -122,14 +122,20 @@ class TableInputs:
     """Reads tables: pandas, polars, arrays, lists of rows."""
 
     def _examples(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, held_out: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any = None,
+        held_out: Any = None,
+        trusted: Any = None,
     ) -> Examples:
         table = read_training_table(X)
         custom = getattr(self, "encoder", None) is not None  # which knows columns only
         if isinstance(table, RowStore) and (custom or getattr(self, "missingness", "") == "ignore"):
             table = table.whole()
         target = read_target(y, table.n_rows, type(self).__name__)
-        return Examples.read(table, target, sample_weight, groups, held_out)
+        return Examples.read(table, target, sample_weight, groups, held_out, trusted=trusted)
 
     def _read(self, X: Any) -> Columns:
         return read_columns(X)

@@ -17,12 +17,13 @@ from ._base import GILEstimator
 from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
+from ._trusted_rows import TrustedRows
 
 FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TableEstimator(TableParameters, TableInputs, FilesInputs, GILEstimator):
+class TableEstimator(TableParameters, TableInputs, FilesInputs, TrustedRows, GILEstimator):
     """What both estimators for tables share."""
 
     encoder_class = TableEncoder
@@ -36,6 +37,7 @@ class TableEstimator(TableParameters, TableInputs, FilesInputs, GILEstimator):
         groups: Any = None,
         held_out: Any = None,
         *,
+        trusted: Any = None,
         checkpoint: Any = None,
     ) -> Self:
         """Train on a table with gaps.
@@ -51,14 +53,21 @@ class TableEstimator(TableParameters, TableInputs, FilesInputs, GILEstimator):
             Rows of one group are never split between training and validation.
         held_out : (n,) bool or None
             True for rows to validate on, instead of folds drawn from all rows.
+        trusted : (n,) bool, row numbers, "other_group" or None
+            For policy="meta": rows known to be like those to predict, where other rows may hold
+            shortcuts. Columns get the importance that lowers the loss on them; see
+            `column_importance_` and `distrusted_columns`. "other_group" trusts no row beforehand:
+            what rows teach is judged by rows of another group of `groups`.
         checkpoint : path or None
             File that keeps the state of training. If the process is killed, the same call with
             the same data and parameters resumes from it, to the same model bit for bit. Removed
             when training is done.
         """
         check_parameters(self)
+        self._check_trusted(trusted)
         with self._all_or_nothing():
-            return self._fit(self._examples(X, y, sample_weight, groups, held_out), checkpoint)
+            examples = self._examples(X, y, sample_weight, groups, held_out, trusted)
+            return self._fit(examples, checkpoint)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         check_parameters(self)
@@ -72,8 +81,12 @@ class TableEstimator(TableParameters, TableInputs, FilesInputs, GILEstimator):
         train_rows: Sequence[Tensor],
         deadline: float | None,
     ) -> Tensor | None:
-        """The root of a column's relevance, relative to that of an average column."""
-        if not self.relevance or examples.inputs.n_rows < FEWEST_ROWS:
+        """The root of a column's relevance, relative to that of an average column.
+
+        Not with trusted rows: to trees that learn from all rows, a shortcut is most relevant.
+        """
+        too_few = examples.inputs.n_rows < FEWEST_ROWS
+        if not self.relevance or too_few or examples.judges is not None:
             return None
         target, classes = data.target.cpu().numpy(), self._loss().classes
         task = FamilyTask(examples, target, classes, [], seed=0, deadline=deadline)
@@ -105,7 +118,8 @@ class GILClassifier(ClassTarget, TableEstimator):
     policy : {"none", "observed", "random", "ddpg", "gate", "meta"} or policy object, default="none"
         Decides the importance. "none" is ordinary training, "observed" lets missing entries teach
         nothing (the paper's GIL-H), "ddpg" is the paper's reinforcement learning (GIL), "meta"
-        learns from the exact gradient of the next loss. See `imputefree.gil`.
+        learns from the exact gradient of the next loss or, with `trusted` in `fit`, of the loss on
+        trusted rows. See `imputefree.gil`.
     reward : {"loss", "contrastive"} or reward object, default="loss"
         Reward of "ddpg"; "contrastive" makes it the paper's GIL-D (classifiers only).
     n_members : int or "auto", default="auto"
@@ -122,7 +136,7 @@ class GILClassifier(ClassTarget, TableEstimator):
     relevance : bool, default=True
         Let a few boosted trees say how much each column matters. What the first layer starts from,
         and the steps it takes, are then larger for columns that matter more. False is the paper's
-        training.
+        training. Without effect in a fit with `trusted` rows.
     dropout : float or "auto", default="auto"
         Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
     placeholder : float or "learned", default=0.0
@@ -209,6 +223,9 @@ class GILClassifier(ClassTarget, TableEstimator):
         The networks.
     policy_ : policy object
         The policy after training.
+    column_importance_ : ndarray of shape (columns, 2)
+        After a fit with `trusted`: the importance of each column's values, and of its being missing
+        (NaN if the networks do not read it).
 
     Examples
     --------

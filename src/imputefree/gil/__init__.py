@@ -30,6 +30,7 @@ from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
 from ._train import Settings, Trainer, denormals_as_zero
 from ._training_data import Batches, TrainingData
+from ._trusted_policy import FixedImportance, TrustedPolicy
 from ._validation import (
     EarlyStopping,
     HeldOut,
@@ -84,6 +85,7 @@ __all__ = [
     "CrossEntropy",
     "Donors",
     "EarlyStopping",
+    "FixedImportance",
     "GatePolicy",
     "HeldOut",
     "Loss",
@@ -103,6 +105,7 @@ __all__ = [
     "Trainer",
     "TrainingData",
     "Transition",
+    "TrustedPolicy",
     "denormals_as_zero",
     "digest",
     "features",

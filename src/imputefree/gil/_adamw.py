@@ -73,6 +73,37 @@ class AdamW:
         for (weight, pace, _), without_step in zip(self.paces, decayed, strict=True):
             weight.data.copy_(torch.lerp(without_step, weight.data, pace))
 
+    def per_gradient(self, weight: nn.Parameter) -> Tensor:
+        """How far a weight moved, per rate, by each unit of the last step's gradient; its shape.
+
+        (1 - β1) / (1 - β1^t) / (√v̂ + ε), times the pace if there is one: the step is this times
+        the gradient, plus what Adam remembers of earlier ones.
+        """
+        (_, square), (beta1, beta2), steps = self._moments_of(weight), BETAS, float(self.steps)
+        scale = square.sqrt().div_((1 - beta2**steps) ** 0.5).add_(EPSILON)
+        scale.reciprocal_().mul_((1 - beta1) / (1 - beta1**steps))
+        for other, pace, _ in self.paces:
+            if other is weight:
+                scale *= pace
+        return scale
+
+    @torch.no_grad()
+    def add_to_step(self, weight: nn.Parameter, gradient: Tensor, rate: float) -> None:
+        """Change the last step as if the gradient of a weight had been larger by `gradient`.
+
+        The square v, by which Adam divides, stays that of the gradient without it.
+        """
+        self._moments_of(weight)[0].add_(gradient, alpha=1 - BETAS[0])
+        weight.data.addcmul_(self.per_gradient(weight), gradient, value=-rate)
+
+    def _moments_of(self, weight: nn.Parameter) -> tuple[Tensor, Tensor]:
+        """Mean and square of the gradients of one parameter."""
+        for (weights, _), (means, squares) in zip(self.groups, self.moments, strict=True):
+            for other, mean, square in zip(weights, means, squares, strict=True):
+                if other is weight:
+                    return mean, square
+        raise ValueError("this optimizer does not have the parameter")
+
     @property
     def _device(self) -> torch.device:
         return self.groups[0][0][0].device

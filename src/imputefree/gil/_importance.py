@@ -63,6 +63,15 @@ class ImportanceTap:
         """Δ_bᵀ M for every row: (..., E, D) -> (..., B, D)."""
         return self.delta @ matrix
 
+    def change(self, importance: Tensor) -> Tensor:
+        """Σ_b Δ_b (x_b ⊙ (a_b - 1))ᵀ, what importance adds to the weight's gradient; (..., E, D).
+
+        importance : (..., B, d), for the first d inputs
+        """
+        width = importance.shape[-1]
+        change = self.delta.mT @ (self.inputs[..., :width] * (importance - 1))
+        return F.pad(change, (0, self.inputs.shape[-1] - width))
+
 
 class _WeightedLinear(torch.autograd.Function):
     @staticmethod

@@ -22,6 +22,7 @@ To make a policy available by name, add it to `POLICIES` in `imputefree.gil`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -161,7 +162,10 @@ class Transition:
     """One training step as the policy experienced it: (s, a, r, s').
 
     reward (K, B) is None unless the policy `wants_reward`. The tap holds what the encoder saw at
-    s (`inputs`, placeholder filled in) and the gradient Δ at its output (`delta`).
+    s (`inputs`, placeholder filled in) and the gradient Δ at its output (`delta`). `judge` tells
+    from row numbers (K, B) how the loss on these rows, with the updated weights W', changes per
+    learning rate and unit of gradient that the step takes: ∂E/∂W' times Adam's scale of the step;
+    (K, E, D).
     """
 
     state: State
@@ -170,6 +174,7 @@ class Transition:
     next_state: State
     tap: ImportanceTap
     learning_rate: float
+    judge: Callable[[Tensor], Tensor] | None = None
 
 
 class Policy:
@@ -179,6 +184,7 @@ class Policy:
     sees_gaps = True  # False: needs to know neither what is missing nor what training hides
     blind = False  # True: decides without features and predictions, which is faster for series
     fixed = False  # True: remembers nothing of a member, so that members may leave when done
+    after_preconditioner = False  # True: importance weights the step, not the gradient Adam scales
     gate_sizes: tuple[int, ...] | None = None  # widths of an input gate, for the ablation only
     network: MemberMlp | None = None  # used by `expected`, if any; kept in model files
 
@@ -186,7 +192,10 @@ class Policy:
         """Called before the first step, and again when training continues on other rows."""
 
     def importance(self, state: State) -> Tensor | None:
-        """a = β(s): (K, B, D) in [0, 1]; None means 1 everywhere. Line 6 of Algorithm 1."""
+        """a = β(s): (K, B, D) in [0, 1]; None means 1 everywhere. Line 6 of Algorithm 1.
+
+        Indicators have importance 1, unless it is (K, B, all inputs).
+        """
         raise NotImplementedError(f"{type(self).__name__} must define importance(state)")
 
     def expected(self, state: State) -> Tensor | None:
@@ -209,7 +218,7 @@ class Policy:
         """The inverse of `state`, called after `start`."""
 
 
-class _FixedPolicy(Policy):
+class FixedPolicy(Policy):
     """Base class of policies that learn nothing."""
 
     blind = fixed = True
@@ -218,7 +227,7 @@ class _FixedPolicy(Policy):
         return {}
 
 
-class NoPolicy(_FixedPolicy):
+class NoPolicy(FixedPolicy):
     """`none`: importance 1 everywhere, ordinary training."""
 
     sees_gaps = False
@@ -227,14 +236,14 @@ class NoPolicy(_FixedPolicy):
         return None
 
 
-class ObservedPolicy(_FixedPolicy):
+class ObservedPolicy(FixedPolicy):
     """`observed`: a = m, the paper's GIL-H. The encoder learns nothing from missing entries."""
 
     def importance(self, state: State) -> Tensor:
         return state.observed.to(state.values.dtype)
 
 
-class RandomPolicy(_FixedPolicy):
+class RandomPolicy(FixedPolicy):
     """`random`: a fair coin per entry. The control that a learned policy has to beat."""
 
     def start(self, task: Task) -> None:

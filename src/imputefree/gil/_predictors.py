@@ -123,7 +123,7 @@ class Predictor(nn.Module):
     placeholder: nn.Parameter | None
     gate: MemberMlp | None
     activation_name: str
-    encoder: Any  # a MemberLinear for tables
+    encoder: Any  # MemberLinear or, for series, MemberRecurrent
     layers: Any  # of MemberLinear
     n_extra = 0  # number of inputs that the inference layers get besides the features
 

@@ -79,6 +79,12 @@ class Trainer:
         pace: Tensor | None = None,
     ) -> None:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
+        if policy.after_preconditioner and type(predictor.make_tap()) is not ImportanceTap:
+            raise ParameterError(
+                f"the policy {type(policy).__name__} has after_preconditioner, and X holds series",
+                "Steps of recurrent networks cannot be weighted after Adam has scaled them",
+                "Choose another policy, or summarise the series into a table",
+            )
         self.settings = settings
         self.team = Team(predictor.members)
         self.generator = self.team.generator(generator)
@@ -213,8 +219,9 @@ class Trainer:
             rate = self._update(step, importance)  # lines 7-8
             reward = self._reward(step) if policy.wants_reward else None  # lines 9-10
             next_step = self._look(task, data, next(batches))  # lines 11-13
-            experience = Transition(step.state, importance, reward, next_step.state, step.tap, rate)
-            learned = policy.learn(experience)  # line 14
+            states = step.state, importance, reward, next_step.state
+            judge = partial(self._judge, data)
+            learned = policy.learn(Transition(*states, step.tap, rate, judge))  # line 14
             yield {"loss": step.loss.detach() / self.team.members, **learned}
             step = next_step  # line 15
 
@@ -288,23 +295,38 @@ class Trainer:
         """Ask the policy, and check its first answer: it may be a custom one."""
         importance = self.policy.importance(state)
         if self.steps == 0 and importance is not None:
-            _check_importance(importance, state.values)
+            _check_importance(importance, state)
         return importance
 
     def _update(self, step: Step, importance: Tensor | None) -> float:
         """Update W_enc by the weighted gradient, all other weights by the ordinary one."""
         settings = self.settings
         rate = settings.learning_rate * settings.decay_rate ** (self.steps / settings.decay_steps)
-        step.tap.importance = importance
+        later = importance if self.policy.after_preconditioner else None
+        step.tap.importance = None if later is not None else importance
         self.optimizer.clear()
         step.loss.backward()
         if not self.team.alone:
             self.team.rows.sum_([p.grad for p in self._weights if p.grad is not None])
         self.optimizer.step(rate)
+        if later is not None:
+            change = step.tap.change(later)
+            self.team.rows.sum_([change])
+            self.optimizer.add_to_step(self.predictor.encoder.weight, change, rate)
         self.steps += 1
         if self.average is not None:
             update_average(self._averages, self._weights, settings.averaging, self.steps)
         return rate
+
+    def _judge(self, data: TrainingData, rows: Tensor) -> Tensor:
+        """See `Transition`: ∂E/∂W on other rows, without dropout, times Adam's scale; (K, E, D)."""
+        batch = data.batch(rows, self.predictor.wants_observed)
+        errors = self.loss.errors(self.predictor.see(batch)[1], data.target[batch.labelled])
+        row_weight = data.weights(batch)
+        errors = errors if row_weight is None else errors * row_weight
+        weight = self.predictor.encoder.weight
+        (gradient,) = torch.autograd.grad(errors.sum() / rows.shape[1], weight)
+        return gradient * self.optimizer.per_gradient(weight)
 
     def _states(self, *progress: Any) -> list[dict[str, Any]]:
         """What all ranks need to resume, by rank."""
@@ -383,11 +405,13 @@ def _check_finite(loss: float, epoch: int) -> None:
         )
 
 
-def _check_importance(importance: Tensor, values: Tensor) -> None:
-    if importance.shape != values.shape or not (0 <= importance.min() <= importance.max() <= 1):
+def _check_importance(importance: Tensor, state: State) -> None:
+    shape = state.values.shape
+    shapes = shape, (*shape[:2], state.task.data.width)
+    if importance.shape not in shapes or not (0 <= importance.min() <= importance.max() <= 1):
         raise ParameterError(
             f"the policy gave an importance of shape {tuple(importance.shape)} between"
             f" {importance.min():.3g} and {importance.max():.3g}",
-            f"It must have the shape of the batch, {tuple(values.shape)}, and lie in [0, 1]",
+            f"It must have the shape of the batch, {tuple(shape)}, and lie in [0, 1]",
             "Fix importance(state) of the policy",
         )

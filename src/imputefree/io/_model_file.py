@@ -31,6 +31,7 @@ RULE = "A model file is what the save method of an imputefree estimator wrote"
 PLAIN = str | int | float | bool | None
 FITTED = ["settings_", "placeholder_", "classes_", "target_mean_", "target_scale_"]
 FITTED += ["n_features_in_", "feature_names_in_", "layout_", "history_", "n_iter_"]
+FITTED += ["column_importance_"]  # of networks trained with trusted rows
 FITTED += ["weights_", "losses_", "out_of_fold_"]  # of a blend
 FITTED += ["about_", "card_"]  # of a model made by the command line, see workflow
 Estimator = TypeVar("Estimator")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ImputeFreeSequenceClassifier,
         ImputeFreeSequenceRegressor,
     )
-    from .inspection import explain_rows
+    from .inspection import MaskConformalClassifier, MaskConformalRegressor, explain_rows
 
 __all__ = [
     "GILClassifier",
@@ -33,6 +33,8 @@ __all__ = [
     "ImputeFreeSequenceRegressor",
     "ImputefreeError",
     "InputError",
+    "MaskConformalClassifier",
+    "MaskConformalRegressor",
     "ModelFileError",
     "Panel",
     "ParameterError",
@@ -45,6 +47,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     homes = {"Panel": "data", "explain_rows": "inspection"}
+    homes |= dict.fromkeys(["MaskConformalClassifier", "MaskConformalRegressor"], "inspection")
     home = homes.get(name, "errors" if name.endswith("Error") else "estimators")
     globals()[name] = value = getattr(import_module(f".{home}", __name__), name)
     return value

@@ -4,12 +4,15 @@ Nothing here is a claim about causes. A removal asks what the *model* would pred
 value, all else unchanged; if two columns carry the same information, both removals may be small.
 """
 
+from ._conformal import MaskConformalClassifier, MaskConformalRegressor
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
 from ._show_explanation import draw, show_all, show_row
 
 __all__ = [
     "Explanation",
+    "MaskConformalClassifier",
+    "MaskConformalRegressor",
     "SeriesExplanation",
     "draw",
     "explain_rows",

@@ -1,0 +1,94 @@
+"""Ranks, intervals and sets of conformal prediction: arithmetic on scores, without any model.
+
+A row is compared with n calibration rows. The answer y belongs to the set unless too many of these
+rows conform better to their own answer than the row would conform to y:
+
+    y is in the set  if and only if  #{k : s_k < s(y)} < rank,   rank = ceil(coverage * (n + 1))
+
+s_k is the score of calibration row k, s(y) that of the row with y, both from the model that did not
+learn from k (Vovk 2015, cross-conformal prediction; with one model: split conformal prediction).
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+ROUNDING = 1e-9  # 0.55 * 100 is 55.00000000000001, whose ceiling would be 56
+MOST_GROUPS = 5
+
+
+def rank_of(coverage: float, n: int) -> int:
+    """Which of n sorted scores bounds the set; n + 1 means that there is no bound.
+
+    >>> rank_of(0.9, 99), rank_of(0.9, 9), rank_of(0.9, 8)
+    (90, 9, 9)
+    """
+    return int(np.ceil(coverage * (n + 1) - ROUNDING))
+
+
+def rows_needed(coverage: float) -> int:
+    """The fewest calibration rows that give a bound.
+
+    >>> rows_needed(0.9), rows_needed(0.99)
+    (9, 99)
+    """
+    return int(np.ceil(coverage / (1 - coverage) - ROUNDING))
+
+
+def interval_ends(predicted: np.ndarray, scores: np.ndarray, rank: int) -> np.ndarray:
+    """Intervals (r, 2) from predictions and absolute residuals; (r, n) each.
+
+    The ends are those of CV+ (Barber, Candès, Ramdas and Tibshirani 2021): the rank-th largest of
+    predicted - score and the rank-th smallest of predicted + score. Every number that the
+    definition above lets in lies between them.
+
+    >>> interval_ends(np.full((1, 3), 10.0), np.array([[1.0, 2.0, 4.0]]), rank=2)
+    array([[ 8., 12.]])
+    """
+    if rank > predicted.shape[1]:
+        return np.tile([-np.inf, np.inf], (len(predicted), 1))
+    low = -np.partition(scores - predicted, rank - 1, axis=1)[:, rank - 1]
+    high = np.partition(scores + predicted, rank - 1, axis=1)[:, rank - 1]
+    return np.column_stack([low, high])
+
+
+def set_members(trial_scores: np.ndarray, scores: np.ndarray, rank: int) -> np.ndarray:
+    """Which classes belong to the set; scores with each class (r, n, C), and (r, n) -> (r, C)."""
+    return (scores[:, :, None] < trial_scores).sum(1) < rank
+
+
+def missing_groups(n_missing: np.ndarray, least: int) -> np.ndarray:
+    """Where groups by how much is missing begin: sorted counts, the first of them 0; (groups,).
+
+    Rows with equally many gaps are in one group. Every group has at least `least` rows and at
+    least a fifth of all, unless there is only one.
+
+    n_missing : (n,) gaps of each calibration row
+
+    >>> missing_groups(np.repeat([0, 1, 2, 7], [50, 60, 5, 40]), least=40)
+    array([0, 1, 2])
+    >>> missing_groups(np.repeat([0, 1, 2], [50, 60, 30]), least=40)
+    array([0, 1])
+    """
+    least = max(least, int(np.ceil(len(n_missing) / MOST_GROUPS)))
+    counts = np.bincount(n_missing)
+    starts, size = [0], 0
+    for count in np.flatnonzero(counts):
+        if size >= least:
+            starts.append(int(count))
+            size = 0
+        size += counts[count]
+    if size < least and len(starts) > 1:
+        starts.pop()
+    return np.array(starts)
+
+
+def warn_of_too_few(n: int, coverage: float, consequence: str) -> None:
+    """Say that there are too few calibration rows for this coverage."""
+    warnings.warn(
+        f"A coverage of {coverage:g} needs at least {rows_needed(coverage)} calibration rows, and"
+        f" there are {n}: {consequence}. Ask for less coverage, or calibrate with more rows.",
+        stacklevel=4,
+    )

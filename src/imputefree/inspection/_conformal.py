@@ -88,8 +88,8 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
             learn from
         y : (n,) answers; for sequence estimators of this package also by id or by column
         groups : (n,) rows of one group are never in two folds; None if rows are independent
-        sample_weight : (n,) passed to the estimator; calibration rows count alike, and those of
-            weight 0 do not count
+        sample_weight : (n,) passed to the estimator, 1 at most; calibration rows count alike, and
+            those of weight 0 do not count
         """
         check_rules(self, RULES)
         if not self._same_kind(self.estimator):
@@ -113,7 +113,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
         rng = private_generator(self.random_state)
         extras: dict[str, Any] = {}
         if sample_weight is not None:
-            extras["sample_weight"] = examples.weight
+            extras["sample_weight"] = self._weights(examples)
         if groups is not None and has_fit_parameter(self.estimator, "groups"):
             extras["groups"] = groups
         folds = self._folds(rng, strata, groups)
@@ -134,6 +134,15 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
         self._names = rows.names
         self._calibrate(models, fold[left_out], rows.take(left_out), codes[left_out])
         return self
+
+    def _weights(self, examples: Examples) -> np.ndarray:
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ParameterError(
+                f"{type(self.estimator).__name__} does not take sample_weight",
+                "Weights are passed to the estimator",
+                "Leave sample_weight out",
+            )
+        return examples.weight
 
     def _calibrate(self, models: list[Any], fold: np.ndarray, rows: ModelRows, codes: Any) -> None:
         asked = FoldModels(models, getattr(self, "classes_", None))
@@ -213,7 +222,7 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
     method : {"mask", "by_missingness", "marginal"}, default="mask"
         "marginal" compares with all calibration rows: right on average over all rows, and too sure
         of rows with many gaps. "by_missingness" compares with calibration rows that have about as
-        many gaps (up to five groups of at least 100 rows). "mask" compares with the rows whose gaps
+        many gaps (groups of at least 100 rows). "mask" compares with the rows whose gaps
         are most alike, and gives both rows of each pair the gaps of both: it also holds for gaps
         that calibration never saw.
     cv : int, splitter or "prefit", default=5

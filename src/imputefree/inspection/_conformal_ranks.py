@@ -16,7 +16,6 @@ import warnings
 import numpy as np
 
 ROUNDING = 1e-9  # 0.55 * 100 is 55.00000000000001, whose ceiling would be 56
-MOST_GROUPS = 5
 
 
 def rank_of(coverage: float, n: int) -> int:
@@ -62,8 +61,8 @@ def set_members(trial_scores: np.ndarray, scores: np.ndarray, rank: int) -> np.n
 def missing_groups(n_missing: np.ndarray, least: int) -> np.ndarray:
     """Where groups by how much is missing begin: sorted counts, the first of them 0; (groups,).
 
-    Rows with equally many gaps are in one group. Every group has at least `least` rows and at
-    least a fifth of all, unless there is only one.
+    Rows with equally many gaps are in one group. Every group has at least `least` rows, unless
+    there is only one.
 
     n_missing : (n,) gaps of each calibration row
 
@@ -72,7 +71,6 @@ def missing_groups(n_missing: np.ndarray, least: int) -> np.ndarray:
     >>> missing_groups(np.repeat([0, 1, 2], [50, 60, 30]), least=40)
     array([0, 1])
     """
-    least = max(least, int(np.ceil(len(n_missing) / MOST_GROUPS)))
     counts = np.bincount(n_missing)
     starts, size = [0], 0
     for count in np.flatnonzero(counts):

@@ -70,10 +70,12 @@ class ModelRows:
         """The same rows with exactly these columns, found by name, in that order."""
         if self.names == names:
             return self
+        named = hasattr(self.X, "columns")
         lacking = [name for name in names if name not in self.names]
-        if lacking or not hasattr(self.X, "columns"):
+        if lacking or not named:
+            size = f"X has {counted(len(self.names), 'column')}"
             raise InputError(
-                listed(("X lacks the columns", lacking)) or f"X has {len(self.names)} columns",
+                listed(("X lacks the columns", lacking)) if named else size,
                 f"The model learned from {counted(len(names), 'column')}",
                 "Pass rows with the columns of training",
             )

@@ -64,21 +64,21 @@ def with_gaps(x, mask):
     return np.where(mask, x, np.nan)
 
 
-def chosen(method, x, X, alike):
+def chosen(method, x, X):
     """Numbers of the calibration rows that row x is compared with."""
     gaps = np.isnan(X).sum(1)
     if method == "mask":
-        differ = (np.isnan(X) != np.isnan(x)).sum(1)
-        return sorted(range(len(X)), key=lambda k: (differ[k], alike[k]))[:25]
+        lost, hidden = (np.isnan(X) & ~np.isnan(x)).sum(1), (~np.isnan(X) & np.isnan(x)).sum(1)
+        return sorted(range(len(X)), key=lambda k: (lost[k], hidden[k], k))[:25]
     if method == "by_missingness":
         # These data: at least 100 rows are needed for a group, so that there is only one.
         assert len(gaps) < 200
     return list(range(len(X)))
 
 
-def brute_force(model, method, X_cal, y_cal, models, x, candidates, score):
+def brute_force(method, X_cal, y_cal, models, asked, x, candidates, score):
     """The definition, pair by pair: which candidates belong to the set of one row."""
-    order = chosen(method, x, X_cal, np.arange(len(X_cal)))
+    order = chosen(method, x, X_cal)
     needed = 0.8 * (len(order) + 1)
     members = []
     for candidate in candidates:
@@ -88,29 +88,33 @@ def brute_force(model, method, X_cal, y_cal, models, x, candidates, score):
             if method == "mask":
                 both = ~np.isnan(x) & ~np.isnan(X_cal[k])
                 ours, theirs = with_gaps(x, both), with_gaps(X_cal[k], both)
-            better += score(models[k], theirs, y_cal[k]) < score(models[k], ours, candidate)
+            better += score(models[k], theirs, y_cal[k]) < score(asked[k], ours, candidate)
         members.append(better < needed)
     return members
 
 
 def calibration(model, X, y, folds):
-    """Calibration rows in the order that the model drew, their answers and their models."""
+    """Calibration rows in the order that the model drew, their answers, the model that did not
+    learn from each, and the model that is asked where a row is compared with it."""
     rng = np.random.default_rng(
         np.random.RandomState(model.random_state).randint(np.iinfo(np.int32).max)
     )
     left_out = rng.permutation(np.concatenate([test for _, test in folds]))
     fitted = [clone(model.estimator).fit(X[train], y[train]) for train, _ in folds]
     owner = {row: fitted[f] for f, (_, test) in enumerate(folds) for row in test}
-    return X[left_out], y[left_out], [owner[row] for row in left_out]
+    unseen = [owner[row] for row in left_out]
+    final = clone(model.estimator).fit(X, y)
+    return X[left_out], y[left_out], unseen, unseen if model.plus else [final] * len(unseen)
 
 
+@pytest.mark.parametrize("plus", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_sets_are_those_of_the_definition(method):
+def test_sets_are_those_of_the_definition(method, plus):
     X, y = made()
     labels = np.array(["a", "b", "c"])[np.clip(np.digitize(y, [-0.5, 0.5]), 0, 2)]
     cv = KFold(3)
     model = MaskConformalClassifier(
-        Votes(), method=method, cv=cv, max_calibration=25, random_state=4
+        Votes(), method=method, cv=cv, plus=plus, max_calibration=25, random_state=4
     ).fit(X, labels)
     parts = calibration(model, X, labels, list(cv.split(X)))
 
@@ -119,30 +123,31 @@ def test_sets_are_those_of_the_definition(method):
 
     X_new, _ = made(20, seed=1)
     sets = model.predict_set(X_new, coverage=0.8, allow_empty=True)
-    expected = [brute_force(model, method, *parts, x, model.classes_, score) for x in X_new]
+    expected = [brute_force(method, *parts, x, model.classes_, score) for x in X_new]
     assert sets.tolist() == expected
     assert 0 < sets.mean() < 1
 
 
+@pytest.mark.parametrize("plus", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_intervals_are_the_ends_of_cv_plus(method):
+def test_intervals_are_those_of_the_definition(method, plus):
     X, y = made()
     cv = KFold(3)
     model = MaskConformalRegressor(
-        Means(), method=method, cv=cv, max_calibration=25, random_state=4
+        Means(), method=method, cv=cv, plus=plus, max_calibration=25, random_state=4
     ).fit(X, y)
-    X_cal, y_cal, models = calibration(model, X, y, list(cv.split(X)))
+    parts = X_cal, y_cal, models, asked = calibration(model, X, y, list(cv.split(X)))
     X_new, _ = made(20, seed=1)
     ends = model.predict_interval(X_new, coverage=0.8)
     for x, (low, high) in zip(X_new, ends, strict=True):
-        order = chosen(method, x, X_cal, np.arange(len(X_cal)))
+        order = chosen(method, x, X_cal)
         lows, highs = [], []
         for k in order:
             both = ~np.isnan(x) & ~np.isnan(X_cal[k]) if method == "mask" else True
             theirs = np.where(both, X_cal[k], np.nan)
             ours = np.where(both, x, np.nan)
             residual = abs(y_cal[k] - models[k].predict(theirs[None])[0])
-            center = models[k].predict(ours[None])[0]
+            center = asked[k].predict(ours[None])[0]
             lows.append(center - residual)
             highs.append(center + residual)
         rank = int(np.ceil(0.8 * (len(order) + 1) - 1e-9))
@@ -154,7 +159,7 @@ def test_intervals_are_the_ends_of_cv_plus(method):
             return abs(number - fitted.predict(row[None])[0])
 
         outside = [low - 1e-6, high + 1e-6]
-        assert brute_force(model, method, X_cal, y_cal, models, x, outside, score) == [False, False]
+        assert brute_force(method, *parts, x, outside, score) == [False, False]
 
 
 def test_by_missingness_compares_rows_with_about_as_many_gaps():
@@ -244,7 +249,7 @@ def test_groups_are_never_split_and_reach_the_estimator():
     for cv in (4, GroupKFold(4)):
         model = MaskConformalRegressor(Means(), cv=cv, random_state=0).fit(X, y, groups=groups)
         calibration = model.calibration_
-        for k, fitted in enumerate(calibration.models.models):
+        for k, fitted in enumerate(calibration.models.models[:-1]):
             rows = calibration.rows.X[calibration.fold == k, 2].astype(int)
             held = set(groups[rows].astype(str))
             assert held

@@ -1,9 +1,11 @@
 """What rows are compared with: calibration rows, as they are or with the same gaps as well.
 
 `GroupCalibration` compares with scores that were computed once. `MaskCalibration` gives each pair
-of a row and a calibration row the gaps of both, and asks the model that did not learn from the
-latter about the two: the missing data augmentation of Zaffran, Dieuleveut, Josse and Romano (2023;
-2024, CP-MDA-Nested*), here for the models of several folds.
+of a row and a calibration row the gaps of both: the missing data augmentation of Zaffran,
+Dieuleveut, Josse and Romano (2023; 2024, CP-MDA-Nested*).
+
+Each calibration row is scored by the model that did not learn from it. The row it is compared with
+is asked of the same model (CV+), or always of the final one that learned from everything.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ class Comparison(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class FoldModels:
     """Fitted models that answer alike: probabilities of the same classes, or numbers.
+
+    models : those of the folds, and the final one
 
     classes : (C,) sorted labels; None for regression
     """
@@ -66,18 +70,19 @@ class FoldModels:
 class GroupCalibration:
     """Scores of n calibration rows, and how many gaps each has.
 
+    asked : (n,) number of the model that is asked where a row is compared with each
     by_missingness : compare only rows with about as many gaps
     """
 
     models: FoldModels
-    fold: np.ndarray
+    asked: np.ndarray
     scores: np.ndarray
     n_missing: np.ndarray
     by_missingness: bool = False
 
     def compare(self, rows: ModelRows, coverage: float) -> Iterator[Comparison]:
         """Compare with all calibration rows, or with those of the same group."""
-        folds = np.arange(len(self.models.models))
+        folds, place = np.unique(self.asked, return_inverse=True)
         predicted = np.stack([self.models.predict(np.full(len(rows), k), rows) for k in folds])
         starts = np.zeros(1, dtype=int)
         if self.by_missingness:
@@ -90,20 +95,23 @@ class GroupCalibration:
             size = len(members) * max(1, np.size(predicted[0, 0]))
             for part in _parts(numbers, MOST_NUMBERS // max(1, size)):
                 scores = np.broadcast_to(self.scores[members], (len(part), len(members)))
-                compared = predicted[self.fold[members][None], part[:, None]]
+                compared = predicted[place[members][None], part[:, None]]
                 yield Comparison(part, scores, compared)
 
 
 @dataclass(frozen=True, eq=False)
 class MaskCalibration:
-    """Calibration rows and their answers; a row is compared with those whose gaps are most alike.
+    """Calibration rows and their answers; a row is compared with those that fit its gaps best.
 
+    fold : (n,) number of the model that did not learn from each
+    asked : (n,) as for `GroupCalibration`
     target : (n,) class codes, or numbers
     most : calibration rows that a row is compared with, unless its coverage needs more
     """
 
     models: FoldModels
     fold: np.ndarray
+    asked: np.ndarray
     rows: ModelRows
     target: np.ndarray
     most: int
@@ -125,7 +133,7 @@ class MaskCalibration:
         known = dict(self.remembered)
         new = [i for i, key in enumerate(keys) if key not in known]
         if new:
-            alike = most_alike(masks[new], self.rows.observed, n)
+            alike = best_fitting(masks[new], self.rows.observed, n)
             kept = masks[new][:, None] & self.rows.observed[alike]
             first, inverse = _distinct(kept.reshape(alike.size, -1), alike.ravel())
             asked = alike.ravel()[first]
@@ -148,35 +156,38 @@ class MaskCalibration:
         """What is said of each row with the gaps of each of its calibration rows; (r, n[, C]).
 
         masks (u, d) and alike (u, n) are of distinct masks, `place` (r,) says which is a row's.
-        Each row is predicted once for each distinct pair of a fold and a mask.
+        Each row is predicted once for each distinct pair of a model and a mask.
         """
         kept = (masks[:, None] & self.rows.observed[alike]).reshape(alike.size, -1)
-        owner, fold = np.repeat(np.arange(len(masks)), alike.shape[1]), self.fold[alike].ravel()
-        first, inverse = _distinct(kept, fold, owner)  # sorted by owner
+        owner, asked = np.repeat(np.arange(len(masks)), alike.shape[1]), self.asked[alike].ravel()
+        first, inverse = _distinct(kept, asked, owner)  # sorted by owner
         counts = np.bincount(owner[first], minlength=len(masks))
         begin = np.cumsum(counts) - counts  # of the distinct pairs of a mask
         each = counts[place]  # predictions of each row
         at = np.cumsum(each) - each
         row = np.repeat(np.arange(len(rows)), each)
         pair = first[np.arange(each.sum()) + (begin[place] - at)[row]]
-        predicted = self.models.predict(fold[pair], rows.take(row).hidden(kept[pair]))
+        predicted = self.models.predict(asked[pair], rows.take(row).hidden(kept[pair]))
         return predicted[inverse.reshape(alike.shape)[place] + (at - begin[place])[:, None]]
 
 
-def most_alike(masks: np.ndarray, observed: np.ndarray, n: int) -> np.ndarray:
-    """The n calibration rows whose gaps differ least from those of each mask; (u, n).
+def best_fitting(masks: np.ndarray, observed: np.ndarray, n: int) -> np.ndarray:
+    """The n calibration rows that fit the gaps of each mask best; (u, n).
 
-    They are chosen by gaps alone, never by values, which keeps the comparison fair. The first of
-    equally similar rows are taken.
+    First come those that would give the row the fewest further gaps, and of these those that would
+    get the fewest. They are chosen by gaps alone, never by values, which keeps the comparison fair.
+    The first of rows that fit equally well are taken.
 
     masks : (u, d), observed : (N, d)
 
-    >>> most_alike(np.array([[True, False]]), np.array([[False, True], [True, True]]), 1)
+    >>> best_fitting(np.array([[True, False]]), np.array([[False, True], [True, True]]), 1)
     array([[1]])
     """
     left, right = masks.astype(np.float32), observed.astype(np.float32)
-    differ = left.sum(1)[:, None] + right.sum(1) - 2 * (left @ right.T)
-    return np.argsort(differ.astype(np.int32), axis=1, kind="stable")[:, :n]
+    both = left @ right.T
+    lost, hidden = left.sum(1)[:, None] - both, right.sum(1) - both
+    order = lost * (masks.shape[1] + 1) + hidden
+    return np.argsort(order.astype(np.int32), axis=1, kind="stable")[:, :n]
 
 
 def _distinct(kept: np.ndarray, *numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -316,7 +316,7 @@ def test_results_do_not_depend_on_batches_nor_on_the_cache(monkeypatch):
     assert np.array_equal(ends, model.predict_interval(X_new))
     assert np.array_equal(ends[::-1], model.predict_interval(X_new[::-1]))
     model.calibration_.remembered.clear()
-    monkeypatch.setattr("imputefree.inspection._calibration.MOST_PAIRS", 70)
+    monkeypatch.setattr("imputefree.inspection._calibration.MOST_CELLS", 200)
     monkeypatch.setattr("imputefree.inspection._calibration.MOST_MASKS", 2)
     assert np.array_equal(ends, model.predict_interval(X_new))
     assert len(model.calibration_.remembered) <= 2

@@ -7,17 +7,21 @@ value, all else unchanged; if two columns carry the same information, both remov
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
+from ._model_rows import ModelRows, predict_rows, read_rows
 from ._show_explanation import draw, show_all, show_row
 
 __all__ = [
     "Explanation",
     "MaskConformalClassifier",
     "MaskConformalRegressor",
+    "ModelRows",
     "SeriesExplanation",
     "draw",
     "explain_rows",
     "input_values",
     "plain",
+    "predict_rows",
+    "read_rows",
     "show_all",
     "show_row",
 ]

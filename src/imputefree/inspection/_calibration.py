@@ -20,7 +20,7 @@ from ._conformal_ranks import missing_groups, rows_needed
 from ._model_rows import ModelRows, predict_rows
 
 MOST_NUMBERS = 2**21  # of comparisons in memory at once
-MOST_PAIRS = 2**15  # of rows and calibration rows that are predicted at once
+MOST_CELLS = 2**22  # of rows that are predicted at once
 MOST_MASKS = 1000  # whose calibration scores are remembered
 LEAST_GROUP = 100  # rows of a group by how much is missing
 
@@ -121,7 +121,8 @@ class MaskCalibration:
         """Compare with calibration rows that get the gaps of each row, and it gets theirs."""
         n = min(max(self.most, rows_needed(coverage)), len(self.rows))
         masks, mask_of = np.unique(rows.observed, axis=0, return_inverse=True)
-        for part in _parts(np.argsort(mask_of, kind="stable"), MOST_PAIRS // n):
+        at_once = int(MOST_CELLS // (n * rows.cells_per_row))
+        for part in _parts(np.argsort(mask_of, kind="stable"), at_once):
             mine, place = np.unique(mask_of[part], return_inverse=True)
             alike, scores = self._calibrated(masks[mine], n)
             predicted = self._predict(rows.take(part), masks[mine], place, alike)

@@ -48,6 +48,12 @@ class ModelRows:
         """How many rows, or series."""
         return len(self)
 
+    @property
+    def cells_per_row(self) -> float:
+        """Entries of a row, or of a series on average."""
+        steps = len(self.X.times) / len(self) if isinstance(self.X, Panel) else 1.0
+        return steps * len(self.names)
+
     def take(self, rows: Any) -> ModelRows:
         """These rows, in that order; a mask, or numbers that may repeat."""
         rows = np.arange(len(self))[rows]

@@ -194,7 +194,6 @@ def carry_out(name: str, base: str, split: int, most: int) -> dict[str, Any]:
         "figures": figures,
         "seconds": seconds,
         "cpu_seconds": round(time.process_time() - begun, 1),
-        "commit": commit(),
     }
 
 
@@ -284,6 +283,7 @@ def main() -> int:
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    code = commit()
     runs = json.loads(options.json.read_text())["runs"] if options.json.exists() else []
     done = {(run["task"], run["base"], run["split"]) for run in runs}
     plan = [
@@ -299,7 +299,7 @@ def main() -> int:
             continue
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            runs.append(carry_out(*key, options.rows))
+            runs.append({**carry_out(*key, options.rows), "commit": code})
         write(options.json, "torch scikit-learn lightgbm numpy", runs=runs)
         print(*key, runs[-1]["cpu_seconds"], "CPU-seconds", flush=True)
     tables = pooled(runs)

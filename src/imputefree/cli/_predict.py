@@ -29,10 +29,22 @@ from ._options import (
 @data_argument
 @option("--output", "-o", default="-", help="A .csv, .csv.gz or .parquet file; - is stdout.")
 @option("--keep", multiple=True, help="Columns of DATA to copy, separated by commas.")
+@option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Add an interval, or a set of classes, that holds the truth this often, such as 0.9.",
+)
 @on_error_option
 @in_memory_option
 def predict_command(
-    model: Path, data: Path, output: str, keep: tuple[str, ...], on_error: str, in_memory: bool
+    model: Path,
+    data: Path,
+    output: str,
+    keep: tuple[str, ...],
+    coverage: float | None,
+    on_error: str,
+    in_memory: bool,
 ) -> None:
     """Predict every row, or series, of a file of any size, in order.
 
@@ -40,6 +52,8 @@ def predict_command(
     first. Columns are found by name; columns unknown to the model are ignored. Empty cells are
     missing, as are words such as NA among numbers and categories that training never saw. For
     series, --keep copies the first known value.
+
+    With --coverage also `low` and `high`, or `set`: its classes, separated by |.
     """
     if output != "-":
         refuse_overwriting(Path(output), (model, data), ParameterError)
@@ -50,7 +64,9 @@ def predict_command(
     try:
         with table_output(output) as write, byte_progress(True, data.name) as progress:
             skip = on_error == "skip"
-            written, notes = predict_file(estimator, data, write, keep, skip, in_memory, progress)
+            written, notes = predict_file(
+                estimator, data, write, keep, skip, in_memory, progress, coverage
+            )
     except BrokenPipeError:
         # The reader of stdout has enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

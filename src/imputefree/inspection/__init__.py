@@ -7,10 +7,12 @@ value, all else unchanged; if two columns carry the same information, both remov
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
+from ._kept_calibration import USUAL_COVERAGE, keep_rows, keep_scores, restore_conformal
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._show_explanation import draw, show_all, show_row
 
 __all__ = [
+    "USUAL_COVERAGE",
     "Explanation",
     "MaskConformalClassifier",
     "MaskConformalRegressor",
@@ -19,9 +21,12 @@ __all__ = [
     "draw",
     "explain_rows",
     "input_values",
+    "keep_rows",
+    "keep_scores",
     "plain",
     "predict_rows",
     "read_rows",
+    "restore_conformal",
     "show_all",
     "show_row",
 ]

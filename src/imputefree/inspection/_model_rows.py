@@ -115,7 +115,7 @@ def read_rows(X: Any, model: Any = None, beside: dict[str, Any] | None = None) -
             X = unfitted_panel(model, X, beside)
     elif isinstance(model, Engine) and not isinstance(X, Panel):
         X = read_columns(X)
-    elif _is_cube(X):
+    elif not isinstance(X, Columns) and _is_cube(X):
         X = read_panel(X)
     if isinstance(X, Columns):
         return ModelRows(X, X.names, X.observed)

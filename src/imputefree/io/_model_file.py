@@ -32,7 +32,7 @@ PLAIN = str | int | float | bool | None
 FITTED = ["settings_", "placeholder_", "classes_", "target_mean_", "target_scale_"]
 FITTED += ["n_features_in_", "feature_names_in_", "layout_", "history_", "n_iter_"]
 FITTED += ["weights_", "losses_", "out_of_fold_"]  # of a blend
-FITTED += ["about_", "card_"]  # of a model made by the command line, see workflow
+FITTED += ["about_", "card_", "conformal_"]  # of a model made by the command line, see workflow
 Estimator = TypeVar("Estimator")
 
 

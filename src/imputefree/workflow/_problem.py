@@ -35,6 +35,7 @@ class Request:
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
     quick : one split, and trees alone or few epochs
+    intervals : what `predict --coverage` will need: "by_missingness" or "mask"
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
     "imputefree fit data.csv --target died --drop 'a b' -o m.imputefree"
@@ -60,6 +61,7 @@ class Request:
     max_iter: int | None = None
     members: int | None = None
     quick: bool = False
+    intervals: str = "by_missingness"
     seed: int = 0
 
     def __post_init__(self) -> None:

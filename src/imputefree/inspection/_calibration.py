@@ -23,13 +23,16 @@ MOST_NUMBERS = 2**21  # of comparisons in memory at once
 MOST_CELLS = 2**22  # of rows that are predicted at once
 MOST_MASKS = 1000  # whose calibration scores are remembered
 LEAST_GROUP = 100  # rows of a group by how much is missing
+LEAST_ALIKE = 40  # rows that a row is compared with
+SPARE = 5.0  # of them beyond the bound on average: more would be smoother, and of other gaps
 
 
 class Comparison(NamedTuple):
     """Some rows, and what the models say where they are compared with n calibration rows."""
 
     rows: np.ndarray  # (r,) their numbers
-    scores: np.ndarray  # (r, n) of the calibration rows
+    scores: np.ndarray  # (r, n) of the calibration rows; infinite where there are fewer
+    counts: np.ndarray  # (r,) how many there are
     predicted: np.ndarray  # (r, n) numbers or (r, n, classes) probabilities of the rows
 
 
@@ -96,7 +99,7 @@ class GroupCalibration:
             for part in _parts(numbers, MOST_NUMBERS // max(1, size)):
                 scores = np.broadcast_to(self.scores[members], (len(part), len(members)))
                 compared = predicted[place[members][None], part[:, None]]
-                yield Comparison(part, scores, compared)
+                yield Comparison(part, scores, np.full(len(part), len(members)), compared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ class MaskCalibration:
     fold : (n,) number of the model that did not learn from each
     asked : (n,) as for `GroupCalibration`
     target : (n,) class codes, or numbers
-    most : calibration rows that a row is compared with, unless its coverage needs more
+    most : calibration rows that a row is compared with at most, unless its coverage needs more
     """
 
     models: FoldModels
@@ -119,37 +122,40 @@ class MaskCalibration:
 
     def compare(self, rows: ModelRows, coverage: float) -> Iterator[Comparison]:
         """Compare with calibration rows that get the gaps of each row, and it gets theirs."""
-        n = min(max(self.most, rows_needed(coverage)), len(self.rows))
+        least = min(max(LEAST_ALIKE, int(np.ceil(SPARE / (1 - coverage)))), len(self.rows))
+        most = min(max(self.most, least), len(self.rows))
         masks, mask_of = np.unique(rows.observed, axis=0, return_inverse=True)
-        at_once = int(MOST_CELLS // (n * rows.cells_per_row))
+        at_once = int(MOST_CELLS // (most * rows.cells_per_row))
         for part in _parts(np.argsort(mask_of, kind="stable"), at_once):
             mine, place = np.unique(mask_of[part], return_inverse=True)
-            alike, scores = self._calibrated(masks[mine], n)
+            alike, scores = self._calibrated(masks[mine], least, most)
             predicted = self._predict(rows.take(part), masks[mine], place, alike)
-            yield Comparison(part, scores[place], predicted)
+            counts = np.isfinite(scores).sum(1)
+            yield Comparison(part, scores[place], counts[place], predicted)
 
-    def _calibrated(self, masks: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Calibration rows for each mask, and their scores with its gaps; (u, n) each."""
-        keys = [(n, mask.tobytes()) for mask in masks]
+    def _calibrated(
+        self, masks: np.ndarray, least: int, most: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Calibration rows for each mask, and their scores with its gaps; (u, most) each."""
+        keys = [(least, most, mask.tobytes()) for mask in masks]
         known = dict(self.remembered)
         new = [i for i, key in enumerate(keys) if key not in known]
         if new:
-            alike = best_fitting(masks[new], self.rows.observed, n)
-            kept = masks[new][:, None] & self.rows.observed[alike]
-            first, inverse = _distinct(kept.reshape(alike.size, -1), alike.ravel())
+            alike, used = best_fitting(masks[new], self.rows.observed, least, most)
+            kept = (masks[new][:, None] & self.rows.observed[alike]).reshape(alike.size, -1)
+            first, inverse = _distinct(kept, alike.ravel())
             asked = alike.ravel()[first]
-            given = self.rows.take(asked).hidden(kept.reshape(alike.size, -1)[first])
-            predicted = self.models.predict(self.fold[asked], given)
+            hidden = self.rows.take(asked).hidden(kept[first])
+            predicted = self.models.predict(self.fold[asked], hidden)
             scores = self.models.score(predicted, self.target[asked])[inverse].reshape(alike.shape)
-            fresh = {
-                keys[i]: pair for i, pair in zip(new, zip(alike, scores, strict=True), strict=True)
-            }
+            pairs = zip(alike, np.where(used, scores, np.inf), strict=True)
+            fresh = dict(zip([keys[i] for i in new], pairs, strict=True))
             if len(self.remembered) + len(fresh) > MOST_MASKS:
                 self.remembered.clear()
             self.remembered.update(fresh)
             known |= fresh
-        pairs = [known[key] for key in keys]
-        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+        alike, scores = zip(*(known[key] for key in keys), strict=True)
+        return np.stack(alike), np.stack(scores)
 
     def _predict(
         self, rows: ModelRows, masks: np.ndarray, place: np.ndarray, alike: np.ndarray
@@ -172,23 +178,30 @@ class MaskCalibration:
         return predicted[inverse.reshape(alike.shape)[place] + (at - begin[place])[:, None]]
 
 
-def best_fitting(masks: np.ndarray, observed: np.ndarray, n: int) -> np.ndarray:
-    """The n calibration rows that fit the gaps of each mask best; (u, n).
+def best_fitting(
+    masks: np.ndarray, observed: np.ndarray, least: int, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Calibration rows that fit the gaps of each mask, (u, most), and which of them are used.
 
-    First come those that would give the row the fewest further gaps, and of these those that would
-    get the fewest. They are chosen by gaps alone, never by values, which keeps the comparison fair.
-    The first of rows that fit equally well are taken.
+    Those that give the row no further gaps are used, up to `most`; if there are fewer than `least`,
+    so are those that give it the fewest. Among equals, those come first that get the fewest gaps
+    themselves, and then in their order. Rows are chosen by gaps alone, never by values, which keeps
+    the comparison fair. Places that are not used repeat the first row.
 
     masks : (u, d), observed : (N, d)
 
-    >>> best_fitting(np.array([[True, False]]), np.array([[False, True], [True, True]]), 1)
-    array([[1]])
+    >>> observed = np.array([[False, True], [True, True], [True, False]])
+    >>> rows, used = best_fitting(np.array([[True, False]]), observed, 1, 3)
+    >>> rows[used]
+    array([2, 1])
     """
     left, right = masks.astype(np.float32), observed.astype(np.float32)
     both = left @ right.T
     lost, hidden = left.sum(1)[:, None] - both, right.sum(1) - both
-    order = lost * (masks.shape[1] + 1) + hidden
-    return np.argsort(order.astype(np.int32), axis=1, kind="stable")[:, :n]
+    order = (lost * (masks.shape[1] + 1) + hidden).astype(np.int32)
+    rows = np.argsort(order, axis=1, kind="stable")[:, :most]
+    used = np.arange(most) < np.maximum((lost == 0).sum(1), least)[:, None]
+    return np.where(used, rows, rows[:, :1]), used
 
 
 def _distinct(kept: np.ndarray, *numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -39,7 +39,13 @@ from ..data import (
 )
 from ..errors import InputError, ParameterError
 from ._calibration import Comparison, FoldModels, GroupCalibration, MaskCalibration
-from ._conformal_ranks import interval_ends, rank_of, set_members, warn_of_too_few
+from ._conformal_ranks import (
+    interval_ends,
+    ranks_of,
+    rows_needed,
+    set_members,
+    warn_of_too_few,
+)
 from ._model_rows import ModelRows, predict_rows, read_rows
 
 PREFIT = "prefit"
@@ -192,16 +198,14 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
 
     def _compare(
         self, rows: ModelRows, coverage: float, consequence: str
-    ) -> Iterator[tuple[Comparison, int]]:
-        """The comparisons for some rows at a time, and the rank that bounds the answer."""
+    ) -> Iterator[tuple[Comparison, np.ndarray]]:
+        """The comparisons for some rows at a time, and the ranks that bound the answers."""
         check_value("coverage", coverage, COVERAGE)
         fewest = np.inf
         for comparison in self.calibration_.compare(rows, coverage):
-            n = comparison.scores.shape[1]
-            rank = rank_of(coverage, n)
-            fewest = min(fewest, n if rank > n else np.inf)
-            yield comparison, rank
-        if np.isfinite(fewest):
+            fewest = min(fewest, comparison.counts.min())
+            yield comparison, ranks_of(coverage, comparison.counts)
+        if fewest < rows_needed(coverage):
             warn_of_too_few(int(fewest), coverage, consequence)
 
     def __sklearn_tags__(self) -> Any:
@@ -239,8 +243,9 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
         learned from everything. Then coverage is at least 2 * coverage - 1 whatever the model, and
         above the chosen one where models of folds disagree; sets are larger, and rows cost more.
     max_calibration : int, default=200
-        For "mask": rows that a row is compared with; more if `coverage` needs more. It bounds the
-        cost: a row costs at most twice as many predictions, fewer where rows share their gaps.
+        For "mask": rows that a row is compared with at most, unless `coverage` needs more. It
+        bounds the cost: a row costs at most twice as many predictions, fewer where rows share
+        their gaps.
     random_state : int, RandomState or None, default=None
         For the folds and for the order of calibration rows.
 
@@ -305,8 +310,8 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
         """
         rows = self._read(X)
         members = np.zeros((len(rows), len(self.classes_)), dtype=bool)
-        for part, rank in self._compare(rows, coverage, "sets hold all classes"):
-            members[part.rows] = set_members(1.0 - part.predicted, part.scores, rank)
+        for part, ranks in self._compare(rows, coverage, "sets hold all classes"):
+            members[part.rows] = set_members(1.0 - part.predicted, part.scores, ranks)
         empty = np.flatnonzero(~members.any(1))
         if len(empty) and not allow_empty:
             probability = predict_rows(self.estimator_, rows.take(empty))
@@ -357,8 +362,8 @@ class MaskConformalRegressor(RegressorMixin, MaskConformal):
         """
         rows = self._read(X)
         ends = np.empty((len(rows), 2))
-        for part, rank in self._compare(rows, coverage, "intervals are infinite"):
-            ends[part.rows] = interval_ends(part.predicted, part.scores, rank)
+        for part, ranks in self._compare(rows, coverage, "intervals are infinite"):
+            ends[part.rows] = interval_ends(part.predicted, part.scores, ranks)
         return ends
 
 

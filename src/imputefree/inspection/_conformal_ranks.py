@@ -36,26 +36,40 @@ def rows_needed(coverage: float) -> int:
     return int(np.ceil(coverage / (1 - coverage) - ROUNDING))
 
 
-def interval_ends(predicted: np.ndarray, scores: np.ndarray, rank: int) -> np.ndarray:
-    """Intervals (r, 2) from predictions and absolute residuals; (r, n) each.
+def ranks_of(coverage: float, counts: np.ndarray) -> np.ndarray:
+    """`rank_of` for several rows at once; counts (r,)."""
+    return np.ceil(coverage * (counts + 1) - ROUNDING).astype(int)
+
+
+def interval_ends(predicted: np.ndarray, scores: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Intervals (r, 2) from predictions and absolute residuals, (r, n) each, and ranks (r,).
 
     The ends are those of CV+ (Barber, Candès, Ramdas and Tibshirani 2021): the rank-th largest of
     predicted - score and the rank-th smallest of predicted + score. Every number that the
     definition above lets in lies between them.
 
-    >>> interval_ends(np.full((1, 3), 10.0), np.array([[1.0, 2.0, 4.0]]), rank=2)
-    array([[ 8., 12.]])
+    >>> scores = np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0]])
+    >>> interval_ends(np.full((2, 3), 10.0), scores, np.array([2, 4]))
+    array([[  8.,  12.],
+           [-inf,  inf]])
     """
-    if rank > predicted.shape[1]:
-        return np.tile([-np.inf, np.inf], (len(predicted), 1))
-    low = -np.partition(scores - predicted, rank - 1, axis=1)[:, rank - 1]
-    high = np.partition(scores + predicted, rank - 1, axis=1)[:, rank - 1]
-    return np.column_stack([low, high])
+    return np.column_stack(
+        [-_ranked(scores - predicted, ranks), _ranked(scores + predicted, ranks)]
+    )
 
 
-def set_members(trial_scores: np.ndarray, scores: np.ndarray, rank: int) -> np.ndarray:
+def _ranked(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """The rank-th smallest of each row, infinite if there are fewer; (r, n), (r,) -> (r,)."""
+    last = values.shape[1] - 1
+    places = np.minimum(ranks - 1, last)
+    ordered = np.partition(values, np.unique(places), axis=1)
+    chosen = np.take_along_axis(ordered, places[:, None], axis=1)[:, 0]
+    return np.where(ranks - 1 > last, np.inf, chosen)
+
+
+def set_members(trial_scores: np.ndarray, scores: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """Which classes belong to the set; scores with each class (r, n, C), and (r, n) -> (r, C)."""
-    return (scores[:, :, None] < trial_scores).sum(1) < rank
+    return (scores[:, :, None] < trial_scores).sum(1) < ranks[:, None]
 
 
 def missing_groups(n_missing: np.ndarray, least: int) -> np.ndarray:

@@ -89,7 +89,7 @@ class OnSummaries(ClassifierMixin, BaseEstimator):
         return np.column_stack(summarise(X).arrays)
 
 
-@lru_cache(maxsize=1)
+@lru_cache
 def data(name: str, as_codes: bool) -> tuple[Any, np.ndarray]:
     """Inputs and answers of a task; strings as codes for models that need numbers."""
     if name == SERIES:
@@ -296,9 +296,7 @@ def main() -> int:
         for task in options.tasks
         if base == "boosting" or task in BLEND_TASKS
     ]
-    for key in sorted(
-        plan, key=lambda key: (options.base.index(key[1]), options.tasks.index(key[0]))
-    ):
+    for key in plan:
         if options.show or key in done:
             continue
         with warnings.catch_warnings(), threadpool_limits(1):

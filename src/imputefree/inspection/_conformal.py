@@ -79,7 +79,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
         method: str = "mask",
         cv: Any = 5,
         plus: bool = False,
-        max_calibration: int = 200,
+        max_calibration: int = 100,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -242,7 +242,7 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
         Whether a row is asked of the models of the folds (CV+), instead of the final one that
         learned from everything. Then coverage is at least 2 * coverage - 1 whatever the model, and
         above the chosen one where models of folds disagree; sets are larger, and rows cost more.
-    max_calibration : int, default=200
+    max_calibration : int, default=100
         For "mask": rows that a row is compared with at most, unless `coverage` needs more. It
         bounds the cost: a row costs at most twice as many predictions, fewer where rows share
         their gaps.

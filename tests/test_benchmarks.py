@@ -295,3 +295,19 @@ def test_density_tables(run):
     assert set(figures["scores"]) >= {"density", "trees + network", "trees + network + density"}
     assert printed.startswith("hepatitis")
     assert "density" in printed
+
+
+def test_mask_coverage(run, tmp_path):
+    real("tabular")
+    picture = tmp_path / "coverage.svg"
+    options = ("--tasks", "titanic3", "communities_crime", "--splits", 1, "--rows", 200)
+    code, printed, record = run(
+        "mask_coverage", *options, "--base", "boosting", "--picture", picture
+    )
+    assert code == int("mask covers" in printed or "never falls" in printed)
+    assert [run["task"] for run in record["runs"]] == ["titanic3", "communities_crime"]
+    cells = record["runs"][0]["figures"]["mask"]
+    assert sum(cells[name][0] for name in ("fewest gaps", "middle", "most gaps")) == 200
+    assert picture.read_text().startswith("<?xml")
+    again = run("mask_coverage", *options, "--base", "boosting")[2]
+    assert again["runs"] == record["runs"]  # nothing is repeated

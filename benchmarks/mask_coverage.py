@@ -14,7 +14,7 @@ Score, choice of calibration rows and `plus` were decided on made data, pima, ho
 mammographic_masses and credit_approval, not on the tasks below.
 
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.mask_coverage [--tasks T …] [--splits 20]
-        [--base boosting blend] [--rows 800] [--json FILE] [--picture FILE] [--show]
+        [--base boosting blend] [--rows 800] [--json FILE] [--picture FILE] [--docs FILE] [--show]
 
 Runs that are in the file are not repeated; --show only prints (and draws) what is there. Exits 1 if
 "mask" is below 0.88 or above 0.96 anywhere, or if "marginal" never is below 0.88.
@@ -63,6 +63,7 @@ METHODS = ("mask", "mask, plus", "by_missingness", "marginal", "split")
 CELLS = ("fewest gaps", "middle", "most gaps", "new masks")
 NOMINAL, LOWEST, HIGHEST = 0.9, 0.88, 0.96
 HIDDEN = 0.3
+BEGIN, END = "<!-- figures of benchmarks/mask_coverage.py -->", "<!-- end of figures -->"
 SINGLE = 1.02  # classes on average
 BY_EMPTY_SETS = "sets of one class: only empty ones would cover less"
 TEST_ROWS, STAYS, TEST_STAYS = 200, 600, 60
@@ -246,6 +247,25 @@ def show(tables: dict[tuple[str, str], dict[str, Cells]]) -> None:
         console.print(table)
 
 
+def write_table(
+    tables: dict[tuple[str, str], dict[str, Cells]], runs: list[dict[str, Any]], path: Path
+) -> None:
+    """Replace what stands between two marks in a page of the documentation."""
+    lines = [
+        "| task (splits) | method | " + " | ".join(CELLS) + " |",
+        "|---|---|" + "---:|" * len(CELLS),
+    ]
+    for (task, base), methods in tables.items():
+        splits = sum((run["task"], run["base"]) == (task, base) for run in runs)
+        for method, cells in methods.items():
+            figures = " | ".join(f"{c[1]:.3f} ({c[2]:.2f})" for c in cells.values())
+            ours = ", blend" * (base == "blend")
+            lines.append(f"| {task}{ours} ({splits}) | {method} | {figures} |")
+    before, mark, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    path.write_text("\n".join([before + mark, *lines, END + after]), encoding="utf-8")
+
+
 def draw(tables: dict[tuple[str, str], dict[str, Cells]], path: Path) -> None:
     """Coverage by third and for new masks: marginal against mask."""
     import matplotlib
@@ -283,6 +303,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=800)
     parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--picture", type=Path)
+    parser.add_argument("--docs", type=Path, help="page whose table is written anew")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -308,6 +329,8 @@ def main() -> int:
     show(tables)
     if options.picture is not None:
         draw(tables, options.picture)
+    if options.docs is not None:
+        write_table(tables, runs, options.docs)
     misses = judge(tables)
     print("\n".join(misses) or "mask is within 0.88 and 0.96 everywhere; marginal is not")
     return int(any(BY_EMPTY_SETS not in miss for miss in misses))

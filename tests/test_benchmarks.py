@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import mask_coverage
 from benchmarks.best_default import main
 from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
 from imputefree.lab.runs import ResultsFile, Run
@@ -311,3 +312,18 @@ def test_mask_coverage(run, tmp_path):
     assert picture.read_text().startswith("<?xml")
     again = run("mask_coverage", *options, "--base", "boosting")[2]
     assert again["runs"] == record["runs"]  # nothing is repeated
+
+
+def test_the_page_on_intervals_has_the_committed_figures(tmp_path, monkeypatch):
+    page = tmp_path / "intervals.md"
+    page.write_text((ROOT / "docs" / "intervals.md").read_text())
+    monkeypatch.setattr(sys, "argv", ["mask_coverage.py", "--show", "--docs", str(page)])
+    mask_coverage.main()
+    assert page.read_text() == (ROOT / "docs" / "intervals.md").read_text()
+
+
+def test_mask_cost(run):
+    real("tabular")
+    code, printed, record = run("mask_cost", "--rows", 20, "--quality", "fast")
+    assert code == int("OVER" in printed)
+    assert record["masks"] == 20

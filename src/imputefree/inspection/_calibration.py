@@ -154,8 +154,8 @@ class MaskCalibration:
                 self.remembered.clear()
             self.remembered.update(fresh)
             known |= fresh
-        alike, scores = zip(*(known[key] for key in keys), strict=True)
-        return np.stack(alike), np.stack(scores)
+        answers = [known[key] for key in keys]
+        return np.stack([alike for alike, _ in answers]), np.stack([score for _, score in answers])
 
     def _predict(
         self, rows: ModelRows, masks: np.ndarray, place: np.ndarray, alike: np.ndarray

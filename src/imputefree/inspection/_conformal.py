@@ -71,6 +71,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
     """What both estimators share: folds, their models, and calibration."""
 
     _same_kind: Any
+    calibration_: MaskCalibration | GroupCalibration
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import is_classifier
 
 from ..data import Columns, Panel
@@ -155,9 +156,9 @@ def _pack(X: Columns | Panel) -> dict[str, Any]:
 
 
 def _gaps_as_none(array: np.ndarray) -> list[Any]:
-    return (
-        array.tolist() if array.dtype == object else np.where(np.isnan(array), None, array).tolist()
-    )
+    values = array.astype(object)
+    values[pd.isna(array)] = None
+    return values.tolist()
 
 
 def _unpack(packed: dict[str, Any]) -> ModelRows:

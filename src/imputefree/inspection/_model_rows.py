@@ -181,10 +181,12 @@ def _without_columns(panel: Panel, kept: np.ndarray) -> Panel:
 
 def _chosen(columns: Columns, place: list[int]) -> Columns:
     """These columns only, in that order."""
-    parts = {
-        name: [getattr(columns, name)[j] for j in place] for name in ("names", "arrays", "declared")
-    }
-    return replace(columns, **parts)
+    return replace(
+        columns,
+        names=[columns.names[j] for j in place],
+        arrays=[columns.arrays[j] for j in place],
+        declared=[columns.declared[j] for j in place],
+    )
 
 
 def _with_gaps(columns: Columns, kept: np.ndarray) -> Columns:

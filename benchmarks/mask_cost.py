@@ -1,4 +1,4 @@
-"""What an interval of the method "mask" costs: one row, and 1,000 rows that all differ in their gaps.
+"""What intervals of the method "mask" cost: one row, and 1,000 rows that all have other gaps.
 
 ames_housing (79 columns, half of them strings) with a fifth of the entries hidden at random, around
 ImputeFreeRegressor(), fitted once on 600 rows and calibrated with 600 others. CPU seconds of one
@@ -7,8 +7,8 @@ thread, because machines are busy.
     IMPUTEFREE_DATA=../shared/data python -m benchmarks.mask_cost [--rows 1000] [--quality fast]
         [--json FILE]
 
-Exits 1 if one row takes more than 100 ms (median of ten rows with new gaps), or 1,000 rows more than
-30 seconds.
+Exits 1 if one row takes more than 100 ms (median of ten rows with new gaps), or 1,000 rows more
+than 30 seconds.
 """
 
 from __future__ import annotations

@@ -205,7 +205,9 @@ def test_the_number_of_gaps_decides_in_the_known_example():
     gap = np.isnan(X_new[:, 0])
     covered, width = {}, {}
     for method in METHODS:
-        model = MaskConformalRegressor(Known(), method=method, random_state=0).fit(X, y)
+        model = MaskConformalRegressor(
+            Known(), method=method, max_calibration=500, random_state=0
+        ).fit(X, y)
         low, high = model.predict_interval(X_new, coverage=0.9).T
         hit = (low <= y_new) & (y_new <= high)
         covered[method] = [hit[~gap].mean(), hit[gap].mean()]
@@ -235,7 +237,9 @@ def test_masks_that_calibration_never_saw_are_covered():
     X_new[:, :2] = np.nan
     covered = {}
     for method in METHODS:
-        model = MaskConformalRegressor(Known(), method=method, random_state=0).fit(X, y)
+        model = MaskConformalRegressor(
+            Known(), method=method, max_calibration=500, random_state=0
+        ).fit(X, y)
         low, high = model.predict_interval(X_new, coverage=0.9).T
         covered[method] = ((low <= y_new) & (y_new <= high)).mean()
     assert covered["mask"] == pytest.approx(0.9, abs=0.04)

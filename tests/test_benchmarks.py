@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from benchmarks import mask_coverage
 from benchmarks.best_default import main
 from benchmarks.mask_audit import markdown as audit_table
 from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
@@ -373,3 +374,34 @@ def test_cost_growth(run, tmp_path):
     assert "slopes" in printed
     assert code == int("OVER" in printed)
     assert picture.read_text().count("<svg") == 1
+
+
+def test_mask_coverage(run, tmp_path):
+    real("tabular")
+    picture = tmp_path / "coverage.svg"
+    options = ("--tasks", "titanic3", "communities_crime", "--splits", 1, "--rows", 200)
+    code, printed, record = run(
+        "mask_coverage", *options, "--base", "boosting", "--picture", picture
+    )
+    assert code == int("mask covers" in printed or "never falls" in printed)
+    assert [run["task"] for run in record["runs"]] == ["titanic3", "communities_crime"]
+    cells = record["runs"][0]["figures"]["mask"]
+    assert sum(cells[name][0] for name in ("fewest gaps", "middle", "most gaps")) == 200
+    assert picture.read_text().startswith("<?xml")
+    again = run("mask_coverage", *options, "--base", "boosting")[2]
+    assert again["runs"] == record["runs"]  # nothing is repeated
+
+
+def test_the_page_on_intervals_has_the_committed_figures(tmp_path, monkeypatch):
+    page = tmp_path / "intervals.md"
+    page.write_text((ROOT / "docs" / "intervals.md").read_text())
+    monkeypatch.setattr(sys, "argv", ["mask_coverage.py", "--show", "--docs", str(page)])
+    mask_coverage.main()
+    assert page.read_text() == (ROOT / "docs" / "intervals.md").read_text()
+
+
+def test_mask_cost(run):
+    real("tabular")
+    code, printed, record = run("mask_cost", "--rows", 20, "--quality", "fast")
+    assert code == int("OVER" in printed)
+    assert record["masks"] == 20

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
         ImputeFreeSequenceClassifier,
         ImputeFreeSequenceRegressor,
     )
-    from .inspection import audit_missingness, explain_rows
+    from .inspection import (
+        MaskConformalClassifier,
+        MaskConformalRegressor,
+        audit_missingness,
+        explain_rows,
+    )
 
 __all__ = [
     "GILClassifier",
@@ -33,6 +38,8 @@ __all__ = [
     "ImputeFreeSequenceRegressor",
     "ImputefreeError",
     "InputError",
+    "MaskConformalClassifier",
+    "MaskConformalRegressor",
     "ModelFileError",
     "Panel",
     "ParameterError",
@@ -41,7 +48,12 @@ __all__ = [
 ]
 
 
-INSPECTION = ("audit_missingness", "explain_rows")
+INSPECTION = (
+    "MaskConformalClassifier",
+    "MaskConformalRegressor",
+    "audit_missingness",
+    "explain_rows",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from importlib.resources import files
 
@@ -330,3 +331,31 @@ def test_the_page_loads_nothing_from_elsewhere():
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         for part in ("http:", "https:", "//cdn", "innerHTML"):  # names of columns are never markup
             assert part not in text
+
+
+def test_answers_hold_the_set_of_classes_or_the_interval():
+    from starlette.testclient import TestClient
+
+    from imputefree.inspection import keep_scores, read_rows
+    from imputefree.serve import build_app
+
+    for make, row, keys in (
+        (patients, {"age": 60}, {"coverage", "set"}),
+        (numbers, {"0": 1.0}, {"coverage", "low", "high"}),
+    ):
+        model = copy.copy(make())
+        names = model.encoder_.names
+        rows = read_rows(pd.DataFrame(np.ones((40, len(names))), columns=names))
+        classes = getattr(model, "classes_", None)
+        predicted = np.zeros(40) if classes is None else np.full((40, 2), 0.5)
+        target = np.arange(40.0) if classes is None else np.zeros(40, dtype=int)
+        model.conformal_ = keep_scores(model, rows, predicted, target)
+        served = TestClient(build_app(model))
+        prediction = served.post("/predict", json=row).json()["predictions"][0]
+        assert set(prediction["within"]) == keys
+        assert served.post("/explain", json=row).json()["prediction"] == prediction
+        described = served.get("/openapi.json").json()["components"]["schemas"]["Prediction"]
+        assert set(described["properties"]["within"]["properties"]) == keys
+        if classes is None:
+            within, middle = prediction["within"], prediction["prediction"]
+            assert within["high"] - middle == pytest.approx(36)  # the 37th of 40 scores

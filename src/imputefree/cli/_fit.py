@@ -109,6 +109,12 @@ class ShareOrFile(click.ParamType):
 )
 @model_option("--max-iter", type=POSITIVE, help="Of a network: maximum number of epochs.")
 @model_option("--members", type=POSITIVE, help="Of a network: how many are averaged.")
+@model_option(
+    "--intervals",
+    type=click.Choice(["by_missingness", "mask"]),
+    default="by_missingness",
+    help="For predict --coverage; mask leaves a fifth of the rows out and keeps them in MODEL.",
+)
 @model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
 def fit_command(
     data: Path,

@@ -34,10 +34,22 @@ from ._options import (
     help="A .csv, .csv.gz or .parquet file, or for a folder of parts a folder; - is stdout.",
 )
 @option("--keep", multiple=True, help="Columns of DATA to copy, separated by commas.")
+@option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Add an interval, or a set of classes, that holds the truth this often, such as 0.9.",
+)
 @on_error_option
 @in_memory_option
 def predict_command(
-    model: Path, data: Path, output: str, keep: tuple[str, ...], on_error: str, in_memory: bool
+    model: Path,
+    data: Path,
+    output: str,
+    keep: tuple[str, ...],
+    coverage: float | None,
+    on_error: str,
+    in_memory: bool,
 ) -> None:
     """Predict every row, or series, of a file of any size, or of a folder of parts, in order.
 
@@ -45,6 +57,8 @@ def predict_command(
     first. Columns are found by name; columns unknown to the model are ignored. Empty cells are
     missing, as are words such as NA among numbers and categories that training never saw. For
     series, --keep copies the first known value.
+
+    With --coverage also `low` and `high`, or `set`: its classes, separated by |.
 
     The tables of a folder, sorted by name, are one table; if the output is a folder, too, each
     part is written under its own name.
@@ -62,7 +76,7 @@ def predict_command(
         for part, place in pairs:
             with table_output(place) as write, byte_progress(True, part.name) as progress:
                 skip = on_error == "skip"
-                options = (keep, skip, in_memory, progress, data.is_dir())
+                options = (keep, skip, in_memory, progress, coverage, data.is_dir())
                 done = predict_file(estimator, part, write, *options)
             written, notes = written + done[0], [*notes, *done[1]]
     except BrokenPipeError:

@@ -89,10 +89,13 @@ class Engine:
 
 
 # ---- what other packages ask of a fitted estimator, whatever its engine
-def read_inputs(model: Engine, X: Any) -> Any:
-    """X as `Columns` or a `Panel`, read as in training."""
+def read_inputs(model: Engine, X: Any, beside: Mapping[str, Any] | None = None) -> Any:
+    """X as `Columns` or a `Panel`, read as in training.
+
+    beside : for series: labels, groups or weights by role; a string names a column of X
+    """
     check_is_fitted(model, model._fitted_by)
-    return model._read(X)
+    return model._read(X, beside) if reads_series(model) else model._read(X)
 
 
 def predict_inputs(model: Engine, inputs: Any) -> np.ndarray:
@@ -113,9 +116,12 @@ def reads_series(model: Any) -> bool:
     return isinstance(model, SeriesInputs)
 
 
-def unfitted_panel(model: SeriesInputs, X: Any) -> Panel:
-    """Series for a sequence estimator that is not fitted yet, as its parameters say."""
-    return training_panel(X, model._layout(), {})
+def unfitted_panel(model: SeriesInputs, X: Any, beside: Mapping[str, Any] | None = None) -> Panel:
+    """Series for a sequence estimator that is not fitted yet, as its parameters say.
+
+    beside : as for `read_inputs`
+    """
+    return training_panel(X, model._layout(), beside or {})
 
 
 class TableInputs:

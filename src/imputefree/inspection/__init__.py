@@ -6,23 +6,33 @@ value, all else unchanged; if two columns carry the same information, both remov
 
 from ._audit import audit_missingness
 from ._audit_result import Audit
+from ._conformal import MaskConformalClassifier, MaskConformalRegressor
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
 from ._gap_scenarios import GapScenarios
-from ._model_rows import read_rows
+from ._kept_calibration import USUAL_COVERAGE, keep_rows, keep_scores, restore_conformal
+from ._model_rows import ModelRows, predict_rows, read_rows
 from ._show_explanation import draw, show_all, show_row
 
 __all__ = [
+    "USUAL_COVERAGE",
     "Audit",
     "Explanation",
     "GapScenarios",
+    "MaskConformalClassifier",
+    "MaskConformalRegressor",
+    "ModelRows",
     "SeriesExplanation",
     "audit_missingness",
     "draw",
     "explain_rows",
     "input_values",
+    "keep_rows",
+    "keep_scores",
     "plain",
+    "predict_rows",
     "read_rows",
+    "restore_conformal",
     "show_all",
     "show_row",
 ]

@@ -14,9 +14,9 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
-from ..data import Panel, as_values, is_polars, read_columns, read_panel
-from ..errors import InputError, InputTypeError
-from ..estimators import read_inputs, reads_series, unfitted_panel
+from ..data import Columns, Panel, as_values, is_polars, read_columns, read_panel
+from ..errors import InputError, InputTypeError, counted, listed
+from ..estimators import Engine, read_inputs, reads_series, unfitted_panel
 from ..missingness import put_gaps
 
 
@@ -24,7 +24,7 @@ from ..missingness import put_gaps
 class ModelRows:
     """n rows of a table, or n series, in a form that their model takes.
 
-    X : a frame, a 2D array, or a `Panel`
+    X : a frame, a 2D array, a `Panel`, or `Columns`, which models of this package read fastest
     names : of the d columns; for series those of the steps, then the static ones
     observed : (n, d) bool, whether a row has an entry; for series, whether a column has any value
 
@@ -43,30 +43,82 @@ class ModelRows:
     def __len__(self) -> int:
         return len(self.observed)
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows, or series."""
+        return len(self)
+
+    @property
+    def cells_per_row(self) -> float:
+        """Entries of a row, or of a series on average."""
+        steps = len(self.X.times) / len(self) if isinstance(self.X, Panel) else 1.0
+        return steps * len(self.names)
+
     def take(self, rows: Any) -> ModelRows:
         """These rows, in that order; a mask, or numbers that may repeat."""
         rows = np.arange(len(self))[rows]
-        X = self.X[rows] if isinstance(self.X, Panel) else _safe_indexing(self.X, rows)
+        own = isinstance(self.X, Panel | Columns)
+        X = self.X.rows(rows) if own else _safe_indexing(self.X, rows)
         return replace(self, X=X, observed=self.observed[rows])
+
+    rows = take  # as `Columns` and `Panel` call it
 
     def hidden(self, kept: np.ndarray) -> ModelRows:
         """The same rows with gaps wherever `kept` is False as well; (n, d) bool."""
         observed = self.observed & kept
         if isinstance(self.X, Panel):
             return replace(self, X=_without_columns(self.X, observed), observed=observed)
+        if isinstance(self.X, Columns):
+            return replace(self, X=self.X.hidden(observed), observed=observed)
         return replace(self, X=put_gaps(self.X, observed), observed=observed)
 
+    def with_columns(self, names: list[str]) -> ModelRows:
+        """The same rows with exactly these columns, found by name, in that order."""
+        if self.names == names:
+            return self
+        named = hasattr(self.X, "columns")
+        lacking = [name for name in names if name not in self.names]
+        if lacking or not named:
+            size = f"X has {counted(len(self.names), 'column')}"
+            raise InputError(
+                listed(("X lacks the columns", lacking)) if named else size,
+                f"The model learned from {counted(len(names), 'column')}",
+                "Pass rows with the columns of training",
+            )
+        place = [self.names.index(name) for name in names]
+        if isinstance(self.X, Panel):
+            n_steps = len(self.X.steps.names)
+            steps = _chosen(self.X.steps, [j for j in place if j < n_steps])
+            statics = [j - n_steps for j in place if j >= n_steps]
+            X: Any = replace(
+                self.X, steps=steps, statics=self.X.statics and _chosen(self.X.statics, statics)
+            )
+        elif isinstance(self.X, Columns):
+            X = _chosen(self.X, place)
+        else:
+            X = self.X[names] if is_polars(self.X) else self.X.iloc[:, place]
+        return ModelRows(X, names, self.observed[:, place])
 
-def read_rows(X: Any, model: Any = None) -> ModelRows:
+
+def read_rows(X: Any, model: Any = None, beside: dict[str, Any] | None = None) -> ModelRows:
     """Rows of any table, or series, for a model that is fitted or not.
 
     A sequence estimator reads X as its parameters say. Anything else is a table, unless it is a
     `Panel`, a 3D array or a list of 2D ones.
+
+    beside : for a frame of series: labels, groups or weights that may name columns of it
     """
     if model is not None and reads_series(model) and not isinstance(X, Panel):
-        X = read_inputs(model, X) if hasattr(model, "layout_") else unfitted_panel(model, X)
-    elif _is_cube(X):
+        if hasattr(model, "layout_"):
+            X = read_inputs(model, X, beside)
+        else:
+            X = unfitted_panel(model, X, beside)
+    elif isinstance(model, Engine) and not isinstance(X, Panel):
+        X = read_columns(X)
+    elif not isinstance(X, Columns) and _is_cube(X):
         X = read_panel(X)
+    if isinstance(X, Columns):
+        return ModelRows(X, X.names, X.observed)
     if isinstance(X, Panel):
         return ModelRows(X, *_panel_entries(X))
     if not (isinstance(X, pd.DataFrame) or is_polars(X)):
@@ -125,3 +177,13 @@ def _without_columns(panel: Panel, kept: np.ndarray) -> Panel:
     steps = panel.steps.hidden(kept[panel.series, :n_steps])
     statics = panel.statics and panel.statics.hidden(kept[:, n_steps:])
     return replace(panel, steps=steps, statics=statics)
+
+
+def _chosen(columns: Columns, place: list[int]) -> Columns:
+    """These columns only, in that order."""
+    return replace(
+        columns,
+        names=[columns.names[j] for j in place],
+        arrays=[columns.arrays[j] for j in place],
+        declared=[columns.declared[j] for j in place],
+    )

@@ -33,7 +33,7 @@ FITTED = ["settings_", "placeholder_", "classes_", "target_mean_", "target_scale
 FITTED += ["n_features_in_", "feature_names_in_", "layout_", "history_", "n_iter_"]
 FITTED += ["column_importance_"]  # of networks trained with trusted rows
 FITTED += ["weights_", "losses_", "out_of_fold_"]  # of a blend
-FITTED += ["about_", "card_"]  # of a model made by the command line, see workflow
+FITTED += ["about_", "card_", "conformal_"]  # of a model made by the command line, see workflow
 Estimator = TypeVar("Estimator")
 
 

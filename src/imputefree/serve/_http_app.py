@@ -130,6 +130,13 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
         probability = {"type": "object", "additionalProperties": {"type": "number"}}
         label = {"$ref": "#/components/schemas/Label"}
         fields = {"prediction": label, "probability": probability}
+    if served.conformal is not None:
+        number: dict[str, Any] = {"type": ["number", "null"]}
+        ends: dict[str, Any] = {"low": number, "high": number}
+        if schema.classes:
+            ends = {"set": {"type": "array", "items": {"$ref": "#/components/schemas/Label"}}}
+        within = {"coverage": {"type": "number"}, **ends}
+        fields["within"] = {"type": "object", "properties": within, "required": list(within)}
     prediction = {"type": "object", "properties": fields, "required": list(fields)}
     if schema.series is not None and schema.series.per_step:
         steps = {"type": "array", "items": prediction}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,13 @@ import pandas as pd
 
 from ..data import Panel
 from ..errors import ImputefreeError, ParameterError
-from ..inspection import SeriesExplanation, explain_rows, plain
+from ..inspection import (
+    USUAL_COVERAGE,
+    SeriesExplanation,
+    explain_rows,
+    plain,
+    restore_conformal,
+)
 from ._limits import Limits, RequestError
 from ._model_schema import STEPS, Schema
 from ._requests import RequestReader
@@ -27,6 +34,7 @@ class Served:
         self.model, limits = model, limits or Limits()
         self.schema = Schema.of(model, limits)
         self.reader = RequestReader(self.schema, limits.rows)
+        self.conformal = restore_conformal(model)
 
     def predict(self, body: bytes) -> dict[str, Any]:
         """Predict one row or many."""
@@ -85,7 +93,20 @@ class Served:
             raise _refused(error) from None
         if series is not None and series.per_step:
             return [{STEPS: list(map(self._prediction, steps))} for steps in predicted]
-        return list(map(self._prediction, predicted))
+        answers = list(map(self._prediction, predicted))
+        if self.conformal is not None:
+            for answer, within in zip(answers, self._within(X), strict=True):
+                answer["within"] = {"coverage": USUAL_COVERAGE, **within}
+        return answers
+
+    def _within(self, X: Any) -> list[dict[str, Any]]:
+        """The interval of each row, null where there is no bound, or its set of classes."""
+        model: Any = self.conformal
+        if self.schema.classes is None:
+            ends = model.predict_interval(X, USUAL_COVERAGE)
+            return [{"low": plain(low), "high": plain(high)} for low, high in ends]
+        sets = model.predict_set(X, USUAL_COVERAGE)
+        return [{"set": list(compress(self.schema.classes, members))} for members in sets]
 
     def _prediction(self, predicted: Any) -> dict[str, Any]:
         """A number, or a class and all probabilities."""

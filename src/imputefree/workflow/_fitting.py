@@ -30,6 +30,12 @@ from ._card import (
     verdict,
 )
 from ._chunks import load_model
+from ._fit_intervals import (
+    describe_intervals,
+    keep_left_out,
+    keep_out_of_fold,
+    parts_for_intervals,
+)
 from ._partial import Partial, damaged, write_durably
 from ._problem import Problem
 
@@ -174,13 +180,14 @@ def fit(
 ) -> Any:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
     trained = partial.folder / "model.imputefree"
+    learned, left_out = parts_for_intervals(problem)
 
     def final() -> Any:
-        """The model that learned from everything; trained once."""
+        """The model that learned from everything, or all but what intervals need; trained once."""
         if not trained.exists():
             report("the model, on everything")
             model = make(OURS, problem)
-            learn(model, problem, np.arange(len(problem.y)), partial.checkpoint("model"))
+            learn(model, problem, learned, partial.checkpoint("model"))
             model.save(trained)
         # Read also in a run without interruption, so that both write what a file can hold.
         return load_model(trained)
@@ -193,8 +200,13 @@ def fit(
         if other is not None:
             estimated["file"] = other.file
     model = final()
+    if len(left_out):
+        keep_left_out(model, problem, left_out)
+    elif planned.folds:
+        keep_out_of_fold(model, other or problem, planned, partial)
     date = partial.state["date"]
     model.about_ = describe(problem, date, estimated, model)
+    model.about_["intervals"] = describe_intervals(model)
     model.card_ = render("card.md.jinja", model.about_)
     finished = partial.folder / "finished.imputefree"
     model.save(finished)

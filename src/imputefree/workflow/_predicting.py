@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from sklearn.base import is_classifier
 from ..data import Levels, parse_numbers
 from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
+from ..inspection import restore_conformal
 from ..io import open_rows, parts_of
 from ..metrics import intervals
 from ._chunks import (
@@ -28,6 +30,7 @@ from ._chunks import (
 from ._problem import split_names
 
 PREDICTION = "prediction"
+SET, LOW, HIGH = "set", "low", "high"
 MUCH = 0.15  # a note is due if the share of missing values differs by more
 FEWEST = 30  # rows, for such a note
 
@@ -40,6 +43,7 @@ def predict_file(
     skip: bool = False,
     in_memory: bool = False,
     progress: Progress | None = None,
+    coverage: float | None = None,
     may_be_empty: bool = False,
 ) -> tuple[int, list[str]]:
     """Predict all rows, or series, of a file, or all rows of a folder's tables, by name.
@@ -47,7 +51,7 @@ def predict_file(
     Returns how many there are, and notes.
 
     The output has the columns to keep, after the id of series (and the time, if every step is
-    predicted), then the predictions.
+    predicted), then the predictions; with a coverage also the ends of an interval, or a set.
 
     write : called with each piece of the output
     keep : columns of the file to copy, as in `split_names`; for a series the first known value
@@ -61,7 +65,7 @@ def predict_file(
     sizes = [part.stat().st_size for part in parts if path.is_dir()] or [0]
     for part, size in zip(parts, sizes, strict=True):
         shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
-        options = (keep, skip, in_memory, shown, may_be_empty or path.is_dir())
+        options = (keep, skip, in_memory, shown, coverage, may_be_empty or path.is_dir())
         count, columns, more = _predict_part(model, part, write, *options)
         written, notes, done = written + count, [*notes, *more], done + size
     if not written:  # all rows were left out: a header without rows
@@ -82,6 +86,7 @@ def _predict_part(
     skip: bool,
     in_memory: bool,
     progress: Progress | None,
+    coverage: float | None,
     may_be_empty: bool,
 ) -> tuple[int, list[str], list[str]]:
     """As `predict_file`, for one file; -> how many rows, columns of the output, notes."""
@@ -89,6 +94,10 @@ def _predict_part(
     if is_classifier(model):
         labels = class_labels(model)
         names += [f"p_{label}" for label in labels.tolist()]
+    n_predicted = len(names)
+    conformal = None if coverage is None else conformal_of(model)
+    if conformal is not None:
+        names += [SET] if is_classifier(model) else [LOW, HIGH]
     with open_rows(path) as reader:
         roles = roles_of(model)
         keys = [roles[role] for role in ("id", "time") if role in roles]
@@ -106,10 +115,34 @@ def _predict_part(
                 kept = kept.groupby(chunk.series, sort=True).first()
             output: dict[str, Any] = {name: kept[name].to_numpy() for name in columns}
             output[PREDICTION] = labels[values.argmax(1)] if is_classifier(model) else values
-            output |= {name: values[:, j] for j, name in enumerate(names[1:])}
+            output |= {name: values[:, j] for j, name in enumerate(names[1:n_predicted])}
+            if conformal is not None and coverage is not None:
+                X = chunk.inputs if chunk.series is not None else chunk.columns
+                output |= _within(conformal, X, coverage, labels)
             write(pd.DataFrame(output))
             written += len(values)
     return written, [*columns, *names], chunks.notes
+
+
+def conformal_of(model: Any) -> Any:
+    """Sets or intervals around a model, from what its file keeps; a ParameterError if nothing."""
+    conformal = restore_conformal(model)
+    if conformal is None:
+        raise ParameterError(
+            "the model file keeps nothing that sets or intervals could be calibrated with",
+            "They need predictions of rows that a model has not seen",
+            "Fit again with `imputefree fit` of this version, without --no-estimate",
+        )
+    return conformal
+
+
+def _within(conformal: Any, X: Any, coverage: float, labels: np.ndarray) -> dict[str, Any]:
+    """The columns of the output that hold a set, its classes separated by "|", or an interval."""
+    if is_classifier(conformal):
+        names, sets = list(map(str, labels.tolist())), conformal.predict_set(X, coverage)
+        return {SET: ["|".join(itertools.compress(names, members)) for members in sets]}
+    low, high = conformal.predict_interval(X, coverage).T
+    return {LOW: low, HIGH: high}
 
 
 def _predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]:

@@ -37,6 +37,7 @@ class Request:
     missingness : "use", or "ignore": which values are missing must not tell the target
     quick : one split, and trees alone or few epochs
     larger_than_memory : read a file once, or the files of a folder, and train from the disk
+    intervals : what `predict --coverage` will need: "by_missingness" or "mask"
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
     "imputefree fit data.csv --target died --drop 'a b' -o m.imputefree"
@@ -63,6 +64,7 @@ class Request:
     members: int | None = None
     missingness: str = "use"
     quick: bool = False
+    intervals: str = "by_missingness"
     seed: int = 0
     larger_than_memory: bool = False
 

@@ -39,7 +39,8 @@ export class Answer {
     byId("trouble").hidden = true;
     const useful = this.showNext(why.next, form);
     const of = this.classes ? ` ${this.of}` : "";
-    byId("status").textContent = `${byId("what").textContent}${of}: ${this.value(why.explained)}.`
+    const within = this.showWithin(why.prediction.within);
+    byId("status").textContent = `${byId("what").textContent}${of}: ${this.value(why.explained)}. ${within}`
       + (useful ? ` Most useful to measure next: ${why.next.name}.` : "");
     this.showShares(why);
     this.showEffects(why, form);
@@ -54,9 +55,25 @@ export class Answer {
     byId("trouble").textContent = words;
     byId("trouble").hidden = false;
     byId("next").hidden = true;
+    byId("within").hidden = true;
     byId("shares").hidden = true;
     byId("effects").replaceChildren();
     byId("no-effects").hidden = true;
+  }
+
+  // The set of classes or the interval that holds the truth in, for example, 90 % of all rows.
+  showWithin(within) {
+    byId("within").hidden = within === undefined;
+    if (within === undefined) return "";
+    const share = `${Math.round(100 * within.coverage)}\u00a0%`;
+    let words = `${share} set: ${within.set?.join(", ")}`;
+    if (!within.set) {
+      const bounded = within.low !== null && within.high !== null;
+      words = bounded ? `${share} interval: ${figure(within.low)} to ${figure(within.high)}`
+        : `${share} interval: too few rows to bound it`;
+    }
+    byId("within").textContent = words;
+    return `${words}.`;
   }
 
   showNext(next, form) {

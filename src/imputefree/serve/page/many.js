@@ -118,15 +118,20 @@ function show(table, schema) {
   const shares = (classes ?? []).map(String);
   const problems = table.records.some((record) => record.error);
   const names = series ? [series.id ?? "series"] : table.names;
-  const head = ["prediction", ...shares.map((label) => `probability of ${label}`), ...(problems ? ["problem"] : [])];
+  const bounded = table.records.some((record) => record.prediction?.within);
+  const bounds = bounded ? (classes ? ["set"] : ["low", "high"]) : [];
+  const ends = [...bounds, ...(problems ? ["problem"] : [])];
+  const head = ["prediction", ...shares.map((label) => `probability of ${label}`), ...ends];
   const predicted = (record) => {
     const { prediction } = record;
     const last = prediction?.steps ? prediction.steps.at(-1) : prediction;
-    return [last?.prediction, ...shares.map((label) => last?.probability[label]), ...(problems ? [record.error] : [])];
+    const within = bounds.map((name) => (classes ? last?.within.set.join("|") : last?.within[name]));
+    return [last?.prediction, ...shares.map((label) => last?.probability[label]), ...within,
+      ...(problems ? [record.error] : [])];
   };
   const cells = (record) => names.map((_, i) => record.cells[i] ?? "");
   // In the file, the column names of `imputefree predict`.
-  const plain = ["prediction", ...shares.map((label) => `p_${label}`), ...(problems ? ["problem"] : [])];
+  const plain = ["prediction", ...shares.map((label) => `p_${label}`), ...ends];
   const file = write([[...names, ...plain],
     ...table.records.map((record) => [...cells(record), ...predicted(record)])]);
   const link = byId("download");
@@ -138,7 +143,7 @@ function show(table, schema) {
   const rows = table.records.slice(0, SHOWN).map((record) => make("tr", {},
     make("th", { scope: "row" }, String(series ? record.cells[0] : record.line)),
     ...predicted(record).map((value, i) => (
-      classes && i === 0 ? make("td", {}, String(value ?? "")) : cell(value, i > 0))),
+      classes && i === 0 ? make("td", {}, String(value ?? "")) : cell(value, classes))),
     ...(series ? [] : cells(record).map((value) => make("td", {}, value)))));
   byId("many-table").replaceChildren(
     make("caption", { class: "hint" }, table.records.length > SHOWN

@@ -1,0 +1,222 @@
+"""What rows are compared with: calibration rows, as they are or with the same gaps as well.
+
+`GroupCalibration` compares with scores that were computed once. `MaskCalibration` gives each pair
+of a row and a calibration row the gaps of both: the missing data augmentation of Zaffran,
+Dieuleveut, Josse and Romano (2023; 2024, CP-MDA-Nested*).
+
+Each calibration row is scored by the model that did not learn from it. The row it is compared with
+is asked of the same model (CV+), or always of the final one that learned from everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._conformal_ranks import missing_groups, rows_needed
+from ._model_rows import ModelRows, predict_rows
+
+MOST_NUMBERS = 2**21  # of comparisons in memory at once
+MOST_CELLS = 2**22  # of rows that are predicted at once
+MOST_MASKS = 1000  # whose calibration scores are remembered
+LEAST_GROUP = 100  # rows of a group by how much is missing
+LEAST_ALIKE = 40  # rows that a row is compared with
+SPARE = 5.0  # of them beyond the bound on average: more would be smoother, and of other gaps
+
+
+class Comparison(NamedTuple):
+    """Some rows, and what the models say where they are compared with n calibration rows."""
+
+    rows: np.ndarray  # (r,) their numbers
+    scores: np.ndarray  # (r, n) of the calibration rows; infinite where there are fewer
+    counts: np.ndarray  # (r,) how many there are
+    predicted: np.ndarray  # (r, n) numbers or (r, n, classes) probabilities of the rows
+
+
+@dataclass(frozen=True, eq=False)
+class FoldModels:
+    """Fitted models that answer alike: probabilities of the same classes, or numbers.
+
+    models : those of the folds, and the final one
+
+    classes : (C,) sorted labels; None for regression
+    """
+
+    models: list[Any]
+    classes: np.ndarray | None = None
+
+    def predict(self, fold: np.ndarray, rows: ModelRows) -> np.ndarray:
+        """What model number fold[i] says of row i; (n,) or (n, C)."""
+        width = () if self.classes is None else (len(self.classes),)
+        answers = np.zeros((len(rows), *width))
+        for number in np.unique(fold):
+            mine = np.flatnonzero(fold == number)
+            model = self.models[number]
+            part = predict_rows(model, rows if len(mine) == len(rows) else rows.take(mine))
+            if self.classes is None:
+                answers[mine] = part
+            else:  # 0 for a class that this model has not seen
+                answers[mine[:, None], np.searchsorted(self.classes, model.classes_)] = part
+        return answers
+
+    def score(self, predicted: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """How badly answers conform: absolute residual, or 1 - p(class); (n,)."""
+        if self.classes is None:
+            return np.abs(target - predicted)
+        return 1.0 - predicted[np.arange(len(target)), target]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCalibration:
+    """Scores of n calibration rows, and how many gaps each has.
+
+    asked : (n,) number of the model that is asked where a row is compared with each
+    by_missingness : compare only rows with about as many gaps
+    """
+
+    models: FoldModels
+    asked: np.ndarray
+    scores: np.ndarray
+    n_missing: np.ndarray
+    by_missingness: bool = False
+
+    def compare(self, rows: ModelRows, coverage: float) -> Iterator[Comparison]:
+        """Compare with all calibration rows, or with those of the same group."""
+        folds, place = np.unique(self.asked, return_inverse=True)
+        predicted = np.stack([self.models.predict(np.full(len(rows), k), rows) for k in folds])
+        starts = np.zeros(1, dtype=int)
+        if self.by_missingness:
+            least = max(LEAST_GROUP, rows_needed(coverage))
+            starts = missing_groups(self.n_missing, least)
+        theirs = np.searchsorted(starts, self.n_missing, side="right")
+        ours = np.searchsorted(starts, (~rows.observed).sum(1), side="right")
+        for group in np.unique(ours):
+            members, numbers = np.flatnonzero(theirs == group), np.flatnonzero(ours == group)
+            size = len(members) * max(1, np.size(predicted[0, 0]))
+            for part in _parts(numbers, MOST_NUMBERS // max(1, size)):
+                scores = np.broadcast_to(self.scores[members], (len(part), len(members)))
+                compared = predicted[place[members][None], part[:, None]]
+                yield Comparison(part, scores, np.full(len(part), len(members)), compared)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskCalibration:
+    """Calibration rows and their answers; a row is compared with those that fit its gaps best.
+
+    fold : (n,) number of the model that did not learn from each
+    asked : (n,) as for `GroupCalibration`
+    target : (n,) class codes, or numbers
+    most : calibration rows that a row is compared with at most, unless its coverage needs more
+    """
+
+    models: FoldModels
+    fold: np.ndarray
+    asked: np.ndarray
+    rows: ModelRows
+    target: np.ndarray
+    most: int
+    remembered: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def compare(self, rows: ModelRows, coverage: float) -> Iterator[Comparison]:
+        """Compare with calibration rows that get the gaps of each row, and it gets theirs."""
+        least = min(max(LEAST_ALIKE, int(np.ceil(SPARE / (1 - coverage)))), len(self.rows))
+        most = min(max(self.most, least), len(self.rows))
+        masks, mask_of = np.unique(rows.observed, axis=0, return_inverse=True)
+        at_once = int(MOST_CELLS // (most * rows.cells_per_row))
+        for part in _parts(np.argsort(mask_of, kind="stable"), at_once):
+            mine, place = np.unique(mask_of[part], return_inverse=True)
+            alike, scores = self._calibrated(masks[mine], least, most)
+            predicted = self._predict(rows.take(part), masks[mine], place, alike)
+            counts = np.isfinite(scores).sum(1)
+            yield Comparison(part, scores[place], counts[place], predicted)
+
+    def _calibrated(
+        self, masks: np.ndarray, least: int, most: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Calibration rows for each mask, and their scores with its gaps; (u, most) each."""
+        keys = [(least, most, mask.tobytes()) for mask in masks]
+        known = dict(self.remembered)
+        new = [i for i, key in enumerate(keys) if key not in known]
+        if new:
+            alike, used = best_fitting(masks[new], self.rows.observed, least, most)
+            kept = (masks[new][:, None] & self.rows.observed[alike]).reshape(alike.size, -1)
+            first, inverse = _distinct(kept, alike.ravel())
+            asked = alike.ravel()[first]
+            hidden = self.rows.take(asked).hidden(kept[first])
+            predicted = self.models.predict(self.fold[asked], hidden)
+            scores = self.models.score(predicted, self.target[asked])[inverse].reshape(alike.shape)
+            pairs = zip(alike, np.where(used, scores, np.inf), strict=True)
+            fresh = dict(zip([keys[i] for i in new], pairs, strict=True))
+            if len(self.remembered) + len(fresh) > MOST_MASKS:
+                self.remembered.clear()
+            self.remembered.update(fresh)
+            known |= fresh
+        answers = [known[key] for key in keys]
+        return np.stack([alike for alike, _ in answers]), np.stack([score for _, score in answers])
+
+    def _predict(
+        self, rows: ModelRows, masks: np.ndarray, place: np.ndarray, alike: np.ndarray
+    ) -> np.ndarray:
+        """What is said of each row with the gaps of each of its calibration rows; (r, n[, C]).
+
+        masks (u, d) and alike (u, n) are of distinct masks, `place` (r,) says which is a row's.
+        Each row is predicted once for each distinct pair of a model and a mask.
+        """
+        kept = (masks[:, None] & self.rows.observed[alike]).reshape(alike.size, -1)
+        owner, asked = np.repeat(np.arange(len(masks)), alike.shape[1]), self.asked[alike].ravel()
+        first, inverse = _distinct(kept, asked, owner)  # sorted by owner
+        counts = np.bincount(owner[first], minlength=len(masks))
+        begin = np.cumsum(counts) - counts  # of the distinct pairs of a mask
+        each = counts[place]  # predictions of each row
+        at = np.cumsum(each) - each
+        row = np.repeat(np.arange(len(rows)), each)
+        pair = first[np.arange(each.sum()) + (begin[place] - at)[row]]
+        predicted = self.models.predict(asked[pair], rows.take(row).hidden(kept[pair]))
+        return predicted[inverse.reshape(alike.shape)[place] + (at - begin[place])[:, None]]
+
+
+def best_fitting(
+    masks: np.ndarray, observed: np.ndarray, least: int, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Calibration rows that fit the gaps of each mask, (u, most), and which of them are used.
+
+    Those that give the row no further gaps are used, up to `most`; if there are fewer than `least`,
+    so are those that give it the fewest. Among equals, those come first that get the fewest gaps
+    themselves, and then in their order. Rows are chosen by gaps alone, never by values, which keeps
+    the comparison fair. Places that are not used repeat the first row.
+
+    masks : (u, d), observed : (N, d)
+
+    >>> observed = np.array([[False, True], [True, True], [True, False]])
+    >>> rows, used = best_fitting(np.array([[True, False]]), observed, 1, 3)
+    >>> rows[used]
+    array([2, 1])
+    """
+    left, right = masks.astype(np.float32), observed.astype(np.float32)
+    both = left @ right.T
+    lost, hidden = left.sum(1)[:, None] - both, right.sum(1) - both
+    order = (lost * (masks.shape[1] + 1) + hidden).astype(np.int32)
+    rows = np.argsort(order, axis=1, kind="stable")[:, :most]
+    used = np.arange(most) < np.maximum((lost == 0).sum(1), least)[:, None]
+    return np.where(used, rows, rows[:, :1]), used
+
+
+def _distinct(kept: np.ndarray, *numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First places and inverse of distinct rows of a mask (P, d) and numbers (P,) beside it.
+
+    Distinct rows are sorted by the last numbers first.
+    """
+    packed = np.packbits(kept, axis=1)
+    parts = [number.astype(">u4")[:, None].view(np.uint8) for number in numbers[::-1]]
+    joined = np.ascontiguousarray(np.hstack([*parts, packed]))
+    keys = joined.view(np.dtype((np.void, joined.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return first, inverse.ravel()
+
+
+def _parts(numbers: np.ndarray, size: int) -> list[np.ndarray]:
+    """Pieces of at most this many numbers, at least one each."""
+    return np.split(numbers, np.arange(max(1, size), len(numbers), max(1, size)))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ImputeFreeSequenceClassifier,
         ImputeFreeSequenceRegressor,
     )
-    from .inspection import explain_rows
+    from .inspection import explain_rows, measure_next, plan_measurements
 
 __all__ = [
     "GILClassifier",
@@ -37,6 +37,8 @@ __all__ = [
     "Panel",
     "ParameterError",
     "explain_rows",
+    "measure_next",
+    "plan_measurements",
 ]
 
 
@@ -44,7 +46,8 @@ def __getattr__(name: str) -> Any:
     """Public names on first use (PEP 562): importing the package does not import PyTorch."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    homes = {"Panel": "data", "explain_rows": "inspection"}
+    functions = ("explain_rows", "measure_next", "plan_measurements")
+    homes = {"Panel": "data", **dict.fromkeys(functions, "inspection")}
     home = homes.get(name, "errors" if name.endswith("Error") else "estimators")
     globals()[name] = value = getattr(import_module(f".{home}", __name__), name)
     return value

@@ -1,0 +1,224 @@
+"""Acquisition curves: accuracy against cost as hidden values are measured one after the other.
+
+Complete rows of five real tables. Each test row starts with a fifth of its entries, at random; true
+values are revealed in the order of `plan_measurements`, in random order (mean of five) and in the
+order of global permutation importance on training rows (per unit of cost). Models: scikit-learn's
+HistGradientBoosting and our blend (quality "fast"), both trained on three copies of the training
+rows with extra gaps (per row a random share). Costs: 1 each, and a made cost per column (1, 2, 5 or
+10, drawn once per table).
+
+Chosen before any of these tables was scored: the figure that counts is the area under accuracy,
+the mean accuracy over 41 budgets from nothing to everything; log-loss is printed beside it. Paired
+by split, corrected resampled t-test. Settings were chosen on other tables (docs/measure-next.md).
+
+    python -m benchmarks.acquisition [--tables T …] [--models M …] [--splits 10] [--json FILE]
+
+Finished runs of the file are kept. Exit 1 unless, for each model and kind of cost, the area is
+better (p < 0.05) than that of random order and than that of importance order on four tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from rich.console import Console
+from rich.table import Table
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import train_test_split
+
+from benchmarks.measuring import commit, provenance
+from imputefree import ImputeFreeClassifier, plan_measurements
+from imputefree.inspection import PlausibleValues
+from imputefree.lab.report import corrected_t
+
+TABLES = {
+    "adult": "income",
+    "credit_approval": "class",
+    "mammographic_masses": "severity",
+    "pima_zeros_as_missing": "class",
+    "titanic3": "survived",
+}
+DROPPED = {"titanic3": ["name", "ticket", "cabin", "boat", "body", "home.dest"]}
+MODELS = ("boosting", "blend")
+MOST_ROWS, TEST_ROWS, KNOWN, COPIES, ORDERS, BUDGETS = 1500, 100, 0.2, 3, 5, 41
+PRICES = (1.0, 2.0, 5.0, 10.0)
+RIVALS = ("random", "importance")
+
+
+def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Complete rows (at most MOST_ROWS) with categories as such, and class codes."""
+    file = {"adult": "adult_train"}.get(name, name)
+    path = Path(os.environ["IMPUTEFREE_DATA"]) / "tabular" / f"{file}.csv"
+    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    frame = frame.drop(columns=DROPPED.get(name, [])).dropna()
+    frame = frame.sample(min(MOST_ROWS, len(frame)), random_state=0).reset_index(drop=True)
+    y = pd.factorize(frame.pop(TABLES[name]), sort=True)[0]
+    words = [column for column in frame if not pd.api.types.is_numeric_dtype(frame[column])]
+    return frame.astype(dict.fromkeys(words, "category")), y
+
+
+def fit(kind: str, X: pd.DataFrame, y: np.ndarray, rng: np.random.Generator) -> Any:
+    """A model trained with extra gaps, and the rows it saw."""
+    X, y = pd.concat([X] * COPIES, ignore_index=True), np.tile(y, COPIES)
+    X = X.mask(rng.random(X.shape) < rng.random((len(X), 1)))
+    if kind == "blend":
+        model: Any = ImputeFreeClassifier(quality="fast", random_state=0)
+    else:
+        model = HistGradientBoostingClassifier(
+            learning_rate=0.05, max_leaf_nodes=8, categorical_features="from_dtype", random_state=0
+        )
+    return model.fit(X, y), X, y
+
+
+def revealed(
+    model: Any, start: pd.DataFrame, truth: pd.DataFrame, order: np.ndarray
+) -> np.ndarray:
+    """Predictions before and after each measurement of a fixed order; order (n, d), -1 at the end.
+
+    Returns (n, d + 1, classes).
+    """
+    seen, predicted = start.notna().to_numpy(), [model.predict_proba(start)]
+    for choice in order.T:
+        rows = np.flatnonzero(choice >= 0)
+        seen[rows, choice[rows]] = True
+        predicted.append(model.predict_proba(truth.where(seen)))
+    return np.stack(predicted, axis=1)
+
+
+def ordered(start: pd.DataFrame, score: np.ndarray) -> np.ndarray:
+    """Hidden columns by falling score, -1 once there are none; (n, d)."""
+    hidden = start.isna().to_numpy()
+    order = np.argsort(-np.where(hidden, score, -np.inf), axis=1, kind="stable")
+    return np.where(np.arange(hidden.shape[1]) < hidden.sum(1, keepdims=True), order, -1)
+
+
+def curves(
+    predicted: np.ndarray, order: np.ndarray, cost: np.ndarray, y: np.ndarray
+) -> dict[str, list[float]]:
+    """Accuracy and log-loss at each budget; predicted (n, d + 1, classes), order (n, d)."""
+    spent = np.cumsum(np.where(order >= 0, cost[order], np.inf), axis=1)
+    budget = np.linspace(0, cost.sum(), BUDGETS)
+    step = (spent[:, :, None] <= budget * (1 + 1e-12)).sum(1)  # (n, budgets)
+    then = np.take_along_axis(predicted, step[:, :, None], 1)  # (n, budgets, classes)
+    right = np.take_along_axis(then, y[:, None, None], 2)[:, :, 0]
+    accuracy = (then.argmax(2) == y[:, None]).mean(0)
+    loss = -np.log(np.clip(right, 1e-6, 1)).mean(0)
+    return {"accuracy": accuracy.round(4).tolist(), "log_loss": loss.round(4).tolist()}
+
+
+def run(name: str, kind: str, split: int) -> dict[str, Any]:
+    """One split: curves of every order, by kind of cost."""
+    X, y = load(name)
+    rng, began = np.random.default_rng(split), time.process_time()
+    parts = train_test_split(X, y, test_size=TEST_ROWS, stratify=y, random_state=split)
+    train, test, y_train, y_test = parts
+    train, test = train.reset_index(drop=True), test.reset_index(drop=True)
+    model, gappy, y_gappy = fit(kind, train, y_train, rng)
+    start = test.mask(rng.random(test.shape) >= KNOWN)
+    rows = rng.permutation(len(gappy))[:500]
+    importance = permutation_importance(
+        model, gappy.iloc[rows], y_gappy[rows], scoring="neg_log_loss", n_repeats=2, random_state=0
+    ).importances_mean
+    random = [ordered(start, rng.random(start.shape)) for _ in range(ORDERS)]
+    random = [(order, revealed(model, start, test, order)) for order in random]
+    plausible, marginal = PlausibleValues(train), PlausibleValues(train, conditional=False)
+    made = np.random.default_rng(sum(name.encode())).choice(PRICES, X.shape[1])
+    result: dict[str, Any] = {"table": name, "model": kind, "split": split}
+    for costs, cost in (("unit", np.ones(X.shape[1])), ("made", made)):
+        score = np.where(importance > 0, importance / cost, importance * cost)
+        order = ordered(start, score)
+        orders = {"importance": (order, revealed(model, start, test, order))}
+        named = dict(zip(X.columns, cost, strict=True))
+        for policy, values in (("next", plausible), ("next_marginal", marginal)):
+            if costs == "unit" or policy == "next":
+                plan = plan_measurements(model, start, background=values, costs=named, truth=test)
+                orders[policy] = plan.order, plan.prediction
+        found = {policy: curves(p, order, cost, y_test) for policy, (order, p) in orders.items()}
+        drawn = [curves(p, order, cost, y_test) for order, p in random]
+        found["random"] = {
+            figure: np.mean([each[figure] for each in drawn], axis=0).round(4).tolist()
+            for figure in drawn[0]
+        }
+        result[costs] = found
+    return result | {
+        "test_to_train": round(len(test) / len(train), 4),
+        "cpu_seconds": round(time.process_time() - began, 1),
+    }
+
+
+def differences(runs: list[dict[str, Any]], costs: str, rival: str, figure: str) -> np.ndarray:
+    """Area of our order minus that of a rival, by split."""
+    pairs = ((r[costs]["next"][figure], r[costs][rival][figure]) for r in runs)
+    return np.array([np.mean(ours) - np.mean(other) for ours, other in pairs])
+
+
+def judge(runs: list[dict[str, Any]], console: Console) -> bool:
+    """Print areas by table, model and costs; True if the claim is missed."""
+    shown = Table("model", "costs", "table", "splits", "next", *(f"- {r}" for r in RIVALS), "all")
+    missed = False
+    for kind in dict.fromkeys(run["model"] for run in runs):
+        for costs in ("unit", "made"):
+            better = dict.fromkeys(RIVALS, 0)
+            for name in TABLES:
+                own = [r for r in runs if (r["table"], r["model"]) == (name, kind)]
+                if len(own) < 2:
+                    continue
+                area = np.mean([np.mean(r[costs]["next"]["accuracy"]) for r in own])
+                words = []
+                for rival in RIVALS:
+                    gain = differences(own, costs, rival, "accuracy")
+                    p = corrected_t(gain, own[0]["test_to_train"])[1]
+                    loss = differences(own, costs, rival, "log_loss").mean()
+                    better[rival] += bool(gain.mean() > 0 and p < 0.05)
+                    words.append(f"{gain.mean():+.4f} (p {p:.3f}; log-loss {loss:+.4f})")
+                last = np.mean([r[costs]["next"]["accuracy"][-1] for r in own])
+                shown.add_row(
+                    kind, costs, name, str(len(own)), f"{area:.4f}", *words, f"{last:.4f}"
+                )
+            missed |= min(better.values()) < 4
+            console.print(f"{kind}, {costs} costs: better on so many tables (p < 0.05): {better}")
+    console.print(shown)
+    return missed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=TABLES)
+    parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
+    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--json", type=Path, help="finished runs are read from it and added to it")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    runs, path = [], options.json
+    if path is not None and path.exists():
+        runs = json.loads(path.read_text())["runs"]
+    done = {(r["table"], r["model"], r["split"]) for r in runs}
+    for split in range(options.splits):
+        for kind in options.models:
+            for name in options.tables:
+                if (name, kind, split) in done:
+                    continue
+                runs.append(run(name, kind, split))
+                if path is not None:
+                    record = {**provenance("scikit-learn lightgbm torch numpy"), "commit": commit()}
+                    lines = ",\n".join(json.dumps(each) for each in runs)
+                    text = json.dumps(record)[:-1] + ', "runs": [\n' + lines + "\n]}\n"
+                    path.with_suffix(".part").write_text(text)
+                    path.with_suffix(".part").replace(path)
+    return int(judge(runs, Console(width=160)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -81,9 +81,7 @@ def fit(kind: str, X: pd.DataFrame, y: np.ndarray, rng: np.random.Generator) -> 
     return model.fit(X, y), X, y
 
 
-def revealed(
-    model: Any, start: pd.DataFrame, truth: pd.DataFrame, order: np.ndarray
-) -> np.ndarray:
+def revealed(model: Any, start: pd.DataFrame, truth: pd.DataFrame, order: np.ndarray) -> np.ndarray:
     """Predictions before and after each measurement of a fixed order; order (n, d), -1 at the end.
 
     Returns (n, d + 1, classes).
@@ -204,6 +202,7 @@ def main() -> int:
     runs, path = [], options.json
     if path is not None and path.exists():
         runs = json.loads(path.read_text())["runs"]
+    record = {**provenance("scikit-learn lightgbm torch numpy"), "commit": commit()}
     done = {(r["table"], r["model"], r["split"]) for r in runs}
     for split in range(options.splits):
         for kind in options.models:
@@ -212,7 +211,6 @@ def main() -> int:
                     continue
                 runs.append(run(name, kind, split))
                 if path is not None:
-                    record = {**provenance("scikit-learn lightgbm torch numpy"), "commit": commit()}
                     lines = ",\n".join(json.dumps(each) for each in runs)
                     text = json.dumps(record)[:-1] + ', "runs": [\n' + lines + "\n]}\n"
                     path.with_suffix(".part").write_text(text)

@@ -106,9 +106,10 @@ class ConditionalDraws:
 
         A gap in a column without a training value has no plausible value.
         """
+        shares = np.broadcast_to(shares, (len(row), np.shape(shares)[-1]))
         many = np.flatnonzero(self.ranked[column])
         few = np.flatnonzero(~self.ranked[column])
-        donors = self._quantiles(values, observed, row[many], column[many], shares)
+        donors = self._quantiles(values, observed, row[many], column[many], shares[many])
         which, donor, weight = self._levels(values, observed, row[few], column[few])
         gap = np.concatenate([np.repeat(many, donors.shape[1]), few[which]])
         order = np.argsort(gap, kind="stable")
@@ -181,8 +182,7 @@ class ConditionalDraws:
         column: np.ndarray,
         shares: np.ndarray,
     ) -> np.ndarray:
-        """Donors of these quantiles of gaps in ranked columns; (m, k)."""
-        shares = np.broadcast_to(shares, (len(row), np.shape(shares)[-1]))
+        """Donors of these quantiles of gaps in ranked columns; shares (m, k) -> (m, k)."""
         if not len(row):
             return np.empty(shares.shape, int)
         rows, place = np.unique(row, return_inverse=True)

@@ -122,7 +122,6 @@ def measure_next(
     [['pulse']]
     """
     study = Measuring(model, X, background, costs, together, n_values, random_state)
-    source = study.stock.start(0, np.arange(len(study.rows)))
-    prediction = study.predict(source)
+    prediction, answers = study.gains(study.stock.start(0, np.arange(len(study.rows))))
     names, cost = study.measurements.names, study.measurements.cost
-    return NextMeasurements(names, cost, prediction, *study.gains(source, prediction))
+    return NextMeasurements(names, cost, prediction, *answers)

@@ -107,9 +107,10 @@ def plan_measurements(
     for step in range(width):
         if confidence is not None:
             active = active[highest[active, step] < confidence]
+        if not len(active):
+            break
         copies = _copies(active, draws)
-        before = now[active].reshape(len(copies), -1) if study.classes else now[active].ravel()
-        gain = study.gains(source[copies], before)[0]
+        gain = study.gains(source[copies])[1][0]
         score = gain.reshape(len(active), draws, width).mean(1) / cost
         possible = ~done[active] & ~np.isnan(score) & np.isfinite(cost)
         if truth is not None:

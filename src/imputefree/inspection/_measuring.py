@@ -113,20 +113,14 @@ class Measuring:
 
     def predict(self, source: np.ndarray) -> np.ndarray:
         """Predictions for rows at any state; (m, d) -> (m, classes) or (m,)."""
-        parts = range(0, max(len(source), 1), COPIES)
-        return np.concatenate(
-            [predict_rows(self.model, self.stock.rows(source[at : at + COPIES])) for at in parts]
-        )
+        parts = [source[at : at + COPIES] for at in range(0, len(source), COPIES)]
+        return np.concatenate([predict_rows(self.model, self.stock.rows(part)) for part in parts])
 
-    def gains(self, source: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Gain, fall of entropy and confidence of each measurement; (m, d) -> (3, m, G).
-
-        now : predictions for these rows
-        """
-        answers = np.full((3, len(source), len(self.measurements.names)), np.nan)
-        for part in self._parts(source):
-            answers[:, part] = self._gains(source[part], now[part])
-        return answers
+    def gains(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions; gain, fall of entropy and confidence of measurements, (3, m, G)."""
+        parts = [self._gains(source[part]) for part in self._parts(source)]
+        now, answers = zip(*parts, strict=True)
+        return np.concatenate(now), np.concatenate(answers, axis=1)
 
     def measurable(self, source: np.ndarray) -> np.ndarray:
         """Which measurements have something missing; (m, d) -> (m, G)."""
@@ -144,7 +138,7 @@ class Measuring:
             source[rows, column] = self.stock.starts[1] + donor
         return source
 
-    def _gains(self, source: np.ndarray, now: np.ndarray) -> np.ndarray:
+    def _gains(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         measurable = self.measurable(source)
         copies, row, measurement, weight = self._copies(source, measurable)
         cell, size = row * measurable.shape[1] + measurement, measurable.size
@@ -154,7 +148,7 @@ class Measuring:
         def mean(numbers: np.ndarray) -> np.ndarray:
             return np.bincount(cell, weight * numbers, size)
 
-        predicted = self.predict(copies) if len(copies) else now[:0]
+        now, predicted = np.split(self.predict(np.concatenate([source, copies])), [len(source)])
         answers = np.full((3, size), np.nan)
         if self.classes:
             then, average = entr(predicted).sum(1), np.stack([*map(mean, predicted.T)], axis=1)
@@ -167,7 +161,7 @@ class Measuring:
         else:
             answers[0] = mean((predicted - mean(predicted)[cell]) ** 2)
         answers[:2, total == 0] = 0.0  # no background row has such a value: nothing is known
-        return np.where(measurable, answers.reshape(3, *measurable.shape), np.nan)
+        return now, np.where(measurable, answers.reshape(3, *measurable.shape), np.nan)
 
     def _copies(
         self, source: np.ndarray, measurable: np.ndarray

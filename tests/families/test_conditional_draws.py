@@ -98,11 +98,17 @@ def test_the_quantiles_of_a_number_are_roots_of_its_distribution(draws):
     p, mean, variance = draws.density.conditionals(values[rows], observed[rows])
     entry = int(np.flatnonzero(draws.column_of == 0)[0])
     known = np.sort(frame["a"].dropna().to_numpy())
+    margins = (
+        draws.density.means_,
+        (draws.density.loadings_**2).sum(2) + draws.density.noise_,
+    )
     for i in range(6):
         parts = p[i], mean[i, :, entry], np.sqrt(variance[i, :, entry])
         for q, share in enumerate(shares):
             score = brentq(excess, -9, 9, args=(share, *parts))
-            expected = known[int(norm.cdf(score) * len(known))]
+            mixture = zip(draws.density.weights_, *(x[:, entry] for x in margins), strict=True)
+            rank = sum(w * norm.cdf((score - m) / np.sqrt(v)) for w, m, v in mixture)
+            expected = known[int(rank * len(known))]
             assert frame["a"][donor[3 * i + q]] == expected
 
 
@@ -117,6 +123,18 @@ def test_with_nothing_known_values_are_those_of_the_column(draws):
         shares = frame[name].value_counts(normalize=True)
         shown = frame[name].to_numpy()[donor[gap == g]]
         np.testing.assert_allclose(weight[gap == g], shares[shown].to_numpy(), atol=1e-12)
+
+
+def test_ties_of_a_number_have_their_share():
+    """A number that is mostly 0: eight of a hundred draws are something else, as in training."""
+    rng = np.random.default_rng(0)
+    gains = np.where(rng.random(1000) < 0.08, rng.exponential(1000, 1000), 0.0)
+    frame = pd.DataFrame({"gains": gains, "age": rng.normal(size=1000) + (gains > 0)})
+    draws = ConditionalDraws().fit(read_columns(frame), rng)
+    entries = draws.entries(read_columns(pd.DataFrame({"gains": [np.nan], "age": [np.nan]})))
+    shares = (np.arange(1000) + 0.5) / 1000
+    _, donor, _ = draws.plausible(*entries, np.zeros(1, int), np.zeros(1, int), shares)
+    np.testing.assert_allclose(np.sort(gains[donor]), np.sort(gains))
 
 
 def test_draws_have_the_probabilities_of_plausible_values(draws):

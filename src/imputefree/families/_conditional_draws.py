@@ -44,8 +44,10 @@ class ConditionalDraws:
 
     where a category stands at one of its levels: the last factor is the density of the observed
     entries given that level, and with nothing observed levels have their shares. Numbers of few
-    values are treated like categories. The value of a score is the training value of the same rank,
-    so that a draw is always an entry of a training row, its donor.
+    values are treated like categories. The value of a score is the training value whose rank is the
+    score's under the density's own distribution of the column: with nothing observed, draws have
+    the distribution of training, ties included, and a draw is always an entry of a training row,
+    its donor.
 
     Fitted: inputs, density; column_of (entries,); values, observed : (n, entries) of training rows.
 
@@ -193,13 +195,17 @@ class ConditionalDraws:
         low, high = np.full(shares.shape, -HIGHEST), np.full(shares.shape, HIGHEST)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            below = (share[:, :, None] * ndtr((middle[:, None] - mean) / deviation)).sum(1)
+            below = _below(middle, share, mean, deviation)
             low, high = (
                 np.where(below < shares, middle, low),
                 np.where(below < shares, high, middle),
             )
-        sizes = np.array([len(rows) for rows in self.order])[column]
-        rank = np.minimum((ndtr((low + high) / 2) * sizes[:, None]).astype(int), sizes[:, None] - 1)
+        nothing = np.zeros((1, len(self.column_of)))
+        own = self.density.conditionals(nothing, nothing.astype(bool))  # of the column, row aside
+        mean, variance = (part[0, :, entry][:, :, None] for part in own[1:])
+        sizes = np.array([len(rows) for rows in self.order])[column][:, None]
+        place = _below((low + high) / 2, own[0], mean, np.sqrt(variance))
+        rank = np.minimum((place * sizes).astype(int), sizes - 1)
         starts = np.cumsum([0, *map(len, self.order)])[column]
         return np.concatenate(self.order)[starts[:, None] + rank]
 
@@ -223,3 +229,8 @@ class ConditionalDraws:
         top = np.repeat(np.maximum.reduceat(log_p, begin), counts[counts > 0])
         weight = np.exp(log_p - top)
         return gap, donor, weight / np.repeat(np.add.reduceat(weight, begin), counts[counts > 0])
+
+
+def _below(score: np.ndarray, share: np.ndarray, mean: np.ndarray, deviation: np.ndarray) -> Any:
+    """Probability below a score; score (m, k), share (m, K), mean and deviation (m, K, 1)."""
+    return (share[:, :, None] * ndtr((score[:, None] - mean) / deviation)).sum(1)

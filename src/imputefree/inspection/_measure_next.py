@@ -87,7 +87,7 @@ def measure_next(
     background: Any,
     costs: Mapping[str, float] | None = None,
     together: Any = None,
-    n_values: int = 8,
+    n_values: int = 12,
     random_state: Any = 0,
 ) -> NextMeasurements:
     """Rank what to measure next in each row, around any fitted model that takes gaps.

@@ -60,7 +60,7 @@ def plan_measurements(
     budget: float | None = None,
     confidence: float | None = None,
     truth: Any = None,
-    n_values: int = 8,
+    n_values: int = 12,
     n_draws: int = 16,
     random_state: Any = 0,
 ) -> MeasurementPlan:

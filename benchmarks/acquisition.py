@@ -1,12 +1,12 @@
 """Acquisition curves: accuracy against cost as hidden values are measured one after the other.
 
 Complete rows of five real tables, and a simulated one in which one of four numbers decides, and a
-category says which ("made", shown beside them). Each test row starts with a fifth of its entries, at random; true
-values are revealed in the order of `plan_measurements`, in random order (mean of five) and in the
-order of global permutation importance on training rows (per unit of cost). Models: scikit-learn's
-HistGradientBoosting and our blend (quality "fast"), both trained on three copies of the training
-rows with extra gaps (per row a random share). Costs: 1 each, and a made cost per column (1, 2, 5 or
-10, drawn once per table).
+category says which ("made", shown beside them). Each test row starts with a fifth of its entries,
+at random; true values are revealed in the order of `plan_measurements`, in random order (mean of
+five) and in the order of global permutation importance on training rows (per unit of cost). Models:
+scikit-learn's HistGradientBoosting and our blend (quality "fast"), both trained on three copies of
+the training rows with extra gaps (per row a random share). Costs: 1 each, and a made cost per
+column (1, 2, 5 or 10, drawn once per table).
 
 Chosen before any of these tables was scored: the figure that counts is the area under accuracy,
 the mean accuracy over 41 budgets from nothing to everything; log-loss is printed beside it. Paired
@@ -17,6 +17,7 @@ than random order, because rare values of a column of mostly zeros were hardly e
 One row must take our blend less than 100 ms (CPU time, median of nine, adult).
 
     python -m benchmarks.acquisition [--tables T …] [--models M …] [--splits 10] [--json FILE]
+        [--draw PNG]
 
 Finished runs of the file are kept. Exit 1 unless, for each model and kind of cost, the area is
 better (p < 0.05) than that of random order and than that of importance order on four real tables,
@@ -210,6 +211,39 @@ def judge(runs: list[dict[str, Any]], console: Console) -> bool:
     return missed
 
 
+def draw(runs: list[dict[str, Any]], path: Path) -> None:
+    """A picture of the mean curves with unit costs: a row per model, a column per table."""
+    from matplotlib.figure import Figure
+
+    kinds = list(dict.fromkeys(r["model"] for r in runs))
+    names = [name for name in (*TABLES, MADE) if any(r["table"] == name for r in runs)]
+    figure = Figure(figsize=(2.6 * len(names), 2.6 * len(kinds) + 0.6), layout="constrained")
+    places = figure.subplots(len(kinds), len(names), squeeze=False, sharex=True, sharey="col")
+    styles = {
+        "next": ("#0072b2", "-", "measure_next"),
+        "importance": ("#d55e00", "--", "importance order"),
+        "random": ("#777777", ":", "random order"),
+    }
+    for kind, line in zip(kinds, places, strict=True):
+        for name, axes in zip(names, line, strict=True):
+            own = [r["unit"] for r in runs if (r["table"], r["model"]) == (name, kind)]
+            for policy, (colour, dash, label) in styles.items():
+                mean = np.mean([each[policy]["accuracy"] for each in own], axis=0)
+                axes.plot(np.linspace(0, 1, BUDGETS), mean, dash, color=colour, label=label)
+            everything = np.mean([each["next"]["accuracy"][-1] for each in own])
+            axes.axhline(everything, color="black", linewidth=0.6, label="everything at once")
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.tick_params(labelsize=8)
+            if axes in places[0]:
+                title = name.replace("_zeros_as_missing", "").replace("_", " ")
+                axes.set_title(title + " (simulated)" * (name == MADE), fontsize=10)
+        line[0].set_ylabel(f"{kind}\naccuracy", fontsize=9)
+    figure.supxlabel("share of all values measured", fontsize=9)
+    handles, labels = places[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=9)
+    figure.savefig(path, dpi=110)
+
+
 def one_row() -> float:
     """Milliseconds of CPU for one row of adult with our blend; the median of nine."""
     X, y = load("adult")
@@ -230,6 +264,7 @@ def main() -> int:
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--json", type=Path, help="finished runs are read from it and added to it")
+    parser.add_argument("--draw", type=Path, help="a picture of the curves")
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -247,6 +282,8 @@ def main() -> int:
                     write_record(path, record)
     record["one_row_ms"] = milliseconds = round(one_row(), 1)
     write_record(path, record)
+    if options.draw is not None:
+        draw(runs, options.draw)
     console = Console(width=160)
     missed = judge(runs, console)
     slow = milliseconds > ONE_ROW_MS

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
 from imputefree.data import read_columns
-from imputefree.families import ConditionalDraws
+from imputefree.families import ConditionalDraws, _conditional_draws
 from tests.families.test_factor_mixture import dense, fitted, joint
 
 
@@ -150,6 +150,20 @@ def test_draws_have_the_probabilities_of_plausible_values(draws):
         for level in np.quantile(codes[donor], [0.2, 0.5, 0.8]):
             expected = weight[codes[donor] <= level].sum()
             assert abs((codes[drawn] <= level).mean() - expected) < 0.04
+
+
+def test_blocks_of_gaps_give_draws_of_the_same_distribution(draws, monkeypatch):
+    frame, n = table(), 600
+    entries = draws.entries(read_columns(frame))
+    row = np.full(n, int(np.flatnonzero(frame["word"].isna())[0]))
+    monkeypatch.setattr(_conditional_draws, "BLOCK", 100)
+    words = frame["word"].to_numpy()
+    blocks = words[draws.draw(*entries, row, np.full(n, 3), np.random.default_rng(1))]
+    _, donor, weight = draws.plausible(*entries, row[:1], np.array([3]), np.array([0.5]))
+    for word, p in zip(words[donor], weight, strict=True):
+        assert abs((blocks == word).mean() - p) < 0.08
+    none = np.empty(0, int)
+    assert len(draws.draw(*entries, none, none, np.random.default_rng(1))) == 0
 
 
 def test_known_entries_move_the_draws_of_the_others(draws):

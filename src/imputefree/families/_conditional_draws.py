@@ -18,6 +18,7 @@ COMPONENT_ROWS, MOST_COMPONENTS = 100, 5
 NOISE, SMOOTHING = 0.2, 4.0  # of the factor analysers, see there
 HIGHEST = 6.0  # normal score beyond which there are no values
 HALVINGS = 26  # of [-6, 6], to find a quantile
+BLOCK = 2**22  # numbers of gaps that are drawn at once, with their levels: bounds the memory
 
 
 class Plausible(NamedTuple):
@@ -128,9 +129,22 @@ class ConditionalDraws:
         rng: np.random.Generator,
     ) -> np.ndarray:
         """Donors of one random value per gap, -1 if there is none; see `plausible`."""
-        gap, donor, weight = self.plausible(
-            values, observed, row, column, rng.random((len(row), 1))
-        )
+        each = len(self.column_of) * max(int(self.level_count.max()), 1)
+        step = max(BLOCK // each, 1)
+        parts = [slice(at, at + step) for at in range(0, len(row), step)]
+        drawn = [self._draw(values, observed, row[part], column[part], rng) for part in parts]
+        return np.concatenate([np.empty(0, int), *drawn])
+
+    def _draw(
+        self,
+        values: np.ndarray,
+        observed: np.ndarray,
+        row: np.ndarray,
+        column: np.ndarray,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        shares = rng.random((len(row), 1))
+        gap, donor, weight = self.plausible(values, observed, row, column, shares)
         total = np.cumsum(weight)
         known, first = np.unique(gap, return_index=True)
         before = np.concatenate([[0.0], total])[first]
@@ -196,10 +210,8 @@ class ConditionalDraws:
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             below = _below(middle, share, mean, deviation)
-            low, high = (
-                np.where(below < shares, middle, low),
-                np.where(below < shares, high, middle),
-            )
+            low = np.where(below < shares, middle, low)
+            high = np.where(below < shares, high, middle)
         nothing = np.zeros((1, len(self.column_of)))
         own = self.density.conditionals(nothing, nothing.astype(bool))  # of the column, row aside
         mean, variance = (part[0, :, entry][:, :, None] for part in own[1:])

@@ -163,13 +163,14 @@ def run(name: str, kind: str, split: int) -> dict[str, Any]:
             if policy == "next" or (costs, kind) == ("unit", "boosting"):
                 plan = plan_measurements(model, start, background=values, costs=named, truth=test)
                 orders[policy] = plan.order, plan.prediction
-        found = {policy: curves(p, order, cost, y_test) for policy, (order, p) in orders.items()}
+        result[costs] = {
+            policy: curves(p, order, cost, y_test) for policy, (order, p) in orders.items()
+        }
         drawn = [curves(p, order, cost, y_test) for order, p in random]
-        found["random"] = {
+        result[costs]["random"] = {
             figure: np.mean([each[figure] for each in drawn], axis=0).round(4).tolist()
             for figure in drawn[0]
         }
-        result[costs] = found
     return result | {
         "test_to_train": round(len(test) / len(train), 4),
         "cpu_seconds": round(time.process_time() - began, 1),

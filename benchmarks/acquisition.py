@@ -239,7 +239,7 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
                 title = name.replace("_zeros_as_missing", "").replace("_", " ")
                 axes.set_title(title + " (simulated)" * (name == MADE), fontsize=10)
         line[0].set_ylabel(f"{kind}\naccuracy", fontsize=9)
-    figure.supxlabel("share of all values measured", fontsize=9)
+    figure.supxlabel("cost spent, as a share of that of all columns", fontsize=9)
     handles, labels = places[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=9)
     figure.savefig(path, dpi=110)

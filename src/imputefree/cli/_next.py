@@ -100,7 +100,7 @@ def next_command(
     notes, names, selected = select_rows(fitted, data, rows, ())
     for note in notes:
         click.echo(note, err=True)
-    settings = {"background": known, "costs": prices, "together": panels or None}
+    settings: dict[str, Any] = {"background": known, "costs": prices, "together": panels or None}
     answer: Any
     if budget is None and confidence is None:
         answer = inspection.measure_next(fitted, selected, **settings)

@@ -168,6 +168,22 @@ def test_mask_audit(run):
     assert "leak (simulated) | fast" in audit_table(record["runs"])
 
 
+def test_acquisition(run, tmp_path):
+    real("tabular")
+    words = ("--tables", "mammographic_masses", "made", "--models", "boosting", "--splits", 2)
+    code, printed, record = run("acquisition", *words, "--draw", tmp_path / "curves.png")
+    assert "one row" in printed
+    assert code == 1  # one table is not four
+    assert len(record["runs"]) == 4
+    assert (tmp_path / "curves.png").stat().st_size > 1000
+    area = {
+        policy: np.mean([np.mean(r["unit"][policy]["accuracy"]) for r in record["runs"]])
+        for policy in ("next", "random")
+    }
+    assert area["next"] > area["random"]
+    assert run("acquisition", *words)[2]["runs"] == record["runs"]  # nothing is run twice
+
+
 @pytest.fixture
 def best_default(tmp_path, monkeypatch, capsys):
     """Runs best_default.py; the lines of its results file, and what it prints."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         MaskConformalRegressor,
         audit_missingness,
         explain_rows,
+        measure_next,
+        plan_measurements,
     )
 
 __all__ = [
@@ -45,6 +47,8 @@ __all__ = [
     "ParameterError",
     "audit_missingness",
     "explain_rows",
+    "measure_next",
+    "plan_measurements",
 ]
 
 
@@ -53,6 +57,8 @@ INSPECTION = (
     "MaskConformalRegressor",
     "audit_missingness",
     "explain_rows",
+    "measure_next",
+    "plan_measurements",
 )
 
 

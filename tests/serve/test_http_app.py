@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from functools import partial
 from importlib.resources import files
 
 import hypothesis
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree import measure_next
 from tests.serve.models import ALL, CARD, client, every_step, numbers, patients, refused, stays
 
 pytest.importorskip("starlette", reason="needs the extra serve")
@@ -28,6 +30,7 @@ ROWS = [
     {name: None if pd.isna(value) else value for name, value in row.items()}
     for row in FRAME.to_dict("records")
 ]
+NONE = {"lactate": None, "grade": None, "sex": None}
 
 
 def ask(kind, body, path="/predict"):
@@ -62,6 +65,35 @@ def test_notes_name_unseen_levels_and_numbers_outside_of_training():
     notes = ask("table", {"rows": [{"sex": "x"}] * 200})["notes"]
     assert len(notes) == 51
     assert "150" in notes[-1]["note"]
+
+
+def test_background_rows_and_costs_rank_what_to_measure_next():
+    from starlette.testclient import TestClient
+
+    from imputefree.cli._serve import ranking
+    from imputefree.errors import ParameterError
+    from imputefree.serve import build_app
+
+    def served(**costs):
+        rank = partial(
+            measure_next, patients(), background=pd.concat([FRAME] * 20), costs=costs or None
+        )
+        answer = TestClient(build_app(patients(), rank=rank)).post("/explain", json=ROWS[0] | NONE)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    why = served()
+    gains = {c["name"]: c["next"]["gain"] for c in why["columns"] if c["next"]}
+    assert set(gains) == set(NONE)
+    assert why["next"]["name"] == max(gains, key=gains.get)
+    assert set(why["next"]) == {"name", "change", "low", "high", "gain", "cost"}
+    best = why["next"]["name"]
+    assert served(**{best: 1e9})["next"]["name"] != best
+    never = served(**dict.fromkeys(NONE, np.inf))
+    assert never["next"] is None
+    assert {c["next"]["cost"] for c in never["columns"] if c["next"]} == {None}
+    with pytest.raises(ParameterError, match="background"):
+        ranking(patients(), None, {"age": 2.0})
 
 
 def test_levels_and_classes_are_matched_as_in_files():

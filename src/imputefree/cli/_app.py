@@ -24,6 +24,7 @@ from ._data import data_group
 from ._explain import explain_command
 from ._export_command import export_command
 from ._fit import fit_command
+from ._next import next_command
 from ._options import INTERRUPTED
 from ._predict import evaluate_command, predict_command
 from ._serve import serve_command
@@ -34,6 +35,7 @@ YOUR_DATA = [
     evaluate_command,
     explain_command,
     audit_command,
+    next_command,
     export_command,
     serve_command,
 ]

@@ -67,13 +67,13 @@ def explain_command(
 
     Up to five named rows are shown one by one, more of them by column.
     """
-    _check_outputs(output, csv, [model, data])
+    check_outputs(output, csv, [model, data])
     from .. import inspection
     from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
     series = is_of_series(fitted)
-    select = _select_series if series else _select_rows
+    select = _select_series if series else select_rows
     notes, names, selected = select(fitted, data, rows, id)
     for note in notes:
         click.echo(note, err=True)
@@ -109,7 +109,7 @@ def explain_command(
         click.echo(line, err=as_json)
 
 
-def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
+def read_first(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
     """Notes, and at least `enough` first rows of a file, read as `imputefree predict` does."""
     from ..io import open_rows
     from ..workflow import Chunk, Chunks
@@ -125,20 +125,20 @@ def _read(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFram
     return chunks.notes, Chunk.joined(parts).inputs.reset_index(drop=True)
 
 
-def _select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
+def select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
     """The rows of a table to explain, named by their numbers."""
     if ids:
         fact, remedy = f"--id {ids[0]} was given for a model of tables", "Name rows with --rows"
         raise ParameterError(fact, "It names series", remedy)
     if rows is not None and rows.strip() != "all":
         numbers = _row_numbers(rows)
-        notes, frame = _read(model, data, max(numbers) + 1)
+        notes, frame = read_first(model, data, max(numbers) + 1)
         if max(numbers) >= len(frame):
             fact = f"--rows names {max(numbers)}, but the rows are 0 to {len(frame) - 1}"
             raise ParameterError(fact, "The header is not counted", "Name existing rows")
         return notes, numbers, frame.iloc[numbers]
     limit = FIRST_ROWS if rows is None else float("inf")
-    notes, frame = _read(model, data, limit + 1)
+    notes, frame = read_first(model, data, limit + 1)
     if len(frame) > limit:
         notes = [f"The first {FIRST_ROWS} rows; --rows all explains all.", *notes]
         frame = frame.iloc[:FIRST_ROWS]
@@ -152,7 +152,7 @@ def _select_series(model: Any, data: Path, rows: str | None, ids: tuple[str, ...
     if rows is not None and rows.strip() != "all":
         fact, remedy = f"--rows {rows} was given for a model of series", "Name series with --id"
         raise ParameterError(fact, "Rows are for tables; a series has many", remedy)
-    notes, frame = _read(model, data, float("inf"))
+    notes, frame = read_first(model, data, float("inf"))
     column = frame[roles_of(model)["id"]].astype(str)
     known = column.unique().tolist()
     chosen = known
@@ -185,7 +185,7 @@ def _row_numbers(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def _check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) -> None:
+def check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
     for path in filter(None, (picture, csv)):
         refuse_overwriting(path, inputs, ParameterError)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..errors import ParameterError, require_extra
+from ._next import background_option, costs_option, read_costs, rows_of_table
 from ._options import FILE, Command, model_argument, option
 
 TOKEN = "IMPUTEFREE_TOKEN"
@@ -23,6 +26,8 @@ PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
 @option("--max-rows", type=click.IntRange(1), default=10_000, help="Rows (steps) per request.")
 @option("--max-bytes", type=click.IntRange(100), default=4_000_000, help="Bytes per request.")
 @option("--timeout", type=SECONDS, default=10.0, help="Maximum number of seconds per answer.")
+@background_option()
+@costs_option
 def serve_command(
     model: Path,
     host: str,
@@ -32,11 +37,16 @@ def serve_command(
     max_rows: int,
     max_bytes: int,
     timeout: float,
+    background: Path | None,
+    costs: tuple[str, ...],
 ) -> None:
     """Serve predictions and explanations over HTTP, and a page to try them at /.
 
     Prints its address and runs until Ctrl-C or SIGTERM. GET /schema says what a row looks like,
     POST /predict and /explain take one; GET /openapi.json describes everything.
+
+    With --background, what to measure next is ranked by its gain per unit of cost, as by
+    `imputefree next`.
     """
     require_extra("serve", "starlette", "pydantic", "uvicorn")
     import torch
@@ -47,6 +57,7 @@ def serve_command(
     torch.set_num_threads(1)  # requests run side by side instead
     token = read_token(token_file)
     loaded = load_model(model)
+    rank = ranking(loaded, background, read_costs(costs))
     bound = listen(host, port)
     local = is_loopback(bound)
     if not local and token is None and not open:
@@ -56,10 +67,26 @@ def serve_command(
         raise ParameterError(f"--host is {host!r} and there is no token", rule, remedy)
     names = {"localhost", "127.0.0.1", "[::1]", host.lower()} if local and token is None else None
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
-    app = build_app(loaded, limits, token, names)
+    app = build_app(loaded, limits, token, names, rank)
     click.echo(f"Serving {model.name} at {address_of(bound)} (stop: Ctrl-C)")
     run(app, bound, timeout)
     click.echo("Stopped.", err=True)
+
+
+def ranking(model: Any, background: Path | None, costs: dict[str, float]) -> Any:
+    """What ranks measurements, fitted to background rows and tried once; None without them."""
+    if background is None:
+        if costs:
+            rule = "Gains per unit of cost need rows that say which values are plausible"
+            raise ParameterError("--costs needs --background", rule, "Name a file of rows")
+        return None
+    from ..inspection import PlausibleValues, measure_next
+
+    known = rows_of_table(model, background)
+    plausible = PlausibleValues(known)
+    rank = partial(measure_next, model, background=plausible, costs=costs)
+    rank(known.head(1))  # refuses costs of unknown columns before anything listens
+    return rank
 
 
 def read_token(path: Path | None) -> str | None:

@@ -4,6 +4,7 @@ A family has `fit(task)`, which returns out-of-fold predictions, and `predict(in
 `FamilyTask`. Networks are in `imputefree.gil`; here are trees, forests and densities.
 """
 
+from ._conditional_draws import ConditionalDraws
 from ._density_family import DensityFamily
 from ._density_inputs import DensityInputs
 from ._factor_inputs import FactorInputs, OnFactors
@@ -20,6 +21,7 @@ __all__ = [
     "NEARLY_ZERO",
     "NO_SHARE",
     "Background",
+    "ConditionalDraws",
     "DensityFamily",
     "DensityInputs",
     "FactorInputs",

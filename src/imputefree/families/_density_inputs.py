@@ -18,8 +18,8 @@ class DensityInputs:
 
     A level of a category stays 0 or 1. A number that is mostly near the ends of its range, like a
     pixel of a drawing, is mapped to [0, 1] (Bernoulli). Any other number becomes its normal score
-    (Gaussian). There are no indicators: as entries of a density they were harmful (mixtures put
-    rows together by where their gaps are).
+    (Gaussian); with `switches=False`, all numbers do. There are no indicators: as entries of a
+    density they were harmful (mixtures put rows together by where their gaps are).
 
     Fitted: encoder; sizes (d,), knots and scores (sum of sizes,): the maps of the d entries, one
     after the other; kinds (d,).
@@ -42,8 +42,9 @@ class DensityInputs:
     scores: np.ndarray
     kinds: np.ndarray
 
-    def __init__(self, categorical_features: Any = "auto") -> None:
+    def __init__(self, categorical_features: Any = "auto", switches: bool = True) -> None:
         self.categorical_features = categorical_features
+        self.switches = switches
 
     def fit(self, columns: Columns) -> Self:
         """Learn from training rows."""
@@ -53,7 +54,8 @@ class DensityInputs:
         level = [isinstance(plans[j], Category) for j in self.encoder.input_columns]
         entries = self.encoder.numbers(columns).T
         learned = [
-            LEVEL if is_level else _learn(x) for x, is_level in zip(entries, level, strict=True)
+            LEVEL if is_level else _learn(x, self.switches)
+            for x, is_level in zip(entries, level, strict=True)
         ]
         kinds, knots, scores = zip(*learned, strict=True)
         self.sizes = np.array([len(points) for points in knots], dtype=np.int32)
@@ -110,7 +112,7 @@ class DensityInputs:
 LEVEL = "level", np.array([0.0, 1.0]), np.array([0.0, 1.0])
 
 
-def _learn(entry: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
+def _learn(entry: np.ndarray, switches: bool) -> tuple[str, np.ndarray, np.ndarray]:
     """Kind, knots and scores of a number; (n,) with NaN for gaps."""
     seen = entry[~np.isnan(entry)]
     low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 0.0)
@@ -118,6 +120,6 @@ def _learn(entry: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
         return "bernoulli", np.array([low]), np.zeros(1)
     unit = (seen / 2 - low / 2) / (high / 2 - low / 2)  # halves cannot overflow
     mean = unit.mean()
-    if unit.var() > SWITCH * mean * (1 - mean):
+    if switches and unit.var() > SWITCH * mean * (1 - mean):
         return "bernoulli", np.array([low, high]), np.array([0.0, 1.0])
     return "gaussian", *normal_score_knots(seen)

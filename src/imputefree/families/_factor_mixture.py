@@ -124,6 +124,26 @@ class FactorMixture:
             blocks.append(np.add.reduce(weighted))
         return np.concatenate(blocks)
 
+    def conditionals(self, values: Array, observed: Array) -> tuple[Array, Array, Array]:
+        """How each entry is distributed given the observed ones: a mixture of K normals.
+
+        values, observed (n, d) -> shares (n, K), means and variances (n, K, d)
+        """
+        shares, means, variances = [], [], []
+        for *_, joint, factors in self._joint(values, observed):
+            shares.append(normalise(joint)[1])
+            mean, variance = np.empty((2, len(joint), *self.means_.shape))
+            for k, (z, cholesky) in enumerate(factors):
+                loadings = torch.from_numpy(self.loadings_[k])
+                white = torch.linalg.solve_triangular(
+                    cholesky, loadings.mT, upper=False
+                )  # (b, q, d)
+                mean[:, k] = self.means_[k] + z @ self.loadings_[k].T
+                variance[:, k] = self.noise_[k] + (white**2).sum(1).numpy()
+            means.append(mean)
+            variances.append(variance)
+        return np.concatenate(shares), np.concatenate(means), np.concatenate(variances)
+
     def parameters(self) -> dict[str, Array]:
         """The fitted arrays with one row per component."""
         names = ("weights_", "means_", "loadings_", "noise_")
@@ -222,7 +242,7 @@ class FactorMixture:
             for k in range(len(self.weights_))
         ]
         step = max(BLOCK // max(2 * q * q, d), 1)
-        for at in range(0, len(values), step):
+        for at in range(0, max(len(values), 1), step):
             seen = observed[at : at + step]
             x = np.where(seen, values[at : at + step] - self.center_, 0.0).astype(dtype)
             m = seen.astype(dtype)

@@ -11,7 +11,10 @@ from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
 from ._gap_scenarios import GapScenarios
 from ._kept_calibration import USUAL_COVERAGE, keep_rows, keep_scores, restore_conformal
+from ._measure_next import NextMeasurements, measure_next
+from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
+from ._plausible_values import PlausibleValues
 from ._show_explanation import draw, show_all, show_row
 
 __all__ = [
@@ -21,7 +24,10 @@ __all__ = [
     "GapScenarios",
     "MaskConformalClassifier",
     "MaskConformalRegressor",
+    "MeasurementPlan",
     "ModelRows",
+    "NextMeasurements",
+    "PlausibleValues",
     "SeriesExplanation",
     "audit_missingness",
     "draw",
@@ -29,7 +35,9 @@ __all__ = [
     "input_values",
     "keep_rows",
     "keep_scores",
+    "measure_next",
     "plain",
+    "plan_measurements",
     "predict_rows",
     "read_rows",
     "restore_conformal",

@@ -61,10 +61,14 @@ def build_app(
     limits: Limits | None = None,
     token: str | None = None,
     hosts: Iterable[str] | None = None,
+    rank: Callable[[Any], Any] | None = None,
 ) -> Starlette:
-    """Make an ASGI application that answers with this model; see `Guard` for token and hosts."""
+    """Make an ASGI application that answers with this model.
+
+    See `Guard` for token and hosts, `Served` for rank.
+    """
     limits = limits or Limits()
-    served, gate = Served(model, limits), Gate(limits)
+    served, gate = Served(model, limits, rank), Gate(limits)
     schema, document = served.schema.model_dump(), describe_api(served, token)
 
     @asynccontextmanager

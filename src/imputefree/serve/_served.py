@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import compress
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..data import Panel
 from ..errors import ImputefreeError, ParameterError
 from ..inspection import (
     USUAL_COVERAGE,
+    NextMeasurements,
     SeriesExplanation,
     explain_rows,
     plain,
@@ -28,10 +30,17 @@ class Served:
     """Answers /predict and /explain, from the bytes of a body to plain JSON.
 
     Both methods may run in several threads at a time.
+
+    rank : what says what to measure next in a row, if it is not to be the largest change
     """
 
-    def __init__(self, model: Any, limits: Limits | None = None) -> None:
-        self.model, limits = model, limits or Limits()
+    def __init__(
+        self,
+        model: Any,
+        limits: Limits | None = None,
+        rank: Callable[[Any], NextMeasurements] | None = None,
+    ) -> None:
+        self.model, self.rank, limits = model, rank, limits or Limits()
         self.schema = Schema.of(model, limits)
         self.reader = RequestReader(self.schema, limits.rows)
         self.conformal = restore_conformal(model)
@@ -69,12 +78,15 @@ class Served:
                 }
             )
         best = why.best_next()[0]
+        best = best and {"name": best.pop("column"), **best}
+        if self.rank is not None:
+            best = _add_gains(columns, self.rank(X))
         answer = {
             "prediction": prediction,
             "of": None if why.of is None else plain(why.of[0]),
             "explained": plain(why.prediction[0]),
             "columns": columns,
-            "next": best and {"name": best.pop("column"), **best},
+            "next": best,
             "notes": notes,
         }
         if isinstance(why, SeriesExplanation):
@@ -122,6 +134,22 @@ class Served:
             "prediction": classes[int(np.argmax(predicted))],
             "probability": dict(zip(map(str, classes), shares, strict=True)),
         }
+
+
+def _add_gains(columns: list[dict[str, Any]], ranked: NextMeasurements) -> dict[str, Any] | None:
+    """Add gain and cost to what columns could change; returns the best one to measure."""
+    places = {name: g for g, name in enumerate(ranked.measurements)}
+    for column in columns:
+        g = places[column["name"]]
+        if column["next"] is not None:
+            cost = float(ranked.cost[g])
+            figures = {
+                "gain": float(ranked.gain[0, g]),
+                "cost": cost if np.isfinite(cost) else None,
+            }
+            column["next"] |= figures
+    by_name = {column["name"]: column["next"] for column in columns}
+    return next(({"name": name, **by_name[name]} for name in ranked.best()[0]), None)
 
 
 def _refused(error: ImputefreeError, field: str | None = None) -> RequestError:

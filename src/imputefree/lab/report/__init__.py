@@ -5,12 +5,13 @@ from typing import Any
 from ...errors import require_extra
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, results_table, what_was_cut
-from ._stats import compare, compare_over_studies, mean_ranks
+from ._stats import compare, compare_over_studies, corrected_t, mean_ranks
 
 __all__ = [
     "SCORES",
     "compare",
     "compare_over_studies",
+    "corrected_t",
     "correlation_table",
     "has_figures",
     "mean_ranks",

@@ -77,12 +77,13 @@ export class Answer {
   }
 
   showNext(next, form) {
-    const useful = next !== null && next.change > 0;
+    const useful = next !== null && (next.gain ?? next.change) > 0;
     byId("next").hidden = !useful;
     form.mark(useful ? next.name : null);
     if (!useful) return false;
     byId("to-next").textContent = next.name;
-    byId("next-reach").textContent = `(could give ${this.value(next.low)} to ${this.value(next.high)})`;
+    const cost = next.cost === undefined ? "" : `cost ${figure(next.cost)}; `;
+    byId("next-reach").textContent = `(${cost}could give ${this.value(next.low)} to ${this.value(next.high)})`;
     return true;
   }
 

@@ -1,0 +1,225 @@
+"""`imputefree next MODEL DATA`: what to measure next, per unit of cost."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .._files import saving
+from ..errors import ParameterError
+from ._explain import ONE_BY_ONE, check_outputs, read_first, select_rows
+from ._options import (
+    FILE,
+    Command,
+    ExistingPath,
+    console,
+    data_argument,
+    model_argument,
+    option,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+MOST = 10  # measurements shown per row
+SHOWN = {
+    "measurement": "measure",
+    "step": "step",
+    "gain": "gain",
+    "cost": "cost",
+    "gain_per_cost": "gain per cost",
+    "total_cost": "total cost",
+    "confidence": "confidence then",
+}
+
+
+def background_option(**settings: Any) -> Any:
+    """The option --background, which names rows that a density of all columns learns from."""
+    kind = ExistingPath()
+    help = "A file of rows like those of training: they say which values are plausible in a row."
+    return option("--background", metavar="FILE", type=kind, help=help, **settings)
+
+
+costs_option = option(
+    "--costs",
+    multiple=True,
+    metavar="COSTS",
+    help="What measurements cost, as ct=500,pulse=1 or a CSV file of names and costs; others cost"
+    " 1; inf: cannot be measured.",
+)
+together_option = option(
+    "--together",
+    multiple=True,
+    metavar="PANEL",
+    help="Columns that are measured together, as lab=na,k; repeat it for other panels.",
+)
+
+
+@click.command("next", cls=Command)
+@model_argument
+@data_argument
+@background_option(required=True)
+@costs_option
+@together_option
+@option("--rows", help="Rows, counted from 0, such as 0,5,7 or 0-9; or all.")
+@option("--budget", type=float, help="Plan several measurements that cost no more than this.")
+@option("--confidence", type=float, help="Plan until a class is expected to be that probable.")
+@option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
+@option("--csv", "csv_file", type=FILE, help="A file with one line per row and measurement.")
+def next_command(
+    model: Path,
+    data: Path,
+    background: Path,
+    costs: tuple[str, ...],
+    together: tuple[str, ...],
+    rows: str | None,
+    budget: float | None,
+    confidence: float | None,
+    as_json: bool,
+    csv_file: Path | None,
+) -> None:
+    """Rank what is missing in each row by what measuring it would gain, per unit of cost.
+
+    The gain is what the value is expected to tell about the class (in nats), or the variance of the
+    predicted number that it explains; values are drawn given what is known in the row.
+
+    With --budget or --confidence, measurements are planned one after the other.
+    """
+    check_outputs(None, csv_file, [model, data, background])
+    prices, panels = read_costs(costs), read_panels(together)
+    from .. import inspection
+    from ..workflow import load_model
+
+    fitted = load_model(model)
+    known = rows_of_table(fitted, background)
+    notes, names, selected = select_rows(fitted, data, rows, ())
+    for note in notes:
+        click.echo(note, err=True)
+    settings: dict[str, Any] = {"background": known, "costs": prices, "together": panels or None}
+    answer: Any
+    if budget is None and confidence is None:
+        answer = inspection.measure_next(fitted, selected, **settings)
+    else:
+        answer = inspection.plan_measurements(
+            fitted, selected, budget=budget, confidence=confidence, **settings
+        )
+    lines = answer.to_frame()
+    lines["row"] = [names[row] for row in lines["row"]]
+    if csv_file is not None:
+        with saving(csv_file) as place:
+            lines.to_csv(place, index=False)
+    if as_json:
+        records = [
+            {key: inspection.plain(value) for key, value in line.items()}
+            for line in lines.to_dict("records")
+        ]
+        click.echo(json.dumps({"rows": names, "measurements": records}, allow_nan=False))
+    elif len(names) <= ONE_BY_ONE:
+        for name in names:
+            show_row(lines[lines["row"] == name], name, console())
+    else:
+        show_all(lines, len(names), console())
+    if csv_file is not None:
+        click.echo(f"Lines: {csv_file}", err=as_json)
+
+
+def rows_of_table(model: Any, background: Path) -> pd.DataFrame:
+    """All rows of the background file, for a model of tables."""
+    from ..workflow import is_of_series
+
+    if is_of_series(model):
+        fact, rule = "this is a model of series", "Gains of measurements are for tables"
+        remedy = "Use `imputefree explain`, which ranks what to measure at the last step"
+        raise ParameterError(fact, rule, remedy)
+    return read_first(model, background, float("inf"))[1]
+
+
+def show_row(lines: pd.DataFrame, name: Any, console: Console) -> None:
+    """What to measure in one row, best first."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    if lines.empty:
+        console.print(f"row {name}: there is nothing to measure.")
+        return
+    lines = lines.dropna(axis=1, how="all")
+    keys = [key for key in SHOWN if key in lines]
+    table = Table(title=f"row {name}: measure next", title_justify="left")
+    for key in keys:
+        table.add_column(SHOWN[key], justify="left" if key == "measurement" else "right")
+    for line in lines[keys].head(MOST).to_numpy().tolist():
+        table.add_row(*(escape(cell) if isinstance(cell, str) else f"{cell:.4g}" for cell in line))
+    console.print(table)
+    if len(lines) > MOST:
+        console.print(f"… and {len(lines) - MOST} more; --csv and --json have all.")
+
+
+def show_all(lines: pd.DataFrame, count: int, console: Console) -> None:
+    """For many rows: how often each measurement comes first, and how much it gains."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    first = lines.groupby("row", sort=False)["measurement"].first().value_counts()
+    table = Table(title=f"{count:,} rows: measure next", title_justify="left")
+    gains = "gain" in lines
+    for key in ("measure", "comes first", "listed", "mean gain" if gains else "mean step"):
+        table.add_column(key, justify="left" if key == "measure" else "right")
+    by = lines.groupby("measurement", sort=False)["gain" if gains else "step"].agg(["size", "mean"])
+    by["first"] = first.reindex(by.index, fill_value=0)
+    for name, line in by.sort_values(["first", "size"], ascending=False).iterrows():
+        cells = (f"{line['first']:.0f}", f"{line['size']:.0f}", f"{line['mean']:.4g}")
+        table.add_row(escape(str(name)), *cells)
+    console.print(table)
+    console.print("comes first, listed: in how many rows.")
+
+
+def read_costs(values: tuple[str, ...]) -> dict[str, float]:
+    """Costs by name, from pairs such as ct=500,pulse=1, or from CSV files of names and costs.
+
+    >>> read_costs(("ct=500, pulse=1", "mri=inf"))
+    {'ct': 500.0, 'pulse': 1.0, 'mri': inf}
+    """
+    costs: dict[str, float] = {}
+    for value in values:
+        if Path(value).is_file():
+            with Path(value).open(newline="", encoding="utf-8-sig") as file:
+                pairs = [line for line in csv.reader(file) if line]
+            if pairs and len(pairs[0]) == 2 and _number(pairs[0][1]) is None:
+                pairs = pairs[1:]  # the header
+        else:
+            pairs = [pair.rsplit("=", 1) for pair in value.split(",") if pair.strip()]
+        for pair in pairs:
+            cost = _number(pair[1]) if len(pair) == 2 else None
+            if cost is None:
+                rule = "Costs are pairs such as ct=500,pulse=1, or a CSV file of names and costs"
+                raise ParameterError(f"--costs has {'='.join(pair)!r}", rule, "Correct it")
+            costs[pair[0].strip()] = cost
+    return costs
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def read_panels(values: tuple[str, ...]) -> dict[str, list[str]]:
+    """Panels of columns.
+
+    >>> read_panels(("lab=na,k",))
+    {'lab': ['na', 'k']}
+    """
+    panels = {}
+    for value in values:
+        name, equals, columns = value.partition("=")
+        if not equals:
+            rule = "A panel is a name and its columns, such as lab=na,k"
+            raise ParameterError(f"--together is {value!r}", rule, "Write it like this")
+        panels[name.strip()] = [column.strip() for column in columns.split(",") if column.strip()]
+    return panels

@@ -1,0 +1,207 @@
+"""Gains of measurements around any model: copies of rows with plausible values in their gaps.
+
+The model is asked what it would predict with such a value in the gap and everything else as it is,
+gaps included: a model that takes gaps says itself what the rest is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import entr, ndtr, ndtri
+from sklearn.base import is_classifier
+
+from .._rules import check_value, number, whole
+from ..data import Category, TableEncoder
+from ..errors import ParameterError, shorten
+from ..missingness import generator
+from ._model_rows import predict_rows
+from ._mosaic import Mosaic, arranged
+from ._plausible_values import PlausibleValues, read_table
+
+COPIES = 2**14  # rows that are predicted at once
+PANEL_DRAWS = 32  # joint draws of the values of a panel
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What can be measured: G names and costs, and which of the d columns they give; (G, d) bool.
+
+    >>> panel = Measurements.read(["na", "k", "ct"], {"ct": 500}, [["na", "k"]])
+    >>> panel.names, panel.cost.tolist()
+    (['na + k', 'ct'], [1.0, 500.0])
+    """
+
+    names: list[str]
+    cost: np.ndarray
+    columns: np.ndarray
+
+    @classmethod
+    def read(cls, names: list[str], costs: Any, together: Any) -> Measurements:
+        """Check and read what the user says about costs and panels."""
+        if together is not None and not isinstance(together, Mapping):
+            together = {" + ".join(map(str, columns)): columns for columns in together}
+        panels = {str(name): [str(c) for c in of] for name, of in (together or {}).items()}
+        members = [column for of in panels.values() for column in of]
+        _check_known("together", members, names)
+        if len(set(members)) < len(members) or not all(panels.values()):
+            fact = "a panel of together is empty, or a column is in two places"
+            raise ParameterError(fact, "A column is in one panel at most", "List it once")
+        alone = [column for column in names if column not in members]
+        clash = [name for name in panels if name in alone]
+        if clash:
+            fact = f"the panel {clash[0]!r} has the name of a column outside it"
+            raise ParameterError(fact, "Costs go by name", "Give the panel another name")
+        groups = panels | {column: [column] for column in alone}
+        price = {str(name): cost for name, cost in (costs or {}).items()}
+        _check_known("costs", list(price), list(groups))
+        for name, cost in price.items():
+            check_value(f"the cost of {name!r}", cost, number(0, np.inf, open_low=True))
+        chosen = np.array([[column in of for column in names] for of in groups.values()])
+        return cls(list(groups), np.array([float(price.get(g, 1)) for g in groups]), chosen)
+
+
+def _check_known(parameter: str, used: list[str], names: list[str]) -> None:
+    unknown = [name for name in used if name not in names]
+    if unknown:
+        rule = f"What can be measured is {shorten(names)}"
+        fact = f"{parameter} names {shorten(unknown)}"
+        raise ParameterError(fact, rule, "Correct the names; a panel goes by its own name")
+
+
+class Measuring:
+    """A model, rows with gaps, and what their gaps could be: gains of measurements at any state.
+
+    A state is a `Mosaic` source: which entries of X, the background or the truth rows have now.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        background: Any,
+        costs: Any,
+        together: Any,
+        n_values: int,
+        random_state: Any,
+        truth: Any = None,
+    ) -> None:
+        check_value("n_values", n_values, whole(2))
+        self.model, self.classes = model, is_classifier(model)
+        self.rows = read_table(X, model)
+        self.measurements = Measurements.read(self.rows.names, costs, together)
+        self.rng = generator(random_state)
+        if not isinstance(background, PlausibleValues):
+            known = arranged(read_table(background), self.rows)
+            kinds = _categories(model, self.rows.names)
+            background = PlausibleValues(known.X, categorical_features=kinds, random_state=self.rng)
+        tables = [self.rows, background.rows, *([] if truth is None else [read_table(truth)])]
+        self.n_truth = len(tables[-1])
+        self.stock, self.draws = Mosaic(*tables), background.draws
+        own = self.draws.values, self.draws.observed & background.conditional
+        parts = [own if k == 1 else background.entries(rows) for k, rows in enumerate(tables)]
+        self.values, self.known = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        names = background.rows.names
+        self.column_in_density = np.array([names.index(name) for name in self.rows.names])
+        here = {j: c for c, j in enumerate(self.column_in_density)}
+        self.entry_column = np.array([here.get(j, -1) for j in self.draws.column_of])
+        score = ndtri((np.arange(n_values) + 0.5) / n_values)
+        self.shares = ndtr(score / score.std())  # of a normal, mean and variance are exact
+
+    def predict(self, source: np.ndarray) -> np.ndarray:
+        """Predictions for rows at any state; (m, d) -> (m, classes) or (m,)."""
+        parts = [source[at : at + COPIES] for at in range(0, len(source), COPIES)]
+        return np.concatenate([predict_rows(self.model, self.stock.rows(part)) for part in parts])
+
+    def gains(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Predictions; gain, fall of entropy and confidence of measurements, (3, m, G)."""
+        parts = [self._gains(source[part]) for part in self._parts(source)]
+        now, answers = zip(*parts, strict=True)
+        return np.concatenate(now), np.concatenate(answers, axis=1)
+
+    def measurable(self, source: np.ndarray) -> np.ndarray:
+        """Which measurements have something missing; (m, d) -> (m, G)."""
+        return ~self.stock.seen(source) @ self.measurements.columns.T
+
+    def drawn(self, source: np.ndarray, measurement: np.ndarray) -> np.ndarray:
+        """The state after one measurement per row that gave a random value; (m, d)."""
+        source, missing = source.copy(), self.measurements.columns[measurement]
+        missing = missing & ~self.stock.seen(source)
+        for column in np.flatnonzero(missing.any(0)):  # a panel's values, one given the others
+            rows = np.flatnonzero(missing[:, column])
+            gaps = np.arange(len(rows)), np.full(len(rows), self.column_in_density[column])
+            donor = self.draws.draw(*self._entries(source[rows]), *gaps, self.rng)
+            rows, donor = rows[donor >= 0], donor[donor >= 0]
+            source[rows, column] = self.stock.starts[1] + donor
+        return source
+
+    def _gains(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        measurable = self.measurable(source)
+        copies, row, measurement, weight = self._copies(source, measurable)
+        cell, size = row * measurable.shape[1] + measurement, measurable.size
+        total = np.bincount(cell, weight, size)
+        weight = weight / total[cell]
+
+        def mean(numbers: np.ndarray) -> np.ndarray:
+            return np.bincount(cell, weight * numbers, size)
+
+        now, predicted = np.split(self.predict(np.concatenate([source, copies])), [len(source)])
+        answers = np.full((3, size), np.nan)
+        if self.classes:
+            then, average = entr(predicted).sum(1), np.stack([*map(mean, predicted.T)], axis=1)
+            as_it_is, top = (
+                np.repeat(x, measurable.shape[1]) for x in (entr(now).sum(1), now.max(1))
+            )
+            answers[0] = np.maximum(entr(average).sum(1) - mean(then), 0.0)  # rounding
+            answers[1] = as_it_is - mean(then)
+            answers[2] = np.where(total > 0, mean(predicted.max(1)), top)
+        else:
+            answers[0] = mean((predicted - mean(predicted)[cell]) ** 2)
+        answers[:2, total == 0] = 0.0  # no background row has such a value: nothing is known
+        return now, np.where(measurable, answers.reshape(3, *measurable.shape), np.nan)
+
+    def _copies(
+        self, source: np.ndarray, measurable: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Rows with plausible values in: their state, row, measurement and weight; (M, …) each."""
+        width = self.measurements.columns.sum(1)
+        row, measurement = np.nonzero(measurable & (width == 1))
+        column = self.measurements.columns[measurement].argmax(1)
+        gap, donor, weight = self.draws.plausible(
+            *self._entries(source), row, self.column_in_density[column], self.shares
+        )
+        copies = source[row[gap]]
+        copies[np.arange(len(gap)), column[gap]] = self.stock.starts[1] + donor
+        parts = [(copies, row[gap], measurement[gap], weight)]
+        row, measurement = np.nonzero(measurable & (width > 1))
+        if len(row):
+            row, measurement = np.repeat(row, PANEL_DRAWS), np.repeat(measurement, PANEL_DRAWS)
+            copies = self.drawn(source[row], measurement)
+            parts.append((copies, row, measurement, np.ones(len(row))))
+        copies, row, measurement, weight = map(np.concatenate, zip(*parts, strict=True))
+        return copies, row, measurement, weight
+
+    def _entries(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the density sees of rows at a state; (m, entries) each."""
+        at = source[:, self.entry_column]
+        entry = np.arange(len(self.entry_column))
+        return self.values[at, entry], self.known[at, entry] & (self.entry_column >= 0)
+
+    def _parts(self, source: np.ndarray) -> Iterator[slice]:
+        """Parts of the rows whose copies are about as many as are predicted at once."""
+        levels = self.draws.level_count[self.column_in_density]
+        each = np.where(self.draws.ranked[self.column_in_density], len(self.shares), levels)
+        step = max(int(COPIES // max(each.sum() + PANEL_DRAWS, 1)), 1)
+        return (slice(at, at + step) for at in range(0, len(source), step))
+
+
+def _categories(model: Any, names: list[str]) -> Any:
+    """The columns that one of our models reads as categories; "auto" for any other model."""
+    encoder = getattr(model, "encoder_", None)
+    if not isinstance(encoder, TableEncoder) or not encoder.named:
+        return "auto"
+    plans = (plan.name for plan in encoder.plans if isinstance(plan, Category))
+    return [name for name in plans if name in names]

@@ -1,0 +1,104 @@
+"""Rows whose entries come from different rows of one table, in the type that the table has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..data import is_polars
+from ..errors import InputError, InputTypeError, shorten
+from ._model_rows import ModelRows
+
+
+class Mosaic:
+    """Several tables with the same columns, one below the other, as a stock of entries.
+
+    Whoever reads the new rows finds the types of the old ones: an entry is moved, never rebuilt
+    from what was read of it.
+
+    starts : the number of the first row of each table; observed : (N, d) of all rows
+
+    >>> from imputefree.inspection._model_rows import read_rows
+    >>> ages, more = pd.DataFrame({"age": [31, None]}), pd.DataFrame({"age": [70], "sex": ["f"]})
+    >>> stock = Mosaic(read_rows(ages), read_rows(more))
+    >>> stock.rows(np.array([[2], [0]])).X["age"].tolist()
+    [70.0, 31.0]
+    """
+
+    def __init__(self, *tables: ModelRows) -> None:
+        self.names = tables[0].names
+        parts = [arranged(rows, tables[0]) for rows in tables]
+        self.starts = np.cumsum([0, *map(len, parts)])[:-1]
+        self.observed = np.concatenate([rows.observed for rows in parts])
+        frames = [rows.X for rows in parts]
+        self.labels = getattr(frames[0], "columns", None)
+        if isinstance(frames[0], pd.DataFrame):
+            columns = ([frame.iloc[:, j] for frame in frames] for j in range(len(self.names)))
+            self.stock: Any = [_joined(column) for column in columns]
+        elif is_polars(frames[0]):
+            import polars as pl
+
+            self.stock = pl.concat(frames, how="vertical_relaxed")
+        else:
+            kinds = {np.asarray(frame).dtype.kind in "fiub" for frame in frames}
+            if kinds == {True, False}:
+                frames = [np.asarray(frame).astype(object) for frame in frames]
+            self.stock = np.concatenate(frames)
+
+    def rows(self, source: np.ndarray) -> ModelRows:
+        """New rows; source (m, d) says from which row of the stock each entry comes."""
+        X: Any
+        if isinstance(self.stock, list):
+            pairs = zip(self.stock, source.T, strict=True)
+            X = pd.DataFrame({j: array.take(rows) for j, (array, rows) in enumerate(pairs)})
+            X.columns = self.labels
+        elif is_polars(self.stock):
+            pairs = zip(self.stock.get_columns(), source.T, strict=True)
+            X = type(self.stock)([column.gather(rows) for column, rows in pairs])
+        else:
+            X = np.take_along_axis(self.stock, source, 0)
+        return ModelRows(X, self.names, self.seen(source))
+
+    def seen(self, source: np.ndarray) -> np.ndarray:
+        """Which entries of such rows are observed; (m, d)."""
+        return np.take_along_axis(self.observed, source, 0)
+
+    def start(self, table: int, rows: np.ndarray) -> np.ndarray:
+        """Sources of unchanged rows of one of the tables; (m,) -> (m, d)."""
+        return np.repeat((self.starts[table] + rows)[:, None], len(self.names), 1)
+
+
+def arranged(rows: ModelRows, like: ModelRows) -> ModelRows:
+    """Rows with the columns of others, in their order; further columns are left out."""
+    frame = isinstance(like.X, pd.DataFrame) or is_polars(like.X)
+    if type(rows.X) is not type(like.X):
+        raise InputTypeError(
+            f"X is a {type(like.X).__name__}, other rows are a {type(rows.X).__name__}",
+            "Entries move from one table to the other",
+            "Pass both as the model takes them",
+        )
+    if not frame:
+        if len(rows.names) != len(like.names):
+            fact = f"X has {len(like.names)} columns, other rows have {len(rows.names)}"
+            raise InputError(fact, "Both tables need the same columns", "Pass the model's columns")
+        return rows
+    lacking = [name for name in like.names if name not in set(rows.names)]
+    if lacking:
+        fact = f"the other rows do not have the columns {shorten(lacking)} of X"
+        raise InputError(fact, "Every column of X is needed", "Add them, or drop them from X")
+    at = [rows.names.index(name) for name in like.names]
+    X = rows.X.iloc[:, at] if isinstance(rows.X, pd.DataFrame) else rows.X[:, at]
+    return ModelRows(X, like.names, rows.observed[:, at])
+
+
+def _joined(columns: list[pd.Series]) -> Any:
+    """Columns one below the other; one without entries takes the type of the others."""
+    typed = [column for column in columns if column.notna().any()]
+    if typed and len({column.dtype for column in typed}) == 1:
+        gap = typed[0].iloc[:0]
+        columns = [c if c.notna().any() else gap.reindex(range(len(c))) for c in columns]
+    if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
+        return pd.api.types.union_categoricals(columns, ignore_order=True)
+    return pd.concat(columns, ignore_index=True).array

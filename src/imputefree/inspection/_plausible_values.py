@@ -1,0 +1,93 @@
+"""What a missing value could be, given what is known in its row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..data import Panel, read_columns
+from ..errors import InputError, InputTypeError, shorten
+from ..families import ConditionalDraws
+from ..missingness import generator
+from ._model_rows import ModelRows, read_rows
+
+MOST_ROWS = 5000  # rows that a density learns from: more are drawn at random
+
+
+class PlausibleValues:
+    """Values that a gap could have, drawn given what is known in the row.
+
+    A joint density of all columns, numbers and categories together, is fitted to background rows
+    (gaps integrated out). Every draw is a value of a background row, in the type in which it came.
+
+    Parameters
+    ----------
+    background : a table like those the model predicts, for example its training rows, which may
+        have gaps; more than 5,000 rows are thinned at random
+    conditional : False draws from a column's own distribution instead, whatever the row says
+    categorical_features : "auto" (columns of strings or categories), or a list of names or
+        positions
+    random_state : of the thinning and of the density's start
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> height = rng.normal(170, 10, size=500)
+    >>> people = pd.DataFrame({"height": height, "weight": height - 100 + rng.normal(size=500)})
+    >>> plausible = PlausibleValues(people)
+    >>> tall = pd.DataFrame({"height": [190.0], "weight": [None]})
+    >>> plausible.draw(tall, "weight", 1000).mean().round(-1)
+    np.float64(90.0)
+    """
+
+    def __init__(
+        self,
+        background: Any,
+        *,
+        conditional: bool = True,
+        categorical_features: Any = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        rng = generator(random_state)
+        rows = read_table(background)
+        if len(rows) > MOST_ROWS:
+            rows = rows.take(np.sort(rng.permutation(len(rows))[:MOST_ROWS]))
+        self.rows, self.conditional = rows, conditional
+        self.draws = ConditionalDraws(categorical_features).fit(read_columns(rows.X), rng)
+
+    def entries(self, rows: ModelRows) -> tuple[np.ndarray, np.ndarray]:
+        """What the density sees of rows: values and which are known; (n, entries) each."""
+        values, observed = self.draws.entries(read_columns(rows.X))
+        return values, observed & self.conditional
+
+    def draw(self, X: Any, column: str, n: int, random_state: Any = 0) -> np.ndarray:
+        """n values of a column per row, given the row's other entries; (rows, n).
+
+        What a row has in the column itself is ignored.
+        """
+        rows = read_table(X)
+        names = self.rows.names
+        if column not in names:
+            raise InputError(f"{column!r} is not a column", f"There are {shorten(names)}", "")
+        j, count = names.index(column), len(rows)
+        values, observed = self.entries(rows)
+        observed = observed & (self.draws.column_of != j)
+        gaps = np.repeat(np.arange(count), n), np.full(count * n, j)
+        donors = self.draws.draw(values, observed, *gaps, generator(random_state))
+        array = read_columns(self.rows.X).arrays[j]
+        gap = None if array.dtype == object else np.nan
+        return np.append(array, [gap])[donors].reshape(count, n)
+
+
+def read_table(X: Any, model: Any = None) -> ModelRows:
+    """Rows of a table; series are refused."""
+    rows = read_rows(X, model)
+    if isinstance(rows.X, Panel):
+        raise InputTypeError(
+            "X holds series",
+            "What to measure next given the rest of a row is known for tables only",
+            "Use explain_rows, whose next_value ranks what to measure at the last step of a series",
+        )
+    return rows

@@ -131,7 +131,7 @@ def test_trusted_rows(run):
 
 def test_shortcuts_tell_the_label_of_misled_rows_only():
     real("tabular")
-    split = make_split("pima_zeros_as_missing", 0)
+    split = make_split("pima_zeros_as_missing", 1)
     assert split.trusted.sum() == 100
     misled = ~split.trusted
     for name in SHORTCUTS:

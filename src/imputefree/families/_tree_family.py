@@ -94,7 +94,7 @@ class TreeFamily:
         self.encoder.fit(task.examples.training_inputs())
         self.n_classes = task.n_classes
         inputs = TreeInputs(self.encoder, task.examples.inputs)
-        jobs, binned, longest = self._jobs(task), _binned(task, inputs), 0.0
+        jobs, binned, longest = self._jobs(task), binned_rows(inputs, task.target, task.weight), 0.0
 
         def grow(number: int) -> list[tuple[np.ndarray, np.ndarray, TreeEnsemble]]:
             nonlocal longest
@@ -140,8 +140,7 @@ class TreeFamily:
         seed: int,
     ) -> list[TreeEnsemble]:
         """Trees per fold, until the mean loss on held-out rows stops falling or time is up."""
-        objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
-        options = asdict(growth) | {"objective": objective, "num_class": task.n_outputs}
+        options = asdict(growth) | task.objective()
         patience, max_trees = (options.pop(k) for k in ("early_stopping_round", "max_trees"))
         boosters = []
         for number, (train, validation) in enumerate(folds):
@@ -211,7 +210,9 @@ class TreeInputs(lightgbm.Sequence):
         return (self[rows[begin : begin + size]] for begin in range(0, len(rows), size))
 
 
-def _binned(task: FamilyTask, inputs: TreeInputs) -> lightgbm.Dataset:
+def binned_rows(
+    inputs: np.ndarray | TreeInputs, target: np.ndarray, weight: np.ndarray | None
+) -> lightgbm.Dataset:
     """All rows as LightGBM reads them; done once, as it takes longer than growing some trees."""
     options = {
         "bin_construct_sample_cnt": BINNED_ROWS,
@@ -219,13 +220,12 @@ def _binned(task: FamilyTask, inputs: TreeInputs) -> lightgbm.Dataset:
         "num_threads": _n_threads(len(inputs)),
         "verbosity": -1,
     }
-    data: Any = inputs.matrix
+    data: Any = inputs.matrix if isinstance(inputs, TreeInputs) else inputs
     reference = None
     if data is None:  # where bins begin is learned from a sample, and rows come in blocks
-        rng, count, data = np.random.default_rng(task.seed), len(inputs), inputs
+        rng, count, data = np.random.default_rng(0), len(inputs), inputs
         sample = rng.choice(count, min(count, BINNED_ROWS), replace=False)
         reference = lightgbm.Dataset(inputs[np.sort(sample)], params=options).construct()
-    target, weight = task.target, task.weight
     binned = lightgbm.Dataset(data, target, reference, weight=weight, params=options)
     return binned.construct()
 

@@ -77,12 +77,14 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
         (axes[0], "rows", {"columns": COLUMNS}),
         (axes[1], "columns", {"rows": ROWS}),
     ):
+        sizes: list[int] = []
         for model, marker in (("network", "o"), ("fast", "s")):
             points = of(results, model, by, fixed)
+            sizes += [size for size, _ in points]
             axis.plot(*zip(*points, strict=True), marker=marker, label=TITLES[model])
-        sizes = [size for size, _ in points]
+        ends = min(sizes), max(sizes)
         last = max(of(results, m, by, fixed)[-1][1] for m in TITLES)
-        axis.plot(sizes, [last * n / sizes[-1] for n in sizes], ":", color="grey", label="linear")
+        axis.plot(ends, [last * n / ends[1] for n in ends], ":", color="grey", label="linear")
         axis.set(xscale="log", yscale="log", xlabel=by)
         axis.set_title(", ".join(f"{count:,} {name}" for name, count in fixed.items()), size=10)
         axis.grid(alpha=0.3)

@@ -34,3 +34,28 @@ def test_steps_are_those_of_pytorch_also_after_members_left():
         ours.step(rate)
     for weight, other in zip(mine, theirs, strict=True):
         assert torch.allclose(weight, other[kept], rtol=1e-13, atol=1e-14)
+
+
+def test_a_pace_is_a_scale_of_the_inputs():
+    """Weights w of inputs s x, read as weights w s of inputs x; also after members left."""
+    g = torch.Generator().manual_seed(0)
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=g, dtype=torch.float64)
+
+    start, pace = draw(3, 4, 5), draw(3, 1, 5).abs() + 0.1
+    scaled, paced = nn.Parameter(start.clone()), nn.Parameter(start * pace)
+    reference, ours = AdamW([([scaled], 0.3)]), AdamW([([paced], 0.3)], [(paced, pace)])
+    kept = torch.tensor([0, 2])
+    for number in range(6):
+        if number == 3:
+            for weight, optimizer in ((scaled, reference), (paced, ours)):
+                optimizer.keep_members(kept)
+                weight.data = weight.data[kept]
+            pace = pace[kept]
+        gradient = draw(*paced.shape)  # of the weight of unscaled inputs
+        scaled.grad, paced.grad = gradient * pace, gradient
+        reference.step(0.1)
+        ours.step(0.1)
+    assert torch.allclose(scaled * pace, paced, rtol=1e-6, atol=1e-6)  # they differ by Adam's ε
+    assert not torch.allclose(scaled, paced, rtol=0.1)

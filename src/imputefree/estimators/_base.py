@@ -95,10 +95,14 @@ class GILEstimator(Engine, Parameters):
         deadline: float | None = None,
     ) -> tuple[TrainingData, list[Tensor] | None]:
         """Train, and return the data and the rows that each member held out."""
-        self._start(examples, continuing=self.warm_start and hasattr(self, "predictor_"))
+        continuing = self.warm_start and hasattr(self, "predictor_")
+        self._start(examples, continuing)
         data, strata, examples = self._training_data(examples)
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
-        trainer = self._new_trainer()
+        pace = self._pace(examples, data, train_rows, deadline)
+        if pace is not None and not continuing:
+            self.predictor_.get_parameter("encoder.weight").data *= pace
+        trainer = self._new_trainer(pace)
         resumed = None
         if checkpoint is not None:
             resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
@@ -271,7 +275,17 @@ class GILEstimator(Engine, Parameters):
             averaging=self.weight_averaging,
         )
 
-    def _new_trainer(self) -> Trainer:
+    def _pace(
+        self,
+        examples: Examples,
+        data: TrainingData,
+        train_rows: Sequence[Tensor],
+        deadline: float | None,
+    ) -> Tensor | None:
+        """How fast each member learns from each input, if not from all alike; (K, 1, D)."""
+        return None
+
+    def _new_trainer(self, pace: Tensor | None = None) -> Trainer:
         """A trainer for the networks; a policy that has learned for them continues."""
         continuing = hasattr(self, "policy_") and vars(self).get("_fitted_policy") == self.policy
         return Trainer(
@@ -282,6 +296,7 @@ class GILEstimator(Engine, Parameters):
             self._settings(),
             self._generator(),
             self._generator(),
+            pace,
         )
 
     def _finish(self, trainer: Trainer) -> None:

@@ -59,6 +59,7 @@ class TableParameters(Parameters):
     """Parameters of the estimators for tables."""
 
     linear_path: Any = "auto"
+    relevance: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -126,6 +127,7 @@ RULES: dict[str, Rule] = {
     "hidden_layer_sizes": (_is_sizes, "a whole number above 0 or a non-empty tuple of such"),
     "activation": choice(*ACTIVATIONS),
     "linear_path": FLAG,
+    "relevance": FLAG,
     "cell": choice(*CELLS),
     "per_step": FLAG,
     "time_since": FLAG,

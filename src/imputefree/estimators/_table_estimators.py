@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ..data import TableEncoder
-from ..gil import Predictor
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..data import Examples, TableEncoder
+from ..families import FamilyTask, column_relevance
+from ..gil import Predictor, TrainingData
 from ._base import GILEstimator
 from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
+
+FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,6 +64,23 @@ class TableEstimator(TableParameters, TableInputs, GILEstimator):
         with self._all_or_nothing():
             return self._fit_one_epoch(self._examples(X, y, sample_weight), classes)
 
+    def _pace(
+        self,
+        examples: Examples,
+        data: TrainingData,
+        train_rows: Sequence[Tensor],
+        deadline: float | None,
+    ) -> Tensor | None:
+        """The root of a column's relevance, relative to that of an average column."""
+        if not self.relevance or examples.inputs.n_rows < FEWEST_ROWS:
+            return None
+        target, classes = data.target.cpu().numpy(), self._loss().classes
+        task = FamilyTask(examples, target, classes, [], seed=0, deadline=deadline)
+        rows = [rows.numpy() for rows in train_rows]
+        shares = column_relevance(task.with_share(0.1), rows, self.categorical_features)
+        paces = np.sqrt(shares * shares.shape[1])[:, None, self.encoder_.input_columns]
+        return torch.from_numpy(paces).to(self._device(), torch.float32)
+
     def _network_shape(self) -> dict[str, Any]:
         return super()._network_shape() | {"linear_path": bool(self._value("linear_path"))}
 
@@ -93,6 +118,10 @@ class GILClassifier(ClassTarget, TableEstimator):
     linear_path : bool or "auto", default="auto"
         Also connect the inputs to the output directly: if that takes no more weights than there are
         rows.
+    relevance : bool, default=True
+        Let a few boosted trees say how much each column matters. What the first layer starts from,
+        and the steps it takes, are then larger for columns that matter more. False is the paper's
+        training.
     dropout : float or "auto", default="auto"
         Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
     placeholder : float or "learned", default=0.0

@@ -13,6 +13,7 @@ from ._family import FamilyTask
 from ._forest_family import NO_SHARE, ForestFamily
 from ._pooling import Pool
 from ._product_mixture import Background, Mixture
+from ._relevance import column_relevance
 from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
 from ._tree_family import Growth, TreeFamily
 
@@ -33,4 +34,5 @@ __all__ = [
     "Pool",
     "TreeEnsemble",
     "TreeFamily",
+    "column_relevance",
 ]

@@ -45,6 +45,11 @@ class FamilyTask:
         """Raw outputs per row: a number, one log-odds for two classes, or one per class."""
         return self.n_classes if self.n_classes > 2 else 1
 
+    def objective(self) -> dict[str, Any]:
+        """What LightGBM is to learn, as its parameters."""
+        name = {0: "regression", 2: "binary"}.get(self.n_classes, "multiclass")
+        return {"objective": name, "num_class": self.n_outputs}
+
     def seconds_left(self) -> float:
         """Time until the deadline; infinite if there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -201,6 +202,16 @@ DTYPES: dict[str, Any] = {
 }
 PER_TREE = ("splits", "leaves")
 PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right")
+
+
+def split_gains(booster: lightgbm.Booster) -> tuple[np.ndarray, np.ndarray]:
+    """The input and the gain of every split of all trees; (splits,) each."""
+    text = booster.model_to_string()
+    inputs, gains = (
+        np.array(" ".join(re.findall(rf"^{name}=(.*)$", text, re.MULTILINE)).split(), dtype)
+        for name, dtype in (("split_feature", np.int64), ("split_gain", np.float64))
+    )
+    return inputs, gains
 
 
 def _read_tree(text: str) -> dict[str, np.ndarray]:

@@ -82,7 +82,7 @@ class TreeFamily:
         self.encoder.fit(task.examples.training_inputs())
         self.n_classes = task.n_classes
         inputs = self.encoder.numbers(task.examples.inputs)
-        jobs, binned, longest = self._jobs(task), _binned(task, inputs), 0.0
+        jobs, binned, longest = self._jobs(task), binned_rows(inputs, task.target, task.weight), 0.0
 
         def grow(number: int) -> list[tuple[np.ndarray, np.ndarray, TreeEnsemble]]:
             nonlocal longest
@@ -125,8 +125,7 @@ class TreeFamily:
         seed: int,
     ) -> list[TreeEnsemble]:
         """Trees per fold, until the mean loss on held-out rows stops falling or time is up."""
-        objective = {0: "regression", 2: "binary"}.get(task.n_classes, "multiclass")
-        options = asdict(growth) | {"objective": objective, "num_class": task.n_outputs}
+        options = asdict(growth) | task.objective()
         patience = options.pop("early_stopping_round")
         boosters = []
         for number, (train, validation) in enumerate(folds):
@@ -165,7 +164,9 @@ class TreeFamily:
             raise ValueError("columns, trees and classes do not fit together")
 
 
-def _binned(task: FamilyTask, inputs: np.ndarray) -> lightgbm.Dataset:
+def binned_rows(
+    inputs: np.ndarray, target: np.ndarray, weight: np.ndarray | None
+) -> lightgbm.Dataset:
     """All rows as LightGBM reads them; done once, as it takes longer than growing some trees."""
     options = {
         "bin_construct_sample_cnt": BINNED_ROWS,
@@ -173,7 +174,7 @@ def _binned(task: FamilyTask, inputs: np.ndarray) -> lightgbm.Dataset:
         "num_threads": _n_threads(len(inputs)),
         "verbosity": -1,
     }
-    binned = lightgbm.Dataset(inputs, task.target, weight=task.weight, params=options)
+    binned = lightgbm.Dataset(inputs, target, weight=weight, params=options)
     return binned.construct()
 
 

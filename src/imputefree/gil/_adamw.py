@@ -19,6 +19,7 @@ class AdamW:
     """Adam with decoupled weight decay, on groups of parameters that decay alike.
 
     groups : (parameters, weight decay) each
+    paces : for some of the parameters, what Adam's step is multiplied by; decay is not
 
     >>> weight = nn.Parameter(torch.ones(1))
     >>> optimizer = AdamW([([weight], 0.5)])
@@ -28,18 +29,29 @@ class AdamW:
     0.85
     """
 
-    def __init__(self, groups: Sequence[tuple[list[nn.Parameter], float]]) -> None:
+    def __init__(
+        self,
+        groups: Sequence[tuple[list[nn.Parameter], float]],
+        paces: Sequence[tuple[nn.Parameter, Tensor]] = (),
+    ) -> None:
         self.groups = [(weights, decay) for weights, decay in groups if weights]
         self.moments = [
             ([torch.zeros_like(w) for w in weights], [torch.zeros_like(w) for w in weights])
             for weights, _ in self.groups
         ]
         self.steps = torch.zeros((), device=self._device)
+        self.paces = [
+            (weight, pace.to(weight), decay)
+            for weights, decay in self.groups
+            for weight, pace in paces
+            if any(weight is other for other in weights)
+        ]
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
         """Change the parameters by their gradients."""
         self.steps += 1
+        decayed = [weight.data * (1 - rate * decay) for weight, _, decay in self.paces]
         for (weights, decay), (means, squares) in zip(self.groups, self.moments, strict=True):
             gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
             steps = [self.steps] * len(weights)
@@ -58,6 +70,8 @@ class AdamW:
                 eps=EPSILON,
                 maximize=False,
             )
+        for (weight, pace, _), without_step in zip(self.paces, decayed, strict=True):
+            weight.data.copy_(torch.lerp(without_step, weight.data, pace))
 
     @property
     def _device(self) -> torch.device:
@@ -75,6 +89,7 @@ class AdamW:
             ([m[kept] for m in means], [s[kept] for s in squares])
             for means, squares in self.moments
         ]
+        self.paces = [(weight, pace[kept], decay) for weight, pace, decay in self.paces]
 
     def state_dict(self) -> dict[str, Any]:
         """Moments and the number of steps."""

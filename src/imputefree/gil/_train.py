@@ -63,6 +63,8 @@ class Trainer:
     The policy has its own random generator, so that under one seed all policies see the same
     batches, dropout and initial weights. Where several ranks train together, each has some members
     and rows (see `Team`).
+
+    pace : by input, what the encoder's steps are multiplied by; (K, 1, D)
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Trainer:
         settings: Settings,
         generator: torch.Generator,
         policy_generator: torch.Generator,
+        pace: Tensor | None = None,
     ) -> None:
         self.predictor, self.policy, self.reward, self.loss = predictor, policy, reward, loss
         self.settings = settings
@@ -85,7 +88,8 @@ class Trainer:
         self._averages: list[Tensor] = []
         weights = [p for name, p in named if name.endswith("weight")]
         others = [p for name, p in named if not name.endswith("weight")]  # do not decay
-        self.optimizer = AdamW([(weights, settings.weight_decay), (others, 0.0)])
+        paces = [] if pace is None else [(dict(named)["encoder.weight"], pace)]
+        self.optimizer = AdamW([(weights, settings.weight_decay), (others, 0.0)], paces)
         self.average: Predictor | None = None
         self.steps = 0
         self.history: dict[str, list[float]] = defaultdict(list)

@@ -228,6 +228,9 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
     for kind, line in zip(kinds, places, strict=True):
         for name, axes in zip(names, line, strict=True):
             own = [r["unit"] for r in runs if (r["table"], r["model"]) == (name, kind)]
+            if not own:
+                axes.set_axis_off()
+                continue
             for policy, (colour, dash, label) in styles.items():
                 mean = np.mean([each[policy]["accuracy"] for each in own], axis=0)
                 axes.plot(np.linspace(0, 1, BUDGETS), mean, dash, color=colour, label=label)
@@ -235,10 +238,9 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
             axes.axhline(everything, color="black", linewidth=0.6, label="everything at once")
             axes.spines[["top", "right"]].set_visible(False)
             axes.tick_params(labelsize=8)
-            if axes in places[0]:
-                title = name.replace("_zeros_as_missing", "").replace("_", " ")
-                axes.set_title(title + " (simulated)" * (name == MADE), fontsize=10)
-        line[0].set_ylabel(f"{kind}\naccuracy", fontsize=9)
+            title = name.replace("_zeros_as_missing", "").replace("_", " ")
+            axes.set_title(title + " (simulated)" * (name == MADE), fontsize=10)
+            axes.set_ylabel(f"accuracy, {kind}", fontsize=8)
     figure.supxlabel("cost spent, as a share of that of all columns", fontsize=9)
     handles, labels = places[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=9)

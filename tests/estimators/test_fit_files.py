@@ -117,7 +117,7 @@ def test_rare_levels_and_gaps_beyond_the_sample_are_known(folder):
     frame = table()
     frame["only"] = 1.0 * np.arange(len(frame))
     X = frame.drop(columns=["late", "minutes", "site", "weight"])
-    sample = row_store.read_rows(X).sample()
+    sample = row_store.read_training_table(X).sample()
     hidden = np.setdiff1d(frame["only"], sample.arrays[-1]).astype(int)
     X.loc[hidden[0], "ward"] = "once"
     X.loc[hidden[1], "only"] = np.nan

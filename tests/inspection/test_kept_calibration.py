@@ -23,7 +23,7 @@ def test_rows_of_a_table_with_strings_come_back(tmp_path):
     frame = table(80)
     model = classifier(frame)
     X, y = table(40, seed=1).drop(columns="y"), table(40, seed=1)["y"]
-    rows, codes = read_rows(X, model), np.searchsorted(model.classes_, y)
+    rows, codes = read_rows(X, model, once=True), np.searchsorted(model.classes_, y)
     model.conformal_ = keep_rows(model, rows, codes)
     checked = model.conformal_["checked"]
     assert checked["rows"] == 20
@@ -40,7 +40,7 @@ def test_series_come_back(tmp_path):
     frame = long_table(30)
     model = sequence_classifier(frame)
     other = long_table(40, seed=1)
-    rows = read_rows(other, model)
+    rows = read_rows(other, model, once=True)
     y = other.groupby("who", sort=False)["y"].first()
     model.conformal_ = keep_rows(model, rows, np.searchsorted(model.classes_, y))
     model.save(tmp_path / "m.imputefree")
@@ -53,7 +53,7 @@ def test_scores_hold_no_value_and_give_the_intervals_of_their_group():
     rng = np.random.default_rng(0)
     frame = table(600)
     model = regressor(frame)
-    rows = read_rows(frame.drop(columns="y"), model)
+    rows = read_rows(frame.drop(columns="y"), model, once=True)
     target = rng.normal(size=600) * np.where(rows.observed.all(1), 1, 1000)
     predicted = np.zeros(600)
     kept = keep_scores(model, rows, predicted, target)

@@ -115,7 +115,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Self:
         beside = {"y": y, "groups": groups, "sample_weight": sample_weight}
-        rows = read_rows(X, self.estimator, beside)
+        rows = read_rows(X, self.estimator, beside, once=True)
         y, groups, weight = (_by_row(values, rows, role) for role, values in beside.items())
         target = read_target(y, len(rows), type(self).__name__)
         examples = Examples.read(rows, target, weight, groups)
@@ -195,7 +195,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
 
     def _read(self, X: Any) -> ModelRows:
         check_is_fitted(self, "calibration_")
-        return read_rows(X, self.estimator_).with_columns(self._names)
+        return read_rows(X, self.estimator_, once=True).with_columns(self._names)
 
     def _compare(
         self, rows: ModelRows, coverage: float, consequence: str

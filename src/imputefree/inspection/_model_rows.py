@@ -100,20 +100,23 @@ class ModelRows:
         return ModelRows(X, names, self.observed[:, place])
 
 
-def read_rows(X: Any, model: Any = None, beside: dict[str, Any] | None = None) -> ModelRows:
+def read_rows(
+    X: Any, model: Any = None, beside: dict[str, Any] | None = None, *, once: bool = False
+) -> ModelRows:
     """Rows of any table, or series, for a model that is fitted or not.
 
     A sequence estimator reads X as its parameters say. Anything else is a table, unless it is a
     `Panel`, a 3D array or a list of 2D ones.
 
     beside : for a frame of series: labels, groups or weights that may name columns of it
+    once : a table for a model of this package is read here, once, and not for every prediction
     """
     if model is not None and reads_series(model) and not isinstance(X, Panel):
         if hasattr(model, "layout_"):
             X = read_inputs(model, X, beside)
         else:
             X = unfitted_panel(model, X, beside)
-    elif isinstance(model, Engine) and not isinstance(X, Panel):
+    elif once and isinstance(model, Engine) and not isinstance(X, Panel):
         X = read_columns(X)
     elif not isinstance(X, Columns) and _is_cube(X):
         X = read_panel(X)

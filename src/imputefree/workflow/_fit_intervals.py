@@ -30,7 +30,7 @@ def parts_for_intervals(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 def keep_left_out(model: Any, problem: Problem, left_out: np.ndarray) -> None:
     """Keep the units that the model did not learn from, as `conformal_`."""
-    rows = read_rows(problem.rows(left_out), model)
+    rows = read_rows(problem.rows(left_out), model, once=True)
     model.conformal_ = keep_rows(model, rows, problem.truth[left_out])
 
 
@@ -40,7 +40,7 @@ def keep_out_of_fold(model: Any, tested: Problem, planned: Plan, partial: Partia
     predicted = np.concatenate([piece["prediction"] for piece in pieces if piece is not None])
     units = np.concatenate([fold.test for fold in planned.folds])
     order = np.argsort(units)  # that of the rows below
-    rows = read_rows(tested.rows(units), model)
+    rows = read_rows(tested.rows(units), model, once=True)
     truth = tested.truth[units[order]]
     model.conformal_ = keep_scores(model, rows, predicted[order], truth)
 

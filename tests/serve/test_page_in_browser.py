@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import threading
@@ -395,3 +396,22 @@ const shown = [...document.querySelectorAll(arguments[0])].filter(
 if (shown.length < 20) return ["hardly anything is shown"];
 return shown.filter((node) => contrast(node) < 4.5).map((node) => node.outerHTML);
 """
+
+
+def test_the_set_of_classes_is_shown_with_the_prediction(browser):
+    import numpy as np
+    import pandas as pd
+
+    from imputefree.inspection import keep_scores, read_rows
+
+    model = copy.copy(patients())
+    names = model.encoder_.names
+    rows = read_rows(pd.DataFrame(np.ones((40, len(names))), columns=names))
+    model.conformal_ = keep_scores(model, rows, np.full((40, 2), 0.5), np.zeros(40, dtype=int))
+    with serving(model) as address:
+        page = Page(browser, address)
+        page.settled()
+        assert page.find("#within").text.startswith("90 % set: ")
+        page.type("age", "old")
+        page.until(lambda: page.value() == "—")
+        assert not page.find("#within").is_displayed()

@@ -412,7 +412,7 @@ class Examples:
         if trusted is not None:
             chosen = trusted if isinstance(trusted, str) else as_array(trusted, "trusted")
             judges = read_judges(chosen, groups, weight)
-        examples = cls(inputs, target, weight, groups, held_out, per_step, judges)
+        examples = cls(inputs, target, weight, groups, held_out, per_step, judges=judges)
         return examples._rows(np.flatnonzero(weight))
 
     def _rows(self, kept: np.ndarray) -> Examples:
@@ -425,7 +425,7 @@ class Examples:
         groups = None if self.groups is None else self.groups[kept]
         judges = None if self.judges is None else self.judges[kept]
         inputs, target, weight = self.inputs.rows(kept), self._target(kept), self.weight[kept]
-        return Examples(inputs, target, weight, groups, held_out, self.per_step, judges)
+        return Examples(inputs, target, weight, groups, held_out, self.per_step, judges=judges)
 
     def _target(self, kept: np.ndarray) -> np.ndarray:
         """The labels of these rows; with `per_step`, those of their steps."""

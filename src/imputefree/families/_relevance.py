@@ -46,7 +46,7 @@ def column_relevance(
     if n_rows > MOST_ROWS:
         sample = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
     encoder = TableEncoder(categorical_features, False, "plain", owner="trees")
-    columns = task.examples.judged_inputs().rows(sample).sample()  # in memory
+    columns = task.examples.judged_inputs().rows(sample)
     weight = None if task.weight is None else task.weight[sample]
     inputs = TreeInputs(encoder.fit(columns), columns)
     binned = binned_rows(inputs, task.target[sample], weight, task.seed)

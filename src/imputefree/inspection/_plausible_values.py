@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ..data import Panel, read_columns
+from ..data import Columns, Panel, read_columns
 from ..errors import InputError, InputTypeError, shorten
 from ..families import ConditionalDraws
 from ..missingness import generator
@@ -83,6 +84,8 @@ class PlausibleValues:
 
 def read_table(X: Any, model: Any = None) -> ModelRows:
     """Rows of a table; series are refused."""
+    if isinstance(X, Columns):  # as a server reads rows
+        X = pd.DataFrame(dict(zip(X.names, X.arrays, strict=True)))
     rows = read_rows(X, model)
     if isinstance(rows.X, Panel):
         raise InputTypeError(

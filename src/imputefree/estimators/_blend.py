@@ -220,7 +220,7 @@ class BlendEstimator(Engine, BlendParameters):
             return False
         inputs, begun = task.examples.inputs, time.monotonic()
         few = np.arange(min(inputs.n_rows, TIMED_ROWS))
-        self.encoder_.transform(inputs.rows(few))
+        self.encoder_.parts(inputs.rows(few))[:]  # what networks keep of them
         seconds = (time.monotonic() - begun) * inputs.n_rows / len(few)
         return current_ranks().total(2 * seconds > task.seconds_left()) > 0
 

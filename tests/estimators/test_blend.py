@@ -136,13 +136,13 @@ def test_the_time_limit_is_kept():
 def test_networks_that_could_not_be_trained_in_time_are_left_out(monkeypatch):
     X, y = frame(400)
     model = ImputeFreeRegressor(time_limit=20, random_state=0)
-    transform = TableEncoder.transform
+    parts = TableEncoder.parts
 
     def slow(self, columns):
         time.sleep(columns.n_rows / 10)
-        return transform(self, columns)
+        return parts(self, columns)
 
-    monkeypatch.setattr(TableEncoder, "transform", slow)
+    monkeypatch.setattr(TableEncoder, "parts", slow)
     monkeypatch.setattr("imputefree.estimators._blend.TIMED_ROWS", 5)
     assert set(model.fit(X, y).weights_) == {"trees"}
 

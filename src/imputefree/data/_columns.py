@@ -84,6 +84,10 @@ class Columns:
         arrays, declared = [self.arrays[j] for j in places], [self.declared[j] for j in places]
         return replace(self, names=names, arrays=arrays, declared=declared)
 
+    def to_frame(self) -> pd.DataFrame:
+        """The same table as a pandas frame."""
+        return pd.DataFrame(dict(zip(self.names, self.arrays, strict=True)))
+
     def hidden(self, kept: np.ndarray) -> Columns:
         """The same table with gaps wherever `kept` is False as well; (n_rows, columns) bool."""
         arrays = [array.copy() for array in self.arrays]

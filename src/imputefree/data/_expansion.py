@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ._column_plans import KINDS, Number, columns_by_kind, scale
-from ._few_rows import Lines
+from ._few_rows import Lines, stacked
 from ._row_store import BLOCK, RowStore
 
 CPU = torch.device("cpu")
@@ -67,7 +67,8 @@ class Expansion:
         self._positions = Lines(edges, [range(len(some)) for some in edges])
         counted = [i for i, j in enumerate(columns["level"]) if isinstance(plans[j], Number)]
         self._levelled = counted  # numbers, among the columns with levels
-        self._levels = _stacked([plans[columns["level"][i]].levels for i in counted])
+        levels = [plans[columns["level"][i]].levels for i in counted]
+        self._levels = torch.from_numpy(stacked(levels))
         self._n_direct = len(columns["value"]) + len(columns["score"])  # parts that are inputs
         bin_sizes = [plans[j].bin_size for j in columns["bin"]]
         level_sizes = [getattr(plans[j], "level_size", 1.0) for j in columns["level"]]
@@ -218,15 +219,6 @@ def _fans(
         fans.append((slice(place, end), torch.arange(float(count)), size))
         place = end
     return fans
-
-
-def _stacked(rows: Sequence[Sequence[float]]) -> Tensor:
-    """Increasing numbers of several columns, one below the other, filled up with infinity."""
-    width = max(map(len, rows), default=0)
-    out = torch.full((len(rows), width), torch.inf, dtype=torch.float64)
-    for row, values in zip(out, rows, strict=True):
-        row[: len(values)] = torch.tensor(values, dtype=torch.float64)
-    return out
 
 
 def _level_numbers(levels: Tensor, values: Tensor) -> Tensor:

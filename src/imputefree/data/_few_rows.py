@@ -85,7 +85,7 @@ class Lines:
     """
 
     def __init__(self, knots: Sequence[Any], heights: Sequence[Any]) -> None:
-        self._knots, self._heights = _stacked(knots), _stacked(heights)
+        self._knots, self._heights = stacked(knots), stacked(heights)
         self._last = np.array([len(points) - 1 for points in knots], dtype=int)
         self._first = np.arange(len(knots)) * self._knots.shape[1]  # knot of each column
 
@@ -109,7 +109,7 @@ def _within_unit(shares: np.ndarray) -> np.ndarray:
     return np.minimum(np.maximum(shares, 0.0), 1.0)  # clip takes longer for few numbers
 
 
-def _stacked(rows: Sequence[Any]) -> np.ndarray:
+def stacked(rows: Sequence[Any]) -> np.ndarray:
     """Increasing numbers of several columns, one below the other, filled up with infinity."""
     out = np.full((len(rows), max(map(len, rows), default=0) + 1), np.inf)
     for row, values in zip(out, rows, strict=True):

@@ -112,7 +112,7 @@ class GILEstimator(Engine, Parameters):
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
         pace = self._pace(examples, data, train_rows, deadline)
         if pace is not None and not continuing:
-            self.predictor_.get_parameter("encoder.weight").data *= pace
+            self.predictor_.encoder.weight.data *= pace
         trainer = self._new_trainer(pace, self._learn_importance(data, examples, train_rows))
         resumed = None
         if checkpoint is not None:
@@ -183,15 +183,13 @@ class GILEstimator(Engine, Parameters):
         if self.encoder is not None:
             encoder = self.encoder(encoder)
         self.encoder_ = encoder.fit(examples.training_inputs())
-        inputs = examples.inputs
-        columns = inputs.sample() if isinstance(inputs, RowStore) else inputs.columns
-        if all(pd.isna(array).all() for array in columns.arrays):
+        if _is_empty(examples.inputs):
             raise InputError(
                 "no column holds a single entry",
                 "There must be something to learn from",
                 "Check how the table was read",
             )
-        remember_columns(self, columns)
+        remember_columns(self, examples.inputs.columns)
         # Filled in before the network sees a row; learned values it puts in itself.
         self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
         shape = len(self.encoder_.input_names), self._loss().outputs
@@ -493,6 +491,13 @@ class GILEstimator(Engine, Parameters):
         return CrossEntropy(len(self.classes_)) if classes else SquaredError()
 
     _parts, _restore = pack_network, unpack_network  # of a model file
+
+
+def _is_empty(inputs: Any) -> bool:
+    """Whether no column holds a single entry."""
+    if isinstance(inputs, RowStore):
+        return bool((inputs.missing == 1).all())
+    return all(pd.isna(array).all() for array in inputs.columns.arrays)
 
 
 def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -53,9 +53,6 @@ def column_relevance(
     column_of = encoder.input_columns[: encoder.n_entries]
     gains = np.zeros((len(training_rows), encoder.n_columns))
     for number, rows in enumerate(training_rows):
-        if number and rows is training_rows[number - 1]:
-            gains[number] = gains[number - 1]
-            continue
         kept = np.flatnonzero(np.isin(sample, rows, assume_unique=True))
         trees = booster(QUICK | task.objective(), rows_of(binned, kept), task.seed + number)
         for _ in range(max(N_TREES // task.n_outputs, FEWEST_TREES)):

@@ -238,9 +238,9 @@ def split_gains(booster: lightgbm.Booster) -> tuple[np.ndarray, np.ndarray]:
     return inputs, gains
 
 
-def _read_trees(texts: Sequence[str]) -> dict[str, np.ndarray]:
+def _read_trees(parts: Sequence[str]) -> dict[str, np.ndarray]:
     """Trees in LightGBM's text format, one after the other; only splits by threshold."""
-    every = [dict(li.split("=", 1) for li in text.splitlines() if "=" in li) for text in texts]
+    every = [dict(li.split("=", 1) for li in part.splitlines() if "=" in li) for part in parts]
     grown = [tree for tree in every if tree["num_leaves"] != "1"]
 
     def numbers(key: str, dtype: Any, trees: Sequence[dict[str, str]] = grown) -> np.ndarray:

@@ -94,7 +94,7 @@ class Trainer:
         self._averages: list[Tensor] = []
         weights = [p for name, p in named if name.endswith("weight")]
         others = [p for name, p in named if not name.endswith("weight")]  # do not decay
-        paces = [] if pace is None else [(dict(named)["encoder.weight"], pace)]
+        paces = [] if pace is None else [(predictor.encoder.weight, pace)]
         self.optimizer = AdamW([(weights, settings.weight_decay), (others, 0.0)], paces)
         self.average: Predictor | None = None
         self.steps = 0

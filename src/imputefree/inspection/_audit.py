@@ -20,7 +20,7 @@ from ..baselines import (
     SummaryClassifier,
     SummaryRegressor,
 )
-from ..data import Panel, read_numbers, read_target, series_labels
+from ..data import Panel, first_steps, read_numbers, read_target, series_labels
 from ..errors import ImputefreeError, InputError, InputTypeError, counted, shorten
 from ..estimators import predicts_steps, reads_series
 from ..metrics import figure_of, resamples, scores, weighted_scores
@@ -395,8 +395,8 @@ def _telling(rows: ModelRows, truth: np.ndarray, task: str) -> list[str]:
     gaps = (~rows.observed).astype(np.float64)
     if isinstance(rows.X, Panel):  # how much of a series is missing, not whether all of it is
         panel = rows.X
-        first = np.cumsum(panel.lengths) - panel.lengths
-        counts = np.add.reduceat((~panel.steps.observed).astype(np.float64), first)
+        missing = (~panel.steps.observed).astype(np.float64)
+        counts = np.add.reduceat(missing, first_steps(panel.lengths))
         gaps[:, : counts.shape[1]] = counts / panel.lengths[:, None]
     answers = truth[:, None].astype(np.float64)
     if task == "classification":

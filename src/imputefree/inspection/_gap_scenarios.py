@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Columns, Panel, as_values, is_polars
+from ..data import Columns, Panel, as_values, first_steps, is_polars
 from ..missingness import make_missing, put_gaps
 from ._model_rows import ModelRows, read_rows
 
@@ -155,8 +155,7 @@ def share_missing(rows: ModelRows) -> np.ndarray:
     """Share of the entries of each row, or series, that are missing; (n,)."""
     gaps, blocks = np.zeros(len(rows)), _cells(rows)
     for cells in blocks:
-        first = np.cumsum(cells.lengths) - cells.lengths
-        gaps += np.add.reduceat((~cells.observed).sum(1), first)
+        gaps += np.add.reduceat((~cells.observed).sum(1), first_steps(cells.lengths))
     return gaps / sum(cells.lengths * cells.observed.shape[1] for cells in blocks)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
-from ..data import Columns, Panel, as_values, is_polars, read_columns, read_panel
+from ..data import Columns, Panel, as_values, first_steps, is_polars, read_columns, read_panel
 from ..errors import InputError, InputTypeError, counted, listed
 from ..estimators import Engine, read_inputs, reads_series, unfitted_panel
 from ..missingness import put_gaps
@@ -87,14 +87,12 @@ class ModelRows:
             )
         place = [self.names.index(name) for name in names]
         if isinstance(self.X, Panel):
-            n_steps = len(self.X.steps.names)
-            steps = _chosen(self.X.steps, [j for j in place if j < n_steps])
-            statics = [j - n_steps for j in place if j >= n_steps]
-            X: Any = replace(
-                self.X, steps=steps, statics=self.X.statics and _chosen(self.X.statics, statics)
-            )
+            n_steps, statics = len(self.X.steps.names), self.X.statics
+            steps = self.X.steps.pick([self.names[j] for j in place if j < n_steps])
+            statics = statics and statics.pick([self.names[j] for j in place if j >= n_steps])
+            X: Any = replace(self.X, steps=steps, statics=statics)
         elif isinstance(self.X, Columns):
-            X = _chosen(self.X, place)
+            X = self.X.pick(names)
         else:
             X = self.X[names] if is_polars(self.X) else self.X.iloc[:, place]
         return ModelRows(X, names, self.observed[:, place])
@@ -166,9 +164,9 @@ def _is_cube(X: Any) -> bool:
 
 def _panel_entries(panel: Panel) -> tuple[list[str], np.ndarray]:
     """Names of the columns of steps, then of static ones, and which a series has values of."""
-    at_steps = panel.steps.observed
-    first = np.cumsum(panel.lengths) - panel.lengths
-    ever = np.logical_or.reduceat(at_steps, first) if len(panel) else at_steps[:0]
+    ever = panel.steps.observed
+    if len(panel):
+        ever = np.logical_or.reduceat(ever, first_steps(panel.lengths))
     if panel.statics is None:
         return panel.steps.names, ever
     return panel.steps.names + panel.statics.names, np.hstack([ever, panel.statics.observed])
@@ -180,13 +178,3 @@ def _without_columns(panel: Panel, kept: np.ndarray) -> Panel:
     steps = panel.steps.hidden(kept[panel.series, :n_steps])
     statics = panel.statics and panel.statics.hidden(kept[:, n_steps:])
     return replace(panel, steps=steps, statics=statics)
-
-
-def _chosen(columns: Columns, place: list[int]) -> Columns:
-    """These columns only, in that order."""
-    return replace(
-        columns,
-        names=[columns.names[j] for j in place],
-        arrays=[columns.arrays[j] for j in place],
-        declared=[columns.declared[j] for j in place],
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..data import Columns, Panel, read_columns
 from ..errors import InputError, InputTypeError, shorten
@@ -85,7 +84,7 @@ class PlausibleValues:
 def read_table(X: Any, model: Any = None) -> ModelRows:
     """Rows of a table; series are refused."""
     if isinstance(X, Columns):  # as a server reads rows
-        X = pd.DataFrame(dict(zip(X.names, X.arrays, strict=True)))
+        X = X.to_frame()
     rows = read_rows(X, model)
     if isinstance(rows.X, Panel):
         raise InputTypeError(

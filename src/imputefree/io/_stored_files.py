@@ -102,7 +102,7 @@ class _Levels:
         if len(self.numbers) > MOST_LEVELS:
             raise InputError(
                 f"{self.label} holds more than {MOST_LEVELS:,} different strings",
-                "A category has fewer; names and texts are not categories",
+                "A category has fewer; names and free text are not categories",
                 "Leave the column out with drop=",
             )
         return np.array([*known, np.nan])[local]

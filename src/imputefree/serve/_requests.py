@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, NamedTuple, Required
 
 import numpy as np
-import pandas as pd
 from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
@@ -148,12 +147,12 @@ class RequestReader:
         for row, path in zip(rows, paths, strict=True):
             places: list[Path] = [(*path, STEPS, i) for i in range(len(row[STEPS]))]
             times.append(_times(row[STEPS], places, series.time, notes))
-            frames.append(_frame(_columns(row[STEPS], self.schema.columns, places, notes)))
+            frames.append(_columns(row[STEPS], self.schema.columns, places, notes).to_frame())
         static = None
         if series.static:
             places = [(*path, STATIC) for path in paths]
             constants = [row.get(STATIC) or {} for row in rows]
-            static = _frame(_columns(constants, series.static, places, notes))
+            static = _columns(constants, series.static, places, notes).to_frame()
         return Panel.from_list(frames, times=times, static=static)
 
     def _names(self, *place: str | int) -> list[str]:
@@ -292,10 +291,6 @@ def _columns(
         arrays.append(np.array(values, dtype=kind))  # None becomes NaN among numbers
     names = [column.name for column in columns]
     return Columns(names, True, arrays, [False] * len(names), len(rows))
-
-
-def _frame(columns: Columns) -> pd.DataFrame:
-    return pd.DataFrame(dict(zip(columns.names, columns.arrays, strict=True)))
 
 
 def _times(

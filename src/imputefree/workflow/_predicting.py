@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,9 @@ def predict_file(
     skip, in_memory, progress, may_be_empty : see `Chunks` and `whole_series`; parts may be empty
     """
     parts, done, notes, written = parts_of(path), 0, list[str](), 0
+    within = None
+    if coverage is not None:  # one for all parts, as it remembers masks
+        within = partial(_within, conformal_of(model), coverage)
     if len(parts) > 1 and is_of_series(model):
         fact = f"{path} has {len(parts)} files, and the model predicts series"
         rule = "A series may be in several files, and would be predicted in each"
@@ -65,7 +69,7 @@ def predict_file(
     sizes = [part.stat().st_size for part in parts if path.is_dir()] or [0]
     for part, size in zip(parts, sizes, strict=True):
         shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
-        options = (keep, skip, in_memory, shown, coverage, may_be_empty or path.is_dir())
+        options = (keep, skip, in_memory, shown, within, may_be_empty or path.is_dir())
         count, columns, more = _predict_part(model, part, write, *options)
         written, notes, done = written + count, [*notes, *more], done + size
     if not written:  # all rows were left out: a header without rows
@@ -86,17 +90,19 @@ def _predict_part(
     skip: bool,
     in_memory: bool,
     progress: Progress | None,
-    coverage: float | None,
+    within: Callable[[Any], dict[str, Any]] | None,
     may_be_empty: bool,
 ) -> tuple[int, list[str], list[str]]:
-    """As `predict_file`, for one file; -> how many rows, columns of the output, notes."""
+    """As `predict_file`, for one file; -> how many rows, columns of the output, notes.
+
+    within : from inputs, the columns that hold a set or an interval
+    """
     names, labels, written = [PREDICTION], np.empty(0), 0
     if is_classifier(model):
         labels = class_labels(model)
         names += [f"p_{label}" for label in labels.tolist()]
     n_predicted = len(names)
-    conformal = None if coverage is None else conformal_of(model)
-    if conformal is not None:
+    if within is not None:
         names += [SET] if is_classifier(model) else [LOW, HIGH]
     with open_rows(path) as reader:
         roles = roles_of(model)
@@ -116,9 +122,8 @@ def _predict_part(
             output: dict[str, Any] = {name: kept[name].to_numpy() for name in columns}
             output[PREDICTION] = labels[values.argmax(1)] if is_classifier(model) else values
             output |= {name: values[:, j] for j, name in enumerate(names[1:n_predicted])}
-            if conformal is not None and coverage is not None:
-                X = chunk.inputs if chunk.series is not None else chunk.columns
-                output |= _within(conformal, X, coverage, labels)
+            if within is not None:
+                output |= within(chunk.inputs if chunk.series is not None else chunk.columns)
             write(pd.DataFrame(output))
             written += len(values)
     return written, [*columns, *names], chunks.notes
@@ -136,10 +141,11 @@ def conformal_of(model: Any) -> Any:
     return conformal
 
 
-def _within(conformal: Any, X: Any, coverage: float, labels: np.ndarray) -> dict[str, Any]:
+def _within(conformal: Any, coverage: float, X: Any) -> dict[str, Any]:
     """The columns of the output that hold a set, its classes separated by "|", or an interval."""
     if is_classifier(conformal):
-        names, sets = list(map(str, labels.tolist())), conformal.predict_set(X, coverage)
+        names = list(map(str, class_labels(conformal.estimator_).tolist()))
+        sets = conformal.predict_set(X, coverage)
         return {SET: ["|".join(itertools.compress(names, members)) for members in sets]}
     low, high = conformal.predict_interval(X, coverage).T
     return {LOW: low, HIGH: high}

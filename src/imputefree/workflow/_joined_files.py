@@ -131,7 +131,9 @@ def _timed(
             "Steps are joined by id and time, which are numbers or dates in one format",
             "Correct these cells, or drop their rows",
         )
-    return frame.assign(**{time: times}), clock.plain
+    if frame[time].dtype.kind not in "iuf":  # whole numbers stay what they are
+        frame = frame.assign(**{time: times})
+    return frame, clock.plain
 
 
 def _merged(steps: Sequence[pd.DataFrame], id: str, time: str) -> pd.DataFrame:

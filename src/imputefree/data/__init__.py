@@ -35,7 +35,8 @@ from ._panel import Panel, prediction_panel, read_panel, split_static, training_
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
-from ._series_labels import series_labels, step_labels
+from ._running_summaries import summarise_mask_steps, summarise_steps
+from ._series_labels import fill_labels, series_labels, step_labels
 from ._splits import Split, Splits
 from ._summaries import EXTENT, summarise, summarise_mask
 from ._target import (
@@ -91,6 +92,7 @@ __all__ = [
     "check_statics",
     "columns_by_kind",
     "draw_folds",
+    "fill_labels",
     "first_steps",
     "is_polars",
     "location",
@@ -113,6 +115,8 @@ __all__ = [
     "step_labels",
     "summarise",
     "summarise_mask",
+    "summarise_mask_steps",
+    "summarise_steps",
     "tenths",
     "to_strings",
     "training_panel",

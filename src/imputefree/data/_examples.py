@@ -27,6 +27,7 @@ class Examples:
     per_step: bool = False
     donors: np.ndarray | None = None  # (n,) rows whose gaps each row also has where it is judged
     judges: np.ndarray | None = None  # (n,) int, see `read_judges`
+    labelled: np.ndarray | None = None  # (S,) bool, which steps have a label, if not all do
 
     @classmethod
     def read(
@@ -38,6 +39,7 @@ class Examples:
         held_out: Any = None,
         per_step: bool = False,
         trusted: Any = None,
+        labelled: np.ndarray | None = None,
     ) -> Examples:
         """Check weights, groups, held_out and trusted, and leave out rows of weight 0."""
         n_rows = inputs.n_rows
@@ -55,7 +57,9 @@ class Examples:
         if trusted is not None:
             chosen = trusted if isinstance(trusted, str) else as_array(trusted, "trusted")
             judges = read_judges(chosen, groups, weight)
-        examples = cls(inputs, target, weight, groups, held_out, per_step, judges=judges)
+        examples = cls(
+            inputs, target, weight, groups, held_out, per_step, judges=judges, labelled=labelled
+        )
         return examples._rows(np.flatnonzero(weight))
 
     def _rows(self, kept: np.ndarray) -> Examples:
@@ -68,7 +72,10 @@ class Examples:
         groups = None if self.groups is None else self.groups[kept]
         judges = None if self.judges is None else self.judges[kept]
         inputs, target, weight = self.inputs.rows(kept), self._target(kept), self.weight[kept]
-        return Examples(inputs, target, weight, groups, held_out, self.per_step, judges=judges)
+        labelled = None if self.labelled is None else self.labelled[self.inputs.places(kept)]
+        return Examples(
+            inputs, target, weight, groups, held_out, self.per_step, None, judges, labelled
+        )
 
     def _target(self, kept: np.ndarray) -> np.ndarray:
         """The labels of these rows; with `per_step`, those of their steps."""
@@ -84,13 +91,25 @@ class Examples:
 
     def training_target(self) -> np.ndarray:
         """The labels without those of held-out rows."""
-        return self.target if self.held_out is None else self._target(self._learned_rows())
+        if self.held_out is None:
+            return self.known_target
+        rows = self._learned_rows()
+        target = self._target(rows)
+        return target if self.labelled is None else target[self.labelled[self.inputs.places(rows)]]
+
+    @property
+    def known_target(self) -> np.ndarray:
+        """The labels; of steps, without those that were filled in."""
+        return self.target if self.labelled is None else self.target[self.labelled]
 
     def _learned_rows(self) -> np.ndarray:
         return np.flatnonzero(~np.asarray(self.held_out))
 
     def with_weighted_steps(self, factor: np.ndarray) -> tuple[Examples, np.ndarray]:
-        """Without series whose steps all weigh 0 (one factor per step); and the factors left."""
+        """Without series whose steps all weigh 0 (one factor per label); and a factor per step."""
+        if self.labelled is not None:
+            known, factor = factor, np.zeros(len(self.target))
+            factor[self.labelled] = known
         kept = np.flatnonzero(np.add.reduceat(factor, first_steps(self.inputs.lengths)) > 0)
         if not len(kept):
             raise _weightless("step")

@@ -104,6 +104,20 @@ def step_labels(y: Any, panel: Panel, name: str = "y") -> np.ndarray:
     return labels[panel.source]
 
 
+def fill_labels(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Steps without a label get that of another step; and which steps have one, if not all do.
+
+    Nothing is learned from such steps, but later steps remember what was measured there.
+
+    >>> fill_labels(np.array([np.nan, 1.0, 0.0]))
+    (array([1., 1., 0.]), array([False,  True,  True]))
+    """
+    known = ~pd.isna(labels)
+    if known.all() or not known.any():
+        return labels, None
+    return _native(np.where(known, labels, labels[known.argmax()])), known
+
+
 def _size(labels: np.ndarray) -> str:
     return f"{len(labels)} labels" if labels.ndim == 1 else f"shape {labels.shape}"
 

@@ -31,6 +31,7 @@ from ._examples import Examples
 from ._few_rows import Lines
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
+from ._outside import Outside
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
@@ -77,6 +78,7 @@ __all__ = [
     "Lines",
     "Number",
     "NumericTables",
+    "Outside",
     "Panel",
     "PanelEncoder",
     "Plan",

@@ -22,6 +22,7 @@ from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._plausible_values import PlausibleValues
 from ._show_explanation import draw, show_all, show_row
+from ._traps import Trap, find_traps, target_traps
 
 __all__ = [
     "USUAL_COVERAGE",
@@ -35,9 +36,11 @@ __all__ = [
     "NextMeasurements",
     "PlausibleValues",
     "SeriesExplanation",
+    "Trap",
     "audit_missingness",
     "draw",
     "explain_rows",
+    "find_traps",
     "gap_bounds",
     "input_values",
     "keep_rows",
@@ -50,4 +53,5 @@ __all__ = [
     "restore_conformal",
     "show_all",
     "show_row",
+    "target_traps",
 ]

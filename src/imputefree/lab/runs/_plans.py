@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..._rules import check_name, check_value, or_the_word, whole
-from ...errors import ParameterError
+from ...errors import ParameterError, shorten
 from ..rivals._methods import KINDS
 from ..studies import KNOWN, takes
 from ._protocol import Run, Setting
@@ -106,6 +106,8 @@ def plan(
     quick: bool = False,
     search: bool = False,
     method_settings: Mapping[str, Setting] | None = None,
+    target: str | None = None,
+    drop: Sequence[str] = (),
 ) -> Plan:
     """The runs of a study, at the paper's size unless asked otherwise.
 
@@ -120,6 +122,7 @@ def plan(
     quick : little of everything, for a first look
     search : choose from the paper's grids on validation rows: 84 fits per run, 1,008 for "gil"
     method_settings : of individual methods, in addition to those of the study
+    target, drop : of a table: the column to predict, and columns to leave out
 
     >>> small = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
     >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in small.runs]
@@ -132,6 +135,12 @@ def plan(
     chosen = tuple(dict.fromkeys(base.methods if methods is None else methods))
     for name in chosen:
         check_name(f"{base.kind} method", name, KINDS[base.kind])
+    about_table: dict[str, Any] = {"target": target} if target else {}
+    about_table |= {"drop": list(drop)} if drop else {}
+    if about_table and not str(study).startswith("table:"):
+        fact = f"{shorten(list(about_table), word=str)} is given for {study!r}"
+        raise ParameterError(fact, "Studies know their targets", "Leave it out, or pass table:FILE")
+    base = replace(base, options=[{**option, **about_table} for option in base.options])
     masked = takes(names[0], "mask_seed")
     if rates is not None:
         if not masked:

@@ -203,11 +203,13 @@ def default_file(study: str, quick: bool) -> Path:
 
 def _placeholders(values: tuple[str, ...]) -> list[float | str] | None:
     words = split_words(values, "--placeholders")
+    if words is None:
+        return None
     try:
-        return words and [word if word in ("3max", "learned") else float(word) for word in words]
+        return [word if word in ("3max", "learned") else float(word) for word in words]
     except ValueError:
         raise ParameterError(
-            f"--placeholders is {','.join(words or [])!r}",
+            f"--placeholders is {','.join(words)!r}",
             "Each is a number, 3max or learned",
             "Write, for example, 0,3max",
         ) from None

@@ -272,7 +272,7 @@ class DDPG(Policy):
             self.random_floor,
         )
         defaults = EXPLORATION["series" if series else "tables"]
-        mask, random, *others = (
+        mask, random, decay, mask_floor, random_floor = (
             default if setting is None else setting
             for setting, default in zip(settings, defaults, strict=True)
         )
@@ -282,7 +282,7 @@ class DDPG(Policy):
                 "Neither may be negative and their sum at most 1; the rest goes to the actor",
                 "Lower one of them",
             )
-        return Behaviour(mask, random, *others, per_batch=self.per_batch)
+        return Behaviour(mask, random, decay, mask_floor, random_floor, self.per_batch)
 
     @torch.no_grad()
     def importance(self, state: State) -> Tensor:

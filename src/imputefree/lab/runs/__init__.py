@@ -1,6 +1,7 @@
 """Benchmark runs: plans, the protocol of one run, workers, results files."""
 
 from ._plans import AS_IT_COMES, PLANS, STUDIES, plan
+from ._presets import preset
 from ._protocol import Run, peak_memory_mb
 from ._results import Record, ResultsFile, read_results
 from ._run import run_grid
@@ -20,6 +21,7 @@ __all__ = [
     "fingerprint",
     "peak_memory_mb",
     "plan",
+    "preset",
     "read_results",
     "run_grid",
 ]

@@ -177,7 +177,7 @@ class GILEstimator(Engine, Parameters):
             _check_same_network(self.predictor_.shape, self._network_shape())
             return
         # Classes are known beforehand; a scale is learned from the training rows alone.
-        target = examples.target if is_classifier(self) else examples.training_target()
+        target = examples.known_target if is_classifier(self) else examples.training_target()
         self._learn_target(target, classes)
         self._trainer = None
         for name in ("policy_", "column_importance_"):  # learned for other networks
@@ -193,13 +193,23 @@ class GILEstimator(Engine, Parameters):
                 "Check how the table was read",
             )
         remember_columns(self, examples.inputs.columns)
-        # Filled in before the network sees a row; learned values it puts in itself.
-        self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
+        self.placeholder_ = self._placeholder(examples.training_inputs())
         shape = len(self.encoder_.input_names), self._loss().outputs
         asked, rows = self.get_params(deep=False), examples.inputs.n_rows
         self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
+
+    def _placeholder(self, inputs: Any) -> float:
+        """What is filled in before the network sees a row; learned values it puts in itself."""
+        if not isinstance(self.placeholder, str):
+            return float(self.placeholder)
+        self.placeholder_ = 0.0
+        if self.placeholder == "learned":
+            return 0.0
+        data = TrainingData(target=torch.empty(0), **self._tensors(inputs))
+        values, _ = data.inputs(torch.arange(len(data.values)), with_observed=False)
+        return 3 * max(0.0, values[:, : self.encoder_.n_entries].max().item())
 
     def _value(self, parameter: str) -> Any:
         """The value of a parameter, or what it became if it is "auto"."""
@@ -236,7 +246,7 @@ class GILEstimator(Engine, Parameters):
 
     def _training_data(self, examples: Examples) -> tuple[TrainingData, np.ndarray, Examples]:
         """Tensors of the rows that count, their strata, and the rows themselves."""
-        factor = self._class_weights(examples.target)  # one per label
+        factor = self._class_weights(examples.known_target)  # one per label
         if examples.per_step:
             examples, factor = examples.with_weighted_steps(factor)
         else:

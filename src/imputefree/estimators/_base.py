@@ -35,6 +35,7 @@ from ..data import (
     remember_columns,
 )
 from ..errors import InputError, InterruptedWarning, ParameterError
+from ..families import FamilyTask, column_relevance
 from ..gil import (
     Checkpoint,
     CrossEntropy,
@@ -53,7 +54,6 @@ from ..gil import (
     predict_raw,
 )
 from ..io import pack_network, pack_parameter, unpack_network
-from ..families import FamilyTask, column_relevance
 from ._auto_settings import resolve
 from ._inputs import ClassTarget, Engine
 from ._parameters import Parameters

@@ -173,7 +173,8 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     summary : bool, default=True
         Give the output layers, besides the last hidden state, summaries of the series: of each
         column its mean, extremes, spread, first and last value, change, how often, when first and
-        how long ago it was observed; the number of observations and steps, and the duration. Each
+        how long ago it was observed; how observations spread over the steps, the number of both,
+        and the duration. Each
         number fills bins, one after the other, and enters through a layer and a linear path of its
         own. With `per_step`, seven statistics of each column up to the step. Importance does not
         act on them; the paper's network has none.

@@ -26,7 +26,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The page needs jinja2 and matplotlib, which the tables do not."""
     if name == "report":
-        require_extra("bench", "jinja2", "matplotlib")
+        require_extra("plot", "matplotlib")
         from ._results_page import report
 
         return report

@@ -65,7 +65,7 @@ def load_file(name: str) -> pd.DataFrame:
 
 
 def noisy(y: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """The target with a share of wrong values; numbers with noise of twice that share of their sd."""
+    """The target with a share of wrong values; numbers with noise of twice that share in sd."""
     if y.dtype.kind == "f":
         return y * 3.0 + 7.0 + 3.0 * rng.normal(0, 2 * share * y.std(), len(y))
     wrong = rng.random(len(y)) < share

@@ -113,7 +113,8 @@ def plant(trap: str, X: pd.DataFrame, y: np.ndarray, seed: int) -> Planted:
 
 def alarms(X: pd.DataFrame, y: np.ndarray, test: pd.DataFrame | None = None) -> list[Any]:
     """What is found, as plain JSON."""
-    return [trap.to_dict() for trap in find_traps(X, y, test=test)]
+    task = "regression" if y.dtype.kind == "f" else "classification"
+    return [trap.to_dict() for trap in find_traps(X, y, test=test, task=task)]
 
 
 def look_at(name: str, seeds: list[int]) -> dict[str, Any]:

@@ -85,4 +85,4 @@ class Outside:
     def warn(self) -> None:
         """Warn the caller of `predict`, if there is something to say."""
         if sentence := self.sentence:
-            warnings.warn(sentence, OutsideRangeWarning, stacklevel=5)
+            warnings.warn(sentence, OutsideRangeWarning, stacklevel=4)

@@ -22,7 +22,7 @@ from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._plausible_values import PlausibleValues
 from ._show_explanation import draw, show_all, show_row
-from ._traps import Trap, find_traps, target_traps
+from ._traps import Trap, find_traps, group_traps, target_traps, telling_traps
 
 __all__ = [
     "USUAL_COVERAGE",
@@ -42,6 +42,7 @@ __all__ = [
     "explain_rows",
     "find_traps",
     "gap_bounds",
+    "group_traps",
     "input_values",
     "keep_rows",
     "keep_scores",
@@ -54,4 +55,5 @@ __all__ = [
     "show_all",
     "show_row",
     "target_traps",
+    "telling_traps",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,10 @@ class GroupColumn(NamedTuple):
     constant: tuple[str, ...]
 
 
-def group_columns(columns: Columns) -> list[GroupColumn]:
+def group_columns(columns: Columns, among: Sequence[str] | None = None) -> list[GroupColumn]:
     """Columns with many repeated values, that are named like ids or fix other columns.
+
+    among : the columns to look at; by default all
 
     >>> who = np.repeat(np.arange(100.0), 3)
     >>> rng = np.random.default_rng(0)
@@ -45,6 +48,8 @@ def group_columns(columns: Columns) -> list[GroupColumn]:
     codes = [pd.factorize(array)[0] for array in columns.arrays]
     found = []
     for j, name in enumerate(columns.names):
+        if among is not None and name not in among:
+            continue
         code = codes[j]
         sizes = np.bincount(code[code >= 0]) if (code >= 0).any() else np.zeros(1)
         repeated = sizes[sizes > 1].sum() / len(code)

@@ -9,17 +9,20 @@ import numpy as np
 from ._column_scores import N_FOLDS, TrapTarget
 
 PERFECT = {"AUC": 0.99, "R²": 0.97}  # a column that reaches it is named, whatever others do
-SUSPECT = {"AUC": 0.85, "R²": 0.6}  # from here on it is compared with all others together
-AHEAD = {"AUC": 0.05, "R²": 0.15}  # by which it must be better than they are
+SUSPECT = {"AUC": 0.9, "R²": 0.8}  # from here on it is compared with all others together
+AHEAD = {"AUC": 0.04, "R²": 0.1}  # by which it must be better than they are
+GAPS = {"AUC": 0.85, "R²": 0.4}  # what gaps alone do not reach by nature
 MOST_ROWS, MOST_COLUMNS, N_TREES = 5000, 100, 40  # of that comparison
 BY_GAPS = 0.9  # share of a column's gain over chance from which its gaps alone tell
-FEWEST_KNOWN, SURPRISE = 20, 1e-9  # values of one class only, and how likely that is by chance
+FEWEST_KNOWN, SURPRISE = 10, 1e-6  # values of one class only, and how likely that is by chance
 
 
 class LoneColumn(NamedTuple):
     """A column that predicts almost alone.
 
-    alone : its score, by which its `gaps` alone, and that of all unsuspicious `others` together
+    alone : its score
+    gaps : the score of where it has gaps
+    others : that of all unsuspicious columns together; None if there are none
     """
 
     column: int
@@ -33,12 +36,14 @@ class LoneColumn(NamedTuple):
 
 
 def lone_columns(codes: np.ndarray, target: TrapTarget, seed: int = 0) -> list[LoneColumn]:
-    """Columns that are nearly perfect alone, or far ahead of all others together; codes (n, C)."""
+    """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps tell
+    what gaps do not tell by nature; codes (n, C).
+    """
     n_rows, n_columns = codes.shape
     rng, metric = np.random.default_rng(seed), target.metric
     fold = rng.permutation(n_rows) % N_FOLDS
     alone = np.array([target.score_column(codes[:, j], fold) for j in range(n_columns)])
-    suspects = np.flatnonzero(alone >= SUSPECT[metric])
+    suspects = np.flatnonzero(alone >= min(SUSPECT[metric], GAPS[metric]))
     if not len(suspects):
         return []
     rest = np.setdiff1d(np.arange(n_columns), suspects)
@@ -46,10 +51,11 @@ def lone_columns(codes: np.ndarray, target: TrapTarget, seed: int = 0) -> list[L
     rare = np.bincount(target.codes).min() if metric == "AUC" else n_rows
     found = []
     for j in suspects:
-        doubt = 2 * np.sqrt(alone[j] * (1 - alone[j]) / max(rare, 1))
+        doubt = np.sqrt(max(alone[j] * (1 - alone[j]), 0.0) / max(rare, 1))
         ahead = others is not None and alone[j] - others >= max(AHEAD[metric], doubt)
-        if alone[j] >= PERFECT[metric] or ahead:
-            gaps = target.score_column((codes[:, j] == 0).astype(int), fold)
+        gaps = target.score_column((codes[:, j] == 0).astype(int), fold)
+        strong = alone[j] >= SUSPECT[metric] and (ahead or alone[j] >= PERFECT[metric])
+        if strong or gaps >= GAPS[metric]:
             found.append(LoneColumn(int(j), float(alone[j]), gaps, others))
     return sorted(found, key=lambda lone: -lone.alone)
 
@@ -84,17 +90,16 @@ def together(codes: np.ndarray, target: TrapTarget, fold: np.ndarray) -> float |
     return target.score(prediction)
 
 
-def one_sided_columns(known: np.ndarray, target: TrapTarget) -> list[tuple[int, int, int]]:
+def one_sided_columns(known: np.ndarray, codes: np.ndarray) -> list[tuple[int, int, int]]:
     """Columns that are known only for rows of one class: column, class and how many rows.
 
     known : (n, C) bool
+    codes : (n,) classes by number
     """
-    if target.numbers is not None:
-        return []
-    shares = np.bincount(target.codes) / len(target.codes)
+    shares = np.bincount(codes) / len(codes)
     found = []
     for j in range(known.shape[1]):
-        count = np.bincount(target.codes[known[:, j]], minlength=len(shares))
+        count = np.bincount(codes[known[:, j]], minlength=len(shares))
         rows, only = int(count.sum()), int(count.argmax())
         if rows >= FEWEST_KNOWN and count[only] == rows < len(known):
             by_chance = rows * np.log(shares[only])

@@ -18,7 +18,9 @@ LEFT_OUT = 40  # columns that are left out in turn to find neighbours; of more, 
 
 
 class Twins(NamedTuple):
-    """How many rows are copies, how many have a neighbour that differs in one column, and which."""
+    """How many rows are copies, how many have a neighbour that differs in one column, and which
+    are copies.
+    """
 
     copies: int
     neighbours: int
@@ -38,7 +40,8 @@ def twins_within(columns: Columns) -> Twins:
     distinct, near = hashes[~copy], np.zeros((~copy).sum(), dtype=bool)
     for j in _some(hashes.shape[1]):
         near |= pd.Series(distinct.sum(1) - distinct[:, j]).duplicated(keep=False).to_numpy()
-    return Twins(int(copy.sum()), int(near.sum()), np.flatnonzero(copy))
+    neighbours = near[pd.factorize(whole)[0]].sum()
+    return Twins(int(copy.sum()), int(neighbours), np.flatnonzero(copy))
 
 
 def twins_between(columns: Columns, others: Columns) -> Twins:

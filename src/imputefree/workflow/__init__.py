@@ -2,6 +2,7 @@
 
 from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
+from ._checking import advised, check_problem
 from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
@@ -19,8 +20,10 @@ __all__ = [
     "Chunks",
     "Problem",
     "Request",
+    "advised",
     "audit_file",
     "check_output",
+    "check_problem",
     "class_labels",
     "evaluate",
     "figure_text",

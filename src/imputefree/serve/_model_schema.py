@@ -25,6 +25,7 @@ class Column(BaseModel):
     levels : for a category, the first levels of training; `n_levels` counts all
     low, high : for a number, the range in training; None if the file does not say
     range_holds : whether the range holds all values of training, or most of them
+    values : for a number, all values of training, if they are few
     missing : share of training rows without it, if the file says
     """
 
@@ -35,6 +36,7 @@ class Column(BaseModel):
     low: float | None = None
     high: float | None = None
     range_holds: Literal["all", "most"] | None = None
+    values: list[float] | None = None
     missing: float | None = None
     _known: Levels | None = PrivateAttr(None)
     _typical: Any = PrivateAttr(None)
@@ -54,13 +56,25 @@ class Column(BaseModel):
             column = cls(name=plan.name, kind="number", missing=missing)
             column.low, column.high, column.range_holds = _range_of(plan)
             column._typical = _typical_number(plan)
+            if plan.has_all_values:
+                column.values = plan.values
         return column
 
-    def is_outside(self, number: float) -> bool:
-        """Whether training is known to have seen no number as small or as large."""
-        if self.range_holds != "all" or self.low is None or self.high is None:
-            return False
-        return not self.low <= number <= self.high
+    def beyond(self, number: float) -> float:
+        """How far outside the range of training, in widths of that range; 0 inside.
+
+        If the range holds most values only, the others are taken to lie within one more width.
+        """
+        if self.low is None or self.high is None:
+            return 0.0
+        width = (self.high - self.low) or abs(self.low) or 1.0
+        distance = max(self.low - number, number - self.high, 0.0) / width
+        return distance if self.range_holds == "all" else max(distance - 1.0, 0.0)
+
+    @property
+    def range_text(self) -> str:
+        """The range in words."""
+        return f"{self.low:g} to {self.high:g}"
 
 
 class Time(BaseModel):
@@ -80,6 +94,14 @@ class Series(BaseModel):
     per_step: bool
 
 
+class Training(BaseModel):
+    """What the model learned from: rows or series by class, or the mean of the numbers."""
+
+    rows: int
+    classes: dict[str, int] | None = None
+    mean: float | None = None
+
+
 class Schema(BaseModel):
     """What a request may hold, and what is predicted.
 
@@ -94,6 +116,7 @@ class Schema(BaseModel):
     example: dict[str, Any]
     limits: dict[str, float]
     card: str | None
+    training: Training | None
     missing_words: list[str] = sorted(GAP_WORDS)
     version: str = __version__
 
@@ -125,9 +148,15 @@ class Schema(BaseModel):
             example={},
             limits={"rows": limits.rows, "bytes": limits.bytes, "seconds": limits.seconds},
             card=getattr(model, "card_", None),
+            training=_training(about.get("data") or {}),
         )
         schema.example = schema._example()
         return schema
+
+    @property
+    def unit(self) -> str:
+        """What is predicted, one by one: "rows" or "series"."""
+        return "rows" if self.series is None else "series"
 
     def _example(self) -> dict[str, Any]:
         """A row, or a series of two steps, as a request may hold it; some values are missing."""
@@ -151,8 +180,8 @@ def _typical(columns: list[Column], blank: int = -1) -> dict[str, Any]:
 def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
     """The range of a number in training, and whether it holds "all" values or "most"."""
     values, holds = plan.knots or plan.levels, "all"
-    if not values and plan.values:  # all of few values, or quantiles of many
-        values, holds = plan.values, "all" if len(plan.values) <= 2 else "most"
+    if not values and plan.values:
+        values, holds = plan.values, "all" if plan.has_all_values else "most"
     if values:
         return float(values[0]), float(values[-1]), holds
     low, high = plan.center - USUAL * plan.spread, plan.center + USUAL * plan.spread
@@ -160,6 +189,14 @@ def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
     if empty or not np.isfinite([low, high]).all():
         return None, None, None
     return _rounded(low), _rounded(high), "most"
+
+
+def _training(data: dict[str, Any]) -> Training | None:
+    """What the file says of the target in training."""
+    target, rows = data.get("target") or {}, data.get("series") or data.get("rows")
+    if not target or not rows:
+        return None
+    return Training(rows=rows, classes=target.get("classes"), mean=target.get("mean"))
 
 
 def _rounded(value: float) -> float:

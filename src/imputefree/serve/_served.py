@@ -19,6 +19,7 @@ from ..inspection import (
     plain,
     restore_conformal,
 )
+from ._familiarity import familiarity
 from ._limits import Limits, RequestError
 from ._model_schema import STEPS, Schema
 from ._requests import RequestReader
@@ -81,12 +82,16 @@ class Served:
         best = best and {"name": best.pop("column"), **best}
         if self.rank is not None:
             best = _add_gains(columns, self.rank(X))
+        label = None
+        if why.of is not None and self.schema.classes is not None:
+            label = self.schema.classes[self.model.classes_.tolist().index(why.of[0])]
         answer = {
             "prediction": prediction,
-            "of": None if why.of is None else plain(why.of[0]),
+            "of": label,
             "explained": plain(why.prediction[0]),
             "columns": columns,
             "next": best,
+            "familiarity": familiarity(X, self.schema, label),
             "notes": notes,
         }
         if isinstance(why, SeriesExplanation):

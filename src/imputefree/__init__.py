@@ -28,8 +28,11 @@ if TYPE_CHECKING:
         measure_next,
         plan_measurements,
     )
+    from .io import ColumnReading, FileFormat, Understood, read_table
 
 __all__ = [
+    "ColumnReading",
+    "FileFormat",
     "GILClassifier",
     "GILRegressor",
     "GILSequenceClassifier",
@@ -45,10 +48,12 @@ __all__ = [
     "ModelFileError",
     "Panel",
     "ParameterError",
+    "Understood",
     "audit_missingness",
     "explain_rows",
     "measure_next",
     "plan_measurements",
+    "read_table",
 ]
 
 
@@ -60,13 +65,14 @@ INSPECTION = (
     "measure_next",
     "plan_measurements",
 )
+FILES = ("ColumnReading", "FileFormat", "Understood", "read_table")
 
 
 def __getattr__(name: str) -> Any:
     """Public names on first use (PEP 562): importing the package does not import PyTorch."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    homes = {"Panel": "data"} | dict.fromkeys(INSPECTION, "inspection")
+    homes = {"Panel": "data"} | dict.fromkeys(INSPECTION, "inspection") | dict.fromkeys(FILES, "io")
     home = homes.get(name, "errors" if name.endswith("Error") else "estimators")
     globals()[name] = value = getattr(import_module(f".{home}", __name__), name)
     return value

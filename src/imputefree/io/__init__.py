@@ -25,15 +25,20 @@ from ._read_files import (
     read_label_column,
     words_as_gaps,
 )
+from ._read_table import read_table
 from ._stored_files import StoredRows, left_out, parts_of, stored_rows
+from ._understood import ColumnReading, FileFormat, Understood
 from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
     "TASKS",
     "BadRows",
+    "ColumnReading",
+    "FileFormat",
     "RawRows",
     "Reader",
     "StoredRows",
+    "Understood",
     "check_format",
     "header",
     "left_out",
@@ -48,6 +53,7 @@ __all__ = [
     "read_csv",
     "read_frame",
     "read_label_column",
+    "read_table",
     "rebuild_model",
     "save_model_file",
     "stored_rows",

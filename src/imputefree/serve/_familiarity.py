@@ -45,7 +45,8 @@ def familiarity(X: Columns | Panel, schema: Schema, of: Any = None) -> dict[str,
         end = "do not rely on the prediction" if far else "take the prediction with care"
         sentence = f"{words}. The model never saw such a value: {end}."
         return {"level": "outside", "sentence": sentence, **answer}
-    noun = "columns have a value" if isinstance(X, Panel) else "values are given"
+    has, are = ("has", "is") if given == 1 else ("have", "are")
+    noun = f"columns {has} a value" if isinstance(X, Panel) else f"values {are} given"
     count = f"{given} of {len(columns)} {noun}"
     if usual is not None and given < FEW * usual:
         sentence = (
@@ -79,6 +80,5 @@ def _in_training(schema: Schema, of: Any) -> list[str]:
     if known.classes is None:
         return [f"In training, {schema.target} was {known.mean:.4g} on average."]
     share = 100 * known.classes.get(str(of), 0) / max(known.rows, 1)
-    return [
-        f"In training, {share:.1f}\u00a0% of {known.rows:,} {schema.unit} had {schema.target} = {of}."
-    ]
+    rows = f"{known.rows:,} {schema.unit}"
+    return [f"In training, {share:.1f}\u00a0% of {rows} had {schema.target} = {of}."]

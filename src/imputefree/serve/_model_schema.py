@@ -16,6 +16,7 @@ from ._limits import Limits
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
 USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
+EXAMPLE_STEPS = 6
 NAMED_LEVELS = 100  # levels named in the schema; more are only counted
 
 
@@ -39,7 +40,7 @@ class Column(BaseModel):
     values: list[float] | None = None
     missing: float | None = None
     _known: Levels | None = PrivateAttr(None)
-    _typical: Any = PrivateAttr(None)
+    _usual: list[Any] = PrivateAttr([None] * 3)  # below the middle, in it, above it
 
     @classmethod
     def of(cls, plan: Plan, missing: float | None) -> Column:
@@ -51,11 +52,11 @@ class Column(BaseModel):
             column.levels, column.n_levels = levels[:NAMED_LEVELS], len(levels)
             column._known = Levels(levels)
             common = int(np.argmax(plan.shares[: len(plan.levels)])) if plan.shares else 0
-            column._typical = levels[common] if levels else None
+            column._usual = [levels[common] if levels else None] * 3
         else:
             column = cls(name=plan.name, kind="number", missing=missing)
             column.low, column.high, column.range_holds = _range_of(plan)
-            column._typical = _typical_number(plan)
+            column._usual = _usual_numbers(plan)
             if plan.has_all_values:
                 column.values = plan.values
         return column
@@ -159,22 +160,23 @@ class Schema(BaseModel):
         return "rows" if self.series is None else "series"
 
     def _example(self) -> dict[str, Any]:
-        """A row, or a series of two steps, as a request may hold it; some values are missing."""
-        last = len(self.columns) - 1
+        """A row, or a series of a few steps, as a request may hold it; some values are missing."""
         if self.series is None:
-            return _typical(self.columns, blank=last)
+            return _typical(self.columns) | {self.columns[-1].name: None}
         time, steps = self.series.time, []
-        for i in range(2):
+        for i in range(EXAMPLE_STEPS):
             when = {time.name: round(i * time.unit, 6)} if time else {}
-            steps.append(when | _typical(self.columns, blank=(last - i) % len(self.columns)))
+            values = {
+                column.name: None if (i + 2 * j) % 4 == 1 else column._usual[(i + j) % 3]
+                for j, column in enumerate(self.columns)
+            }
+            steps.append(when | values)
         static = {STATIC: _typical(self.series.static)} if self.series.static else {}
         return {**static, STEPS: steps}
 
 
-def _typical(columns: list[Column], blank: int = -1) -> dict[str, Any]:
-    return {
-        column.name: None if i == blank else column._typical for i, column in enumerate(columns)
-    }
+def _typical(columns: list[Column]) -> dict[str, Any]:
+    return {column.name: column._usual[1] for column in columns}
 
 
 def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
@@ -204,12 +206,13 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _typical_number(plan: Number) -> float | int:
-    """A value near the middle, as in training: an integer if those are integers."""
+def _usual_numbers(plan: Number) -> list[float | int]:
+    """Three values near the middle, as in training: integers if those are integers."""
     few = plan.levels or plan.values or plan.knots
     middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
-    typical = _rounded(middle)
-    return int(typical) if typical.is_integer() and abs(typical) < 1e15 else typical
+    around = plan.values[3:6] if len(plan.values) > 6 else [middle]
+    usual = map(_rounded, (around[0], middle, around[-1]))
+    return [int(x) if x.is_integer() and abs(x) < 1e15 else x for x in usual]
 
 
 def _time(layout: dict[str, Any], encoder: PanelEncoder) -> Time | None:

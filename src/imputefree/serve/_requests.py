@@ -234,7 +234,7 @@ def _cell_type(column: Column) -> Any:
         described = {
             "type": ["number", "boolean", "null"],
             "description": words,
-            "examples": [column._typical, None],
+            "examples": [column._usual[1], None],
         }
     return Annotated[Any, PlainValidator(read), WithJsonSchema(described)]
 

@@ -63,7 +63,7 @@ function chart(column, steps, times, effects, largest, pick) {
   const range = levels.length ? levels.join(", ") : `${words(Math.min(...seen))} to ${words(Math.max(...seen))}`;
   const label = `${column.name}: last ${last}; ${seen.length} of ${steps.length} steps measured, ${range}. Edit.`;
   const button = make("button", { type: "button", class: "chart", "aria-label": label },
-    make("span", { class: "line" }, make("span", { class: "name" }, column.name), make("span", { class: "figure" }, last)),
+    make("span", { class: "line" }, make("span", { class: "name", title: column.name }, column.name), make("span", { class: "figure" }, last)),
     picture);
   button.addEventListener("click", (event) => {
     const box = picture.getBoundingClientRect();

@@ -36,8 +36,9 @@ export function percent(share) {
 // Four digits, with an exponent only for very small or large numbers.
 export function figure(number) {
   const size = Math.abs(number);
-  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return number.toExponential(3);
-  return String(Number(size >= 1000 ? number.toFixed(0) : number.toPrecision(4)));
+  const plain = size === 0 || (size >= 1e-4 && size < 1e9);
+  const text = plain ? String(Number(size >= 1000 ? size.toFixed(0) : size.toPrecision(4))) : size.toExponential(3);
+  return number < 0 ? `−${text}` : text;
 }
 
 // A name that may wrap after its underscores.

@@ -82,8 +82,8 @@ class Buttons { // radio buttons side by side; "unknown" is a choice like others
   constructor(name, options) {
     this.name = name;
     this.element = make("div", { class: "choices" });
-    for (const option of options) this.add(option, option);
     this.add("", "unknown");
+    for (const option of options) this.add(option, option);
     this.value = "";
   }
 

@@ -67,6 +67,12 @@ def output_option(help: str, **settings: Any) -> Callable[[Any], Any]:
     return option("--output", "-o", metavar="FILE", type=FILE, help=help, **settings)
 
 
+def coverage_option(help: str) -> Callable[[Any], Any]:
+    """The option --coverage SHARE, of sets and intervals."""
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return option("--coverage", type=share, metavar="SHARE", help=help)
+
+
 model_argument = click.argument(
     "model", type=ExistingPath(), help="A model that `fit` or `save` wrote."
 )

@@ -15,6 +15,7 @@ from ..errors import ParameterError, counted
 from ._options import (
     Command,
     console,
+    coverage_option,
     data_argument,
     in_memory_option,
     model_argument,
@@ -34,11 +35,8 @@ from ._options import (
     help="A .csv, .csv.gz or .parquet file, or for a folder of parts a folder; - is stdout.",
 )
 @option("--keep", multiple=True, help="Columns of DATA to copy, separated by commas.")
-@option(
-    "--coverage",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="Add an interval, or a set of classes, that holds the truth this often, such as 0.9.",
+@coverage_option(
+    "Add an interval, or a set of classes, that holds the truth this often, such as 0.9."
 )
 @on_error_option
 @in_memory_option

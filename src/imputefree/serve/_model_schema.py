@@ -16,6 +16,7 @@ from ._limits import Limits
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
 USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
+REACH = 5.0  # widths of such a range, within which unusual values of training may lie
 EXAMPLE_STEPS = 6
 NAMED_LEVELS = 100  # levels named in the schema; more are only counted
 
@@ -64,18 +65,18 @@ class Column(BaseModel):
     def beyond(self, number: float) -> float:
         """How far outside the range of training, in widths of that range; 0 inside.
 
-        If the range holds most values only, the others are taken to lie within one more width.
+        If the range holds most values only, others may have been as far as `REACH` widths outside.
         """
         if self.low is None or self.high is None:
             return 0.0
         width = (self.high - self.low) or abs(self.low) or 1.0
         distance = max(self.low - number, number - self.high, 0.0) / width
-        return distance if self.range_holds == "all" else max(distance - 1.0, 0.0)
+        return distance if self.range_holds == "all" else max(distance - REACH, 0.0)
 
     @property
     def range_text(self) -> str:
-        """The range in words."""
-        return f"{self.low:g} to {self.high:g}"
+        """The range in words: "0 to 8", or "mostly 15 to 340"."""
+        return f"{'mostly ' * (self.range_holds == 'most')}{self.low:g} to {self.high:g}"
 
 
 class Time(BaseModel):

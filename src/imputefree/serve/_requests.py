@@ -230,7 +230,7 @@ def _cell_type(column: Column) -> Any:
     else:
         words = "A number; true and false count as 1 and 0."
         if column.low is not None:
-            words = f"In training {'mostly ' * (column.range_holds == 'most')}{column.range_text}."
+            words = f"In training {column.range_text}."
         described = {
             "type": ["number", "boolean", "null"],
             "description": words,

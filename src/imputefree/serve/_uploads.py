@@ -27,7 +27,8 @@ HOUR = pd.Timedelta(hours=1)
 class FrameRows:
     """Rows of a frame as a `Reader` of files."""
 
-    word, size = "row", None
+    word = "row"
+    size: int | None = None
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame, self.names, self.twins = frame, frame.columns.tolist(), set[str]()
@@ -168,5 +169,5 @@ def _plain_column(values: pd.Series) -> list[Any]:
     if values.dtype.kind == "M":
         return [value.isoformat() for value in values]
     if values.dtype.kind == "m":
-        return (values / HOUR).tolist()
+        return [value / HOUR for value in values]
     return plain(values.to_numpy(dtype=object))

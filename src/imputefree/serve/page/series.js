@@ -5,6 +5,8 @@ import { breakable, byId, make } from "./dom.js";
 import { Field, hint } from "./fields.js";
 import { Part } from "./form.js";
 
+const MANY_STEPS = 10;
+
 export class SeriesForm {
   constructor(schema) {
     const { time, static: fixed } = schema.series;
@@ -108,6 +110,7 @@ export class SeriesForm {
     this.steps.forEach((step, i) => step.write(steps[i]));
     if (this.time && !row.steps) this.steps[0].fields.get(this.time.name).write(0);
     this.fixed.write(row.static);
+    if (steps.length > MANY_STEPS) byId("steps-edit").open = false; // the charts show them
   }
 
   field(path) {

@@ -6,15 +6,16 @@ import io
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..errors import ImputefreeError, counted, shorten
 from ..inspection import plain
-from ..io import RawRows, read_table
+from ..io import RawRows, Reader, open_rows
 from ..workflow import Chunk, Chunks, is_of_series, roles_of, whole_series
 from ._limits import Limits, RequestError
 from ._model_schema import STATIC, STEPS, Schema
@@ -24,18 +25,19 @@ PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 HOUR = pd.Timedelta(hours=1)
 
 
-class FrameRows:
-    """Rows of a frame as a `Reader` of files."""
+class CompletedRows:
+    """A reader of a file with empty columns for those of the model that it lacks."""
 
-    word = "row"
-    size: int | None = None
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame, self.names, self.twins = frame, frame.columns.tolist(), set[str]()
+    def __init__(self, reader: Reader, lacking: list[str]) -> None:
+        self.reader, self.lacking = reader, lacking
+        self.names, self.twins = [*reader.names, *lacking], reader.twins
+        self.word, self.size = reader.word, reader.size
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
-        """All at once."""
-        yield RawRows(self.frame[list(kinds)], np.arange(1, len(self.frame) + 1))
+        """As the reader gives them."""
+        present = {name: kind for name, kind in kinds.items() if name not in self.lacking}
+        for raw in self.reader.rows(present):
+            yield replace(raw, frame=raw.frame.reindex(columns=list(kinds)))
 
 
 def read_upload(
@@ -47,53 +49,59 @@ def read_upload(
     """
     label = Path(name.replace("\\", "/")).name[:100] or "table.csv"
     _check_size(label, content, limits)
-    roles = roles_of(model)
     try:
-        return _read(model, schema, content, label, limits, roles)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"table{Path(label).suffix}"
+            path.write_bytes(content)
+            with open_rows(path) as reader:
+                return _read(model, schema, reader, Path(label), limits)
     except RequestError:
         raise
     except ImputefreeError as error:
         raise RequestError(422, error.fact, error.rule, error.remedy) from None
 
 
-def _read(
-    model: Any, schema: Schema, content: bytes, label: str, limits: Limits, roles: dict[str, str]
-) -> dict[str, Any]:
-    keys = [roles[role] for role in ("id", "time") if role in roles]
-    frame, understood = read_table(content, keys=keys, name=label)
-    wanted = [column.name for column in schema.columns]
-    wanted += [column.name for column in schema.series.static] if schema.series else []
+def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits) -> dict[str, Any]:
+    roles = roles_of(model)
     if "variable" in roles:
         fact, rule = "the model takes pairs of variable and value", "A file here has named columns"
         raise RequestError(422, fact, rule, "Use `imputefree predict`")
-    if len(frame) > limits.rows:
-        fact = f"{label} has {len(frame):,} rows"
-        rule = f"At most {limits.rows:,} are taken at a time (the server's --max-rows)"
-        raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
-    lacking = [column for column in wanted if column not in frame]
+    wanted = [column.name for column in schema.columns]
+    wanted += [column.name for column in schema.series.static] if schema.series else []
+    lacking = [column for column in wanted if column not in reader.names]
     if len(lacking) == len(wanted):
-        rule = f"They are {shorten(wanted, 8)}; the file has {shorten(list(frame), 8)}"
+        rule = f"They are {shorten(wanted, 8)}; the file has {shorten(reader.names, 8)}"
         remedy = "Rename the columns of the file"
-        raise RequestError(422, f"none of the model's columns is in {label}", rule, remedy)
-    unused = [column for column in frame if column not in {*wanted, *keys}]
-    notes = [understood.line, *understood.notes]
+        raise RequestError(422, f"none of the model's columns is in {path}", rule, remedy)
+    unused = [name for name in reader.names if name not in {*wanted, *roles.values()}]
+    kept = [] if is_of_series(model) else unused
+    completed = CompletedRows(reader, lacking)
+    chunks = Chunks(model, completed, path, kept, skip=True, may_be_empty=True)
+    parts, count = [], 0
+    for chunk in whole_series(chunks, in_memory=True) if is_of_series(model) else chunks:
+        parts.append(chunk)
+        count += len(chunk.inputs)
+        if count > limits.rows:
+            fact = f"{path} has more than {limits.rows:,} rows"
+            rule = "So many are taken at a time (the server's --max-rows)"
+            raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
+    if not parts:
+        fact = f"{path} has no rows that can be predicted"
+        rule = " ".join(chunks.notes) or "There must be a row below the names of the columns"
+        raise RequestError(422, fact, rule, "Correct the file")
+    notes = [f"{path}: {counted(count, 'row')}, {counted(len(reader.names), 'column')}."]
     if lacking:
         notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
     if unused:
         notes.append(f"Not used by the model: {shorten(unused, 8, str)}.")
-    complete = frame.reindex(columns=[*frame.columns, *lacking])
-    reader = FrameRows(complete)
-    chunks = Chunks(model, reader, Path(label), skip=True, may_be_empty=True)
+    chunk = Chunk.joined(parts)
     if is_of_series(model):
-        parts = list(whole_series(chunks, in_memory=True))
-        rows = _series(Chunk.joined(parts), schema, roles, notes) if parts else []
+        rows = _series(chunk, schema, roles, notes)
     else:
-        rows = [row for chunk in chunks for row in _rows(chunk, schema)]
-    if not rows:
-        fact = f"{label} has no rows that can be predicted"
-        rule = " ".join(chunks.notes) or "There must be a row below the names of the columns"
-        raise RequestError(422, fact, rule, "Correct the file")
-    return {"name": label, "notes": [*notes, *chunks.notes], "rows": rows, "unused": unused}
+        rows = list(_rows(chunk, schema))
+    title = roles.get("id", reader.word)
+    notes += chunks.notes
+    return {"name": str(path), "notes": notes, "title": title, "rows": rows, "unused": kept}
 
 
 def _check_size(name: str, content: bytes, limits: Limits) -> None:
@@ -128,10 +136,13 @@ def _parquet_size(content: bytes) -> int:
 
 
 def _rows(chunk: Chunk, schema: Schema) -> Iterator[dict[str, Any]]:
+    """Rows, with the cells of columns that the model does not use, to tell them apart."""
     names = [column.name for column in schema.columns]
-    cells = [plain(chunk.inputs[name].to_numpy(dtype=object)) for name in chunk.inputs]
+    parts = [*chunk.inputs.items(), *chunk.extra.items()]
+    cells = [_plain_column(values) for _, values in parts]
     for line, *values in zip(chunk.inputs.index.tolist(), *cells, strict=True):
-        yield {"name": str(line), "row": dict(zip(names, values, strict=True))}
+        row = dict(zip(names, values[: len(names)], strict=True))
+        yield {"name": str(line), "row": row, "kept": values[len(names) :]}
 
 
 def _series(
@@ -141,7 +152,8 @@ def _series(
     assert schema.series is not None
     names, time = [column.name for column in schema.columns], roles.get("time")
     rows, changed = [], Counter[str]()
-    for _, part in chunk.inputs.groupby(chunk.series, sort=False):
+    groups = pd.factorize(chunk.inputs[roles["id"]].to_numpy(dtype=object))[0]
+    for _, part in chunk.inputs.groupby(groups, sort=False):
         if time:
             part = part.sort_values(time, kind="stable")
             names_of_step = [time, *names]
@@ -155,7 +167,7 @@ def _series(
             changed.update(name for name, values in known.items() if values.nunique() > 1)
             first = {n: plain(v.iloc[0]) if len(v) else None for n, v in known.items()}
             row = {STATIC: first, **row}
-        rows.append({"name": str(part[roles["id"]].iloc[0]), "row": row})
+        rows.append({"name": str(part[roles["id"]].iloc[0]), "row": row, "kept": []})
     for name, count in changed.items():
         many = f"{counted(count, 'series')} {'has' if count == 1 else 'have'}"
         notes.append(
@@ -167,7 +179,7 @@ def _series(
 
 def _plain_column(values: pd.Series) -> list[Any]:
     if values.dtype.kind == "M":
-        return [value.isoformat() for value in values]
+        return [None if pd.isna(value) else value.isoformat() for value in values]
     if values.dtype.kind == "m":
         return [value / HOUR for value in values]
     return plain(values.to_numpy(dtype=object))

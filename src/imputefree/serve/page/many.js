@@ -65,7 +65,7 @@ function say(words, wrong = false) {
   byId("many-say").replaceChildren(...(words ? [make("p", { class: wrong ? "trouble" : "hint" }, words)] : []));
 }
 
-function preview({ notes, rows }, schema) {
+function preview({ notes, title, rows }, schema) {
   const { series } = schema;
   byId("understood").replaceChildren(...notes.map((line) => make("li", {}, line)));
   const fixed = series ? series.static.map((column) => column.name) : [];
@@ -78,7 +78,7 @@ function preview({ notes, rows }, schema) {
   const count = `${rows.length.toLocaleString("en")} ${series ? "series" : rows.length === 1 ? "row" : "rows"}`;
   byId("preview-table").replaceChildren(
     make("caption", { class: "hint" }, `The first ${shown.length} ${series ? "steps" : "rows"} as the model reads them; hatched cells are missing.`),
-    make("thead", {}, make("tr", {}, ...[series?.id ?? "row", ...names].map((name) => make("th", { scope: "col" }, name)))),
+    make("thead", {}, make("tr", {}, ...[title, ...names].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, ...shown));
   byId("predict-many").textContent = `Predict ${count}`;
   byId("preview").hidden = false;
@@ -143,20 +143,19 @@ async function send(piece, schema, notes) {
   }
 }
 
-function show({ rows, unused }, schema, notes, open) {
+function show({ title, rows, unused }, schema, notes, open) {
   const { series, classes, target } = schema;
   const labels = (classes ?? []).map(String);
   const problems = rows.some((record) => record.error);
   const bounded = rows.some((record) => record.prediction?.within);
   const bounds = bounded ? (classes ? ["set"] : ["low", "high"]) : [];
   const ends = [...bounds, ...(problems ? ["problem"] : [])];
-  const predicted = ({ prediction, error }) => {
+  const predicted = ({ prediction, error }, mark = ", ") => {
     const last = prediction?.steps ? prediction.steps.at(-1) : prediction;
-    const within = bounds.map((name) => (classes ? last?.within?.set.join("|") : last?.within?.[name]));
+    const within = bounds.map((name) => (classes ? last?.within?.set.join(mark) : last?.within?.[name]));
     return [last?.prediction, ...labels.map((label) => last?.probability[label]), ...within, ...(problems ? [error] : [])];
   };
-  offer(rows, schema, unused, ["prediction", ...labels.map((label) => `p_${label}`), ...ends], predicted);
-  const title = (name) => make("th", { scope: "col" }, name);
+  offer(rows, schema, [title, ...unused], ["prediction", ...labels.map((label) => `p_${label}`), ...ends], predicted);
   const head = [`${target ?? "prediction"}`, ...labels.map((label) => `probability of ${label}`), ...ends];
   const lines = rows.slice(0, SHOWN).map((record) => {
     const button = make("button", { type: "button", class: "quiet", "aria-label": `Show ${record.name} in the form` }, record.name);
@@ -166,12 +165,12 @@ function show({ rows, unused }, schema, notes, open) {
         ? make("td", { class: "figure" }, percent(value)) : value === undefined || value === null
           ? make("td", {}) : typeof value === "number" && !(classes && i === 0)
             ? make("td", { class: "figure" }, figure(value)) : make("td", {}, String(value))));
-    return make("tr", {}, make("th", { scope: "row" }, button), ...cells);
+    return make("tr", {}, make("th", { scope: "row" }, button), ...cells, ...record.kept.map(cell));
   });
   byId("many-table").replaceChildren(
     make("caption", { class: "hint" }, `${rows.length > SHOWN ? `The first ${SHOWN} of ${rows.length.toLocaleString("en")}; the download has all.` : ""}`
       + ` Choose a ${series ? "series" : "row"} to see it in the form above.`),
-    make("thead", {}, make("tr", {}, ...[series?.id ?? "row", ...head].map(title))),
+    make("thead", {}, make("tr", {}, ...[title, ...head, ...unused].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, ...lines));
   const bad = rows.filter((record) => record.error).length;
   const what = (count) => `${count.toLocaleString("en")} ${series ? "series" : count === 1 ? "row" : "rows"}`;
@@ -182,13 +181,11 @@ function show({ rows, unused }, schema, notes, open) {
   byId("answers-title").focus();
 }
 
-// The file has the columns that the model does not use first, so that rows can be told apart.
-function offer(rows, schema, unused, head, predicted) {
-  const { series } = schema;
-  const names = series ? [series.id ?? "series"] : ["row", ...unused, ...schema.columns.map((column) => column.name)];
-  const known = (record) => (series ? [record.name]
-    : [record.name, ...(record.kept ?? []), ...schema.columns.map((column) => record.row[column.name])]);
-  const lines = [[...names, ...head], ...rows.map((record) => [...known(record), ...predicted(record)])];
+// The file begins with what tells rows apart: line or id, and the columns that the model does not use.
+function offer(rows, schema, first, head, predicted) {
+  const columns = schema.series ? [] : schema.columns.map((column) => column.name);
+  const known = ({ name, row, kept }) => [name, ...kept, ...columns.map((column) => row[column])];
+  const lines = [[...first, ...columns, ...head], ...rows.map((record) => [...known(record), ...predicted(record, "|")])];
   const link = byId("download");
   if (link.href) URL.revokeObjectURL(link.href);
   link.href = URL.createObjectURL(new Blob([csv(lines)], { type: "text/csv" }));

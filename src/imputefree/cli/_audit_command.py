@@ -123,4 +123,4 @@ def _check_output(out: Path, inputs: list[Path]) -> None:
         rule = f"The file ends in {', '.join((*PAGES, *PICTURES))}"
         raise ParameterError(f"--out is {str(out)!r}", rule, "Name one, such as audit.html")
     if out.suffix.lower() != ".json":
-        require_extra("bench", "matplotlib")
+        require_extra("plot", "matplotlib")

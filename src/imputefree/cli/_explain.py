@@ -196,4 +196,4 @@ def check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) ->
         if picture.suffix.lower() not in PICTURES:
             rule = f"A picture's file ends in {', '.join(PICTURES)}"
             raise ParameterError(f"--output is {str(picture)!r}", rule, "Name one, such as why.png")
-        require_extra("bench", "matplotlib")
+        require_extra("plot", "matplotlib")

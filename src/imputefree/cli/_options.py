@@ -86,6 +86,14 @@ on_error_option = option(
 in_memory_option = option(
     "--in-memory", is_flag=True, help="Read the whole file at once; series may come in any order."
 )
+join_option = option(
+    "--join",
+    multiple=True,
+    metavar="FILE",
+    type=ExistingPath(),
+    section="Series",
+    help="Another file of the same series, by id: steps, or one row per series; repeatable.",
+)
 root_option = option(
     "--root",
     type=FILE,

@@ -27,36 +27,33 @@ from ._columns import (
     to_strings,
 )
 from ._encoders import Encoder, Table, TableEncoder
+from ._examples import Examples
 from ._few_rows import Lines
+from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
+from ._running_summaries import summarise_mask_steps, summarise_steps
+from ._series_labels import fill_labels, series_labels, step_labels
 from ._splits import Split, Splits
-from ._summaries import EXTENT, summarise, summarise_mask
+from ._summaries import ACTIVITY, EXTENT, WINDOWS, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     ClassCodes,
-    Examples,
-    Fold,
-    Folds,
     as_array,
-    assign_folds,
-    draw_folds,
     read_classes,
     read_numbers,
     read_target,
     read_weights,
-    series_labels,
-    step_labels,
-    tenths,
 )
 
 if TYPE_CHECKING:
     from ._expansion import Expansion, RowParts
 
 __all__ = [
+    "ACTIVITY",
     "BLOCK",
     "EXTENT",
     "FEW_ROWS",
@@ -68,6 +65,7 @@ __all__ = [
     "NOT_A_JUDGE",
     "SAMPLE_ROWS",
     "SOFT_LIMIT",
+    "WINDOWS",
     "Category",
     "ClassCodes",
     "Columns",
@@ -96,6 +94,7 @@ __all__ = [
     "check_statics",
     "columns_by_kind",
     "draw_folds",
+    "fill_labels",
     "first_steps",
     "is_polars",
     "location",
@@ -118,6 +117,8 @@ __all__ = [
     "step_labels",
     "summarise",
     "summarise_mask",
+    "summarise_mask_steps",
+    "summarise_steps",
     "tenths",
     "to_strings",
     "training_panel",

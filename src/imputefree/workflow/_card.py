@@ -41,6 +41,7 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
     series: dict[str, Any] | None = None
     if request.id:
         series = {"id": request.id, "time": request.time, "static": problem.statics}
+        series["per_step"] = request.per_step
         series["clock"] = problem.frame.attrs.get("clock")  # how the file writes times
     if problem.task == "classification":
         counts = np.bincount(problem.truth, minlength=len(problem.classes)).tolist()
@@ -58,9 +59,10 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
         "data": {
             "file": problem.file,
             "rows": len(problem.frame),
-            "series": len(y) if request.id else None,
+            "series": problem.n_units if request.id else None,
             "missing": {column.name: column.missing for column in problem.columns},
             "target": target,
+            "by_time": request.by_time,
             "notes": list(problem.notes),
         },
         "estimate": estimate,
@@ -178,7 +180,11 @@ def _sign(metric: str) -> int:
 def most_telling_gaps(problem: Problem) -> str | None:
     """The column whose gaps correlate most with the target; None if all are below 0.1."""
     names = [column.name for column in problem.used]
-    gaps = problem.frame[names].isna().groupby(problem.unit).mean()
+    gaps = problem.frame[names].isna()
+    if problem.steps is not None:
+        gaps = gaps.iloc[problem.steps].reset_index(drop=True)
+    else:
+        gaps = gaps.groupby(problem.unit).mean()
     target = pd.DataFrame({"y": problem.y})
     if problem.task == "classification":
         target = pd.get_dummies(pd.Series(problem.truth), dtype=float)

@@ -34,7 +34,7 @@ def blocks(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
     return {
         "placeholders": placeholder_table(records),
         "variance": variance_table(figures["variance"]),
-        "initial weights": initial_weight_table(figures["initial-weights"]),
+        "initial": initial_weight_table(figures["initial-weights"]),
         "learned": learned_table(records),
     }
 

@@ -2,7 +2,7 @@
 
 python -m paper.tables [--check]     # --check: exit 1 if one of them has drifted
 
-From the lines in paper/results; the text above the tables is in paper/pages.
+From the lines in paper/results; the text above the tables is in paper/introduction.md.
 """
 
 from __future__ import annotations
@@ -187,16 +187,16 @@ def main() -> int:
         tables_section(records["tables"]),
     ]
     question = f"## Does a learned policy help?\n\n{helps}\n"
-    readme, page = (
-        "\n".join([(HERE / "pages" / name).read_text(), question, *sections])
-        for name in ("readme.md", "docs.md")
+    tables = "\n".join([question, *sections])
+    introduction = (HERE / "introduction.md").read_text()
+    page, policies, importance = (
+        DOCS / f"{name}.md" for name in ("paper", "results-policies", "importance")
     )
-    policies, importance = DOCS / "results-policies.md", DOCS / "importance.md"
     short = mnist.split("\n", 2)[2]
     return write_pages(
         {
-            HERE / "README.md": readme,
-            DOCS / "paper.md": page,
+            HERE / "README.md": f"{introduction}\n{tables}",
+            page: with_blocks(page, {"tables": tables}),
             policies: with_blocks(policies, {"paper": helps, "mnist": short}),
             importance: with_blocks(importance, reasons.blocks(records)),
         }

@@ -139,7 +139,7 @@ def twelve_tables(runs: pd.DataFrame) -> str:
     ]
     some = wide(runs, "score", TWELVE, everywhere=False).notna().sum(axis=1).drop(scores.index)
     rows += [
-        [name_of(method), f"run on {n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
+        [name_of(method), f"{n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
         for method, n in some.items()
     ]
     return markdown(rows, titles)
@@ -158,7 +158,7 @@ def front_page(runs: pd.DataFrame) -> str:
         rows.append(
             [
                 "**imputefree** (default)" if method == BLEND else method,
-                f"{scores.loc[method].mean():.4f}" if n == len(TWELVE) else f"{n} tables only",
+                f"{scores.loc[method].mean():.4f}" if n == len(TWELVE) else f"{n} of {len(TWELVE)} tables",
                 "" if method == BLEND else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})",
                 f"{seconds[method]:.1f}",
             ]

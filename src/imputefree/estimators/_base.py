@@ -190,13 +190,23 @@ class GILEstimator(Engine, Parameters):
                 "Check how the table was read",
             )
         remember_columns(self, examples.inputs.columns)
-        # Filled in before the network sees a row; learned values it puts in itself.
-        self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
+        self.placeholder_ = self._placeholder(examples.training_inputs())
         shape = len(self.encoder_.input_names), self._loss().outputs
         asked, rows = self.get_params(deep=False), examples.inputs.n_rows
         self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
+
+    def _placeholder(self, inputs: Any) -> float:
+        """What is filled in before the network sees a row; learned values it puts in itself."""
+        if not isinstance(self.placeholder, str):
+            return float(self.placeholder)
+        self.placeholder_ = 0.0
+        if self.placeholder == "learned":
+            return 0.0
+        data = TrainingData(target=torch.empty(0), **self._tensors(inputs))
+        values, _ = data.inputs(torch.arange(len(data.values)), with_observed=False)
+        return 3 * max(0.0, values[:, : self.encoder_.n_entries].max().item())
 
     def _value(self, parameter: str) -> Any:
         """The value of a parameter, or what it became if it is "auto"."""

@@ -134,7 +134,7 @@ RULES: dict[str, Rule] = {
     "time_since": FLAG,
     "summary": FLAG,
     "dropout": number(0, 1, open_high=True),
-    "placeholder": or_the_word("learned", number(-1e6, 1e6)),
+    "placeholder": or_the_word("learned", or_the_word("3max", number(-1e6, 1e6))),
     "indicator": FLAG,
     "missingness": choice("use", "ignore"),
     "numeric_encoding": choice("auto", "rich", "piecewise", "plain", "unscaled"),

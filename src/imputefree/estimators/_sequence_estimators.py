@@ -142,8 +142,9 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Activation of the dense hidden layers.
     dropout : float, default=0.3
         Share of hidden units switched off at each training step.
-    placeholder : float or "learned", default=0.0
-        Value of a missing entry, in scaled units, or one trained value per network input.
+    placeholder : float, "learned" or "3max", default=0.0
+        Value of a missing entry, in scaled units, or one trained value per network input. "3max"
+        is three times the largest scaled value of the training rows, as in the authors' scripts.
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
     missingness : {"use", "ignore"}, default="use"

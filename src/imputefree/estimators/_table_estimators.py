@@ -139,9 +139,10 @@ class GILClassifier(ClassTarget, TableEstimator):
         training. Without effect in a fit with `trusted` rows.
     dropout : float or "auto", default="auto"
         Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
-    placeholder : float or "learned", default=0.0
+    placeholder : float, "learned" or "3max", default=0.0
         Value of a missing entry, in scaled units (0 is the column's mean without its outliers),
-        or one trained value per network input.
+        or one trained value per network input. "3max" is three times the largest scaled value of
+        the training rows: what the authors' scripts use for series.
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
     missingness : {"use", "ignore"}, default="use"

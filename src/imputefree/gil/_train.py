@@ -382,11 +382,13 @@ def _means(steps: Iterable[dict[str, Any]]) -> dict[str, float]:
 
     Only the means leave the device, so that no step waits for another.
     """
-    figures: dict[str, list[Any]] = defaultdict(list)
+    totals: dict[str, Any] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for step in steps:
         for name, figure in step.items():
-            figures[name].append(figure)
-    return {name: float(sum(values) / len(values)) for name, values in figures.items()}
+            totals[name] = totals[name] + figure  # a figure kept per step would fragment the heap
+            counts[name] += 1
+    return {name: float(total / counts[name]) for name, total in totals.items()}
 
 
 def _restore_shares(data: TrainingData, classes: int) -> TrainingData:

@@ -16,9 +16,7 @@ import warnings
 import numpy as np
 
 ROUNDING = 1e-9  # 0.55 * 100 is 55.00000000000001, whose ceiling would be 56
-# Probabilities of one row differ by a rounding error between batches. Rows with the same values and
-# gaps have the same score, and such an error must not decide between them.
-SAME_SCORE = 1e-6
+TIE = 1e-6  # probabilities of equal rows differ by less, by rounding: in a batch, or one alone
 
 
 def rank_of(coverage: float, n: int) -> int:
@@ -73,11 +71,10 @@ def _ranked(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 def set_members(trial_scores: np.ndarray, scores: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """Which classes belong to the set; scores with each class (r, n, C), and (r, n) -> (r, C).
 
-    >>> tied = np.full((1, 9), 0.6)
-    >>> set_members(np.full((1, 9, 1), 0.6 + 1e-8), tied, np.array([9]))
-    array([[ True]])
+    Scores that differ by no more than rounding are equal: rows without any value all have the same
+    prediction, and none of them conforms better than another.
     """
-    return (scores[:, :, None] < trial_scores - SAME_SCORE).sum(1) < ranks[:, None]
+    return (scores[:, :, None] < trial_scores - TIE).sum(1) < ranks[:, None]
 
 
 def missing_groups(n_missing: np.ndarray, least: int) -> np.ndarray:

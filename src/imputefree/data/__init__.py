@@ -38,7 +38,7 @@ from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._running_summaries import summarise_mask_steps, summarise_steps
 from ._series_labels import fill_labels, series_labels, step_labels
 from ._splits import Split, Splits
-from ._summaries import EXTENT, summarise, summarise_mask
+from ._summaries import ACTIVITY, EXTENT, WINDOWS, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     ClassCodes,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ._expansion import Expansion, RowParts
 
 __all__ = [
+    "ACTIVITY",
     "BLOCK",
     "EXTENT",
     "FEW_ROWS",
@@ -64,6 +65,7 @@ __all__ = [
     "NOT_A_JUDGE",
     "SAMPLE_ROWS",
     "SOFT_LIMIT",
+    "WINDOWS",
     "Category",
     "ClassCodes",
     "Columns",

@@ -31,6 +31,7 @@ class Parameters(BaseEstimator):
     activation: str = "relu"
     dropout: Any = "auto"
     placeholder: Any = 0.0
+    relevance: bool = True
     indicator: bool = True
     missingness: str = "use"
     categorical_features: Any = "auto"
@@ -60,7 +61,6 @@ class TableParameters(Parameters):
     """Parameters of the estimators for tables."""
 
     linear_path: Any = "auto"
-    relevance: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -154,11 +154,11 @@ def front_page(runs: pd.DataFrame) -> str:
     rows = []
     for method in scores.mean(axis=1, skipna=False).sort_values(ascending=False).index:
         mean, low, high = interval(runs, "score", BLEND, method)
-        n = int(scores.loc[method].notna().sum())
+        n, of = int(scores.loc[method].notna().sum()), len(TWELVE)
         rows.append(
             [
                 "**imputefree** (default)" if method == BLEND else method,
-                f"{scores.loc[method].mean():.4f}" if n == len(TWELVE) else f"{n} of {len(TWELVE)} tables",
+                f"{scores.loc[method].mean():.4f}" if n == of else f"{n} of {of} tables",
                 "" if method == BLEND else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})",
                 f"{seconds[method]:.1f}",
             ]

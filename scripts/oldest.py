@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TESTS = "data families estimators inspection metrics missingness".split()
+TESTS = ["data", "families", "estimators", "inspection", "metrics", "missingness"]
 
 
 def oldest() -> list[str]:

@@ -2,7 +2,7 @@
 
 from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
-from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
+from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of, whole_series
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._fitting_files import fit_larger
@@ -39,4 +39,5 @@ __all__ = [
     "roles_of",
     "split_names",
     "summary",
+    "whole_series",
 ]

@@ -20,13 +20,14 @@ from ._read_files import (
     header,
     need_columns,
     open_rows,
+    parts_of,
     read_csv,
     read_frame,
     read_label_column,
     words_as_gaps,
 )
 from ._read_table import read_table
-from ._stored_files import StoredRows, left_out, parts_of, stored_rows
+from ._stored_files import StoredRows, left_out, stored_rows
 from ._understood import ColumnReading, FileFormat, Understood
 from ._write_tables import check_format, table_output, write_frame
 

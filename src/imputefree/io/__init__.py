@@ -4,6 +4,9 @@ To add a format, write a `Reader` such as `ParquetRows`. `_read_files.py` and `_
 choose by the ending of the name.
 """
 
+from ._cell_values import cell_values
+from ._column_readings import is_steady
+from ._dialects import check_marks
 from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._model_file import (
     load_model_file,
@@ -24,15 +27,33 @@ from ._read_files import (
     read_csv,
     read_frame,
     read_label_column,
+    reader_of,
     words_as_gaps,
 )
-from ._read_table import read_table
+from ._read_table import decimals_of, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
-from ._understood import ColumnReading, FileFormat, Understood
+from ._understood import (
+    CATEGORY,
+    DATE,
+    DROP,
+    KEY,
+    NUMBER,
+    WORDS,
+    ColumnReading,
+    FileFormat,
+    Understood,
+    read_yaml,
+)
 from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
+    "CATEGORY",
+    "DATE",
+    "DROP",
+    "KEY",
+    "NUMBER",
     "TASKS",
+    "WORDS",
     "BadRows",
     "ColumnReading",
     "FileFormat",
@@ -40,8 +61,12 @@ __all__ = [
     "Reader",
     "StoredRows",
     "Understood",
+    "cell_values",
     "check_format",
+    "check_marks",
+    "decimals_of",
     "header",
+    "is_steady",
     "left_out",
     "load_model_file",
     "model_content",
@@ -55,11 +80,14 @@ __all__ = [
     "read_frame",
     "read_label_column",
     "read_table",
+    "read_yaml",
+    "reader_of",
     "rebuild_model",
     "save_model_file",
     "stored_rows",
     "table_output",
     "twin_error",
+    "understand",
     "unpack_network",
     "words_as_gaps",
     "write_frame",

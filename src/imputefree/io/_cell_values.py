@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import GAP_WORDS, NEVER, NEVER_LEVELS, TRUTH, level_name, read_dates, read_quantity
+from ..data import GAP_WORDS, ISO, NEVER, NEVER_LEVELS, TRUTH, level_name, read_dates, read_quantity
 from ..errors import InputError
 from ._understood import CATEGORY, DATE, DROP, NUMBER, WORDS, ColumnReading
 
@@ -177,6 +177,8 @@ def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
         if cells.dtype != object:  # 20240131
             cells = cells.astype("Int64").astype(object)
         dates = read_dates(cells, reading.format or None)
+        if dates.isna().any() and reading.format != ISO:  # which is never ambiguous
+            dates = dates.fillna(read_dates(cells.where(dates.isna()), ISO))
         strings = cells.astype(str)
         gaps = (
             cells.isna() | strings.str.casefold().isin([*words, *NEVER]) | strings.isin(GAP_WORDS)

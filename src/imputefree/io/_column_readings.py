@@ -143,11 +143,11 @@ def learn_column(
         return ColumnReading(name, DROP, note=str(given.get("note") or "as requested"))
     cells = stripped(cells)
     missing = tuple(given.get("missing", ())) + tuple(missing)
-    reading = ColumnReading(name, given.get("kind") or "", missing)
+    reading = ColumnReading(name, given.get("kind") or "", missing, unit=given.get("unit") or "")
     if reading.kind == KEY:
-        return replace(reading, gaps=float(cells.isna().mean()))
+        return reading
     if not cells.notna().any() and not reading.kind:
-        return replace(reading, kind=DROP, note="empty", gaps=1.0)
+        return replace(reading, kind=DROP, note="empty")
     look = Cells.of(cells, decimal, missing) if cells.dtype == object else None
     reading = _kind(cells, look, reading, target)
     if reading.kind == DATE:
@@ -160,11 +160,9 @@ def learn_column(
     if reading.kind == WORDS:
         parts = tuple(f"{name}: words {j + 1}" for j in range(HASHED))
         reading = replace(reading, parts=parts, note=_joined(f"{HASHED} columns of hashed words"))
-    values = cell_values(cells, reading, decimal)
-    first = next(iter(values.columns.values()), np.empty(0))
-    reading = replace(reading, gaps=float(pd.isna(first).mean()) if len(first) else 0.0)
     if reading.kind == DROP or target or given.get("kind"):
         return reading
+    first = next(iter(cell_values(cells, reading, decimal).columns.values()))
     reason = _nothing_to_learn(cells, first, reading, series)
     return replace(reading, kind=DROP, note=reason, parts=()) if reason else reading
 
@@ -247,7 +245,7 @@ def _kind_of_quantities(
         if unit in THOUSANDS and (numbers.any() or units.get("")):
             note = f"some numbers with {spelled[unit]!r} and some without: write them out"
             return replace(reading, kind=DROP, note=note, loud=True)
-    return replace(reading, kind=NUMBER, unit=spelled.get(unit, ""))
+    return replace(reading, kind=NUMBER, unit=reading.unit or spelled.get(unit, ""))
 
 
 def _are_days(numbers: pd.Series) -> bool:
@@ -355,13 +353,15 @@ def _learn_levels(look: Cells, reading: ColumnReading, target: bool) -> ColumnRe
     """Words among levels that stand for a gap, or may."""
     folded = [text.casefold() for text in look.strings]
     words = dict(zip(look.strings, folded, strict=True))
-    levels = [text for text in look.strings if words[text] not in (*NEVER_LEVELS, "na")]
+    levels = [
+        t for t, gap in zip(look.strings, look.gaps, strict=True) if not gap and words[t] != "na"
+    ]
     lands = len(levels) > 2 and all(len(text) == 2 and text.isupper() for text in levels)
     said, _ = gap_tests(reading.missing)
     doubtful = [t for t in look.strings if words[t] in MAYBE_LEVELS and words[t] not in said]
     taken = [t for t in doubtful if words[t] == "na" and not lands and not target]
     kept = [t for t in doubtful if t not in taken and words[t] != "none"]
-    notes = [reading.note, f"{len(levels):,} levels"]
+    notes = [reading.note, f"{len(levels) + lands * ('NA' in look.strings):,} levels"]
     if len(levels) > MAX_LEVELS:
         notes.append(f"the {MAX_LEVELS} most frequent are kept, the others merged")
     gaps = look.gaps | np.isin(look.strings, taken)
@@ -387,7 +387,7 @@ def _nothing_to_learn(
         return f"constant: always {only}"
     if reading.kind == CATEGORY:
         n = len(known)
-        if series is not None and _is_steady(pd.Series(values), series):
+        if series is not None and is_steady(pd.Series(values), series):
             n = len(np.unique(series[pd.notna(values)]))
         if n < FEWEST or n_distinct <= NAMES * n:
             return ""
@@ -412,7 +412,7 @@ def _numbers_rows(name: str, values: np.ndarray, known: np.ndarray, n_distinct: 
     return ""
 
 
-def _is_steady(values: pd.Series, series: np.ndarray) -> bool:
+def is_steady(values: pd.Series, series: np.ndarray) -> bool:
     """Whether a column has one value, or none, in all rows of a series; and some have several."""
     groups = values.groupby(series)
     if len(values) == groups.ngroups or groups.nunique().max() > 1:

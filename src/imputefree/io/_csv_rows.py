@@ -8,7 +8,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -140,6 +140,12 @@ class CsvRows:
         sep, quote = self.dialect.sep, self.dialect.quote if self.dialect.quoted else ""
         encoding = self._decoder.encoding or "utf-8"
         return FileFormat(self.path.name, "CSV", sep, "", encoding, quote)
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of the first rows as strings; nothing is used up."""
+        text, spans, _ = self._first
+        fitting = spans[spans[:, 3] == len(self.names)]
+        return self._frame(text, fitting, dict.fromkeys(names, "text"))
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Pieces of the columns in `kinds`, in the order of the file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -78,6 +78,10 @@ class ExcelRows:
         lines = [i for i, row in enumerate(cells, first + 2) if any(_known(row))]
         self._lines = np.array(lines, dtype=int)
         self._cells = [cells[i - first - 2][:width] for i in lines]
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns."""
+        return next(self.rows(dict.fromkeys(names, ""))).frame
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """All rows, once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +44,10 @@ class Reader(Protocol):
     @property
     def format(self) -> FileFormat:
         """How the file is written, as far as it was read."""
+        ...
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of the first rows, as they are; nothing is used up."""
         ...
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
@@ -141,6 +145,11 @@ class ParquetRows:
         self.format = FileFormat(path.name, "Parquet")
         self.names = [str(name) for name in self.file.schema_arrow.names]
         self.twins = twins_of(self.names)
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of the first rows."""
+        first = next(self.rows(dict.fromkeys(names, "")), None)
+        return pd.DataFrame(columns=list(names)) if first is None else first.frame
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Pieces of the columns in `kinds`, typed as in the file."""

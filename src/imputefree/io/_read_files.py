@@ -99,10 +99,10 @@ def reader_of(
     return CsvRows(path, raw, sep, encoding)
 
 
-def header(path: Path) -> list[str]:
+def header(path: Path, sep: str | None = None, encoding: str | None = None) -> list[str]:
     """The names of a file's columns; [] for a file that will be refused when it is read."""
     try:
-        with open_rows(path) as reader:
+        with open_rows(path, sep, encoding) as reader:
             return reader.names
     except (ImputefreeError, OSError):
         return []

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,6 +34,7 @@ from ._understood import (
 )
 
 STDIN = "-"
+EVERY = "*"  # stands for all columns
 LOOKED_AT = 2000  # different cells of a column, for their decimal mark
 Source = str | os.PathLike[str] | bytes | IO[bytes] | pd.DataFrame
 
@@ -63,7 +65,7 @@ def read_table(
     keys : other columns that are kept as they are, such as times and groups
     sep, decimal, encoding : how a CSV file is written; found by themselves if None
     missing : cells that stand for a gap, such as [-9, "unknown"], in all columns, or by column as
-        {"bmi": [0]}; they are added to those that are found
+        {"bmi": [0], "*": [-9]}, where * is all columns; they are added to those that are found
     columns : what columns are: {"ward": "category", "bmi": {"kind": "number", "missing": [0]}}, a
         YAML file that `Understood.save` wrote, or an `Understood`: then a new file is read as the
         first one was, whatever its separator
@@ -71,43 +73,61 @@ def read_table(
     """
     sep = check_marks(sep, decimal)
     raw, file, digest = _raw(source, name, sep, encoding)
-    strict = isinstance(columns, Understood)
-    given = _given(columns)
-    need_columns(raw, [*_named(target, id, keys)], Path(file.name))
-    if strict:
-        raw = raw[[column for column in raw if column in given]]
+    options: Any = {"target": target, "id": id, "keys": keys, "decimal": decimal}
+    frame, understood = understand(raw, file, missing=missing, columns=columns, **options)
+    return frame, replace(understood, digest=digest)
+
+
+def understand(
+    raw: pd.DataFrame,
+    file: FileFormat,
+    *,
+    target: str | None = None,
+    id: str | None = None,
+    keys: Sequence[str] = (),
+    decimal: str | None = None,
+    missing: Any = None,
+    columns: Any = None,
+) -> tuple[pd.DataFrame, Understood]:
+    """As `read_table`, from cells as they are in a file."""
+    path, known = Path(file.name), columns if isinstance(columns, Understood) else None
+    kept = [name for name in (id, *keys) if name is not None]
+    need_columns(raw, [*kept, *([target] if target else [])], path)
+    if known is not None:
+        raw = raw[[column for column in raw if column in known.columns]]
     else:
-        need_columns(raw, list(given), Path(file.name), option="columns")
-        _refuse_values_as_names(raw, Path(file.name))
-    marks = decimals_of(raw, file, decimal)
-    for key in _named(None, id, keys):
-        given[key] = {"kind": KEY}
-    shared, by_column = _missing(missing, raw, Path(file.name))
+        _refuse_values_as_names(raw, path)
+    marks, _ = decimals_of(raw, file, decimal)
+    shared, by_column = _missing(missing, raw, path)
+    given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
     series = pd.factorize(raw[id])[0] if id else None
 
     def learn(column: str, elsewhere: Sequence[float] = (), words: Sequence[str] = ()) -> Any:
+        codes = (*shared, *by_column.get(column, ()), *words)
+        if known is not None and column not in kept:
+            reading = known.columns[column]
+            note = reading.note if reading.kind == DROP else ""
+            return replace(reading, missing=(*reading.missing, *codes), suspects=(), note=note)
         return learn_column(
             raw[column],
             given.get(column),
             decimal=marks[column],
-            missing=(*shared, *by_column.get(column, ()), *words),
+            missing=codes,
             elsewhere=elsewhere,
             target=column == target,
             series=series,
         )
 
     readings = {str(column): learn(str(column)) for column in raw}
-    _second_look(readings, learn, target)
-    frame = _frame(raw, readings, marks, strict, Path(file.name))
-    mark = max(set(marks.values()), key=list(marks.values()).count, default="")
+    if known is None:
+        _second_look(readings, learn, target)
+    frame, gaps = _frame(raw, readings, marks, known is not None, path)
+    readings = {name: replace(reading, gaps=gaps[name]) for name, reading in readings.items()}
     if file.kind == "CSV":
-        file = FileFormat(**(vars(file) | {"decimal": mark}))
-    notes = tuple(_sentences(readings, raw))
-    return frame, Understood(file, readings, notes, len(raw), digest)
-
-
-def _named(target: str | None, id: str | None, keys: Sequence[str]) -> list[str]:
-    return [name for name in (target, id, *keys) if name is not None]
+        used = list(marks.values())
+        file = replace(file, decimal=max(set(used), key=used.count))
+    notes = () if known is not None else tuple(_sentences(readings))
+    return frame, Understood(file, readings, notes, len(raw))
 
 
 def _raw(
@@ -161,7 +181,8 @@ def _joined(
     parts: list[Path], folder: Path, sep: str | None, encoding: str | None
 ) -> tuple[pd.DataFrame, FileFormat, str]:
     """The rows of all parts, which must be written alike and have the same columns."""
-    frames, formats, digest = [], [], hashlib.sha256()
+    frames: list[pd.DataFrame] = []
+    formats, digest = list[FileFormat](), hashlib.sha256()
     for part in parts:
         frame, file, content = _raw(part, None, sep, encoding)
         digest.update(content.encode())
@@ -176,7 +197,7 @@ def _joined(
         frames.append(frame)
         formats.append(file)
     marks = [
-        set(decimals_of(frame, file, None).values())
+        set(decimals_of(frame, file, None)[0].values())
         for frame, file in zip(frames, formats, strict=True)
     ]
     first = formats[0]
@@ -185,25 +206,21 @@ def _joined(
         fact = f"{parts[different]} has other decimal marks than {parts[0].name}"
         rule, remedy = "The parts of a table are written alike", "Write them alike"
         raise InputError(fact, rule, remedy)
-    file = FileFormat(**(vars(first) | {"name": folder.name, "note": counted(len(parts), "file")}))
+    file = replace(first, name=folder.name, note=counted(len(parts), "file"))
     return pd.concat(frames, ignore_index=True)[list(frames[0])], file, digest.hexdigest()
 
 
-def _given(columns: Any) -> dict[str, dict[str, Any]]:
+def _given(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:
     """What the user says of columns, by name, as entries of a `ColumnReading`."""
-    if columns is None:
+    if columns is None or isinstance(columns, Understood):
         return {}
-    if isinstance(columns, Understood):
-        plain: Mapping[str, Any] = columns.to_dict()
-    elif isinstance(columns, str | os.PathLike):
-        plain = read_yaml(Path(columns))
-    else:
-        plain = {"columns": columns}
+    by_file = isinstance(columns, str | os.PathLike)
+    plain = read_yaml(Path(columns)) if by_file else {"columns": columns}
     column_readings(plain)  # refuses what is not known
-    entries = plain["columns"].items()
+    need_columns(raw, list(plain["columns"]), path, option="columns")
     return {
         str(name): {"kind": value} if isinstance(value, str) else dict(value or {})
-        for name, value in entries
+        for name, value in plain["columns"].items()
     }
 
 
@@ -216,17 +233,22 @@ def _missing(
     if not isinstance(missing, Mapping):
         return as_tuple(missing), {}
     by_column = {str(name): as_tuple(codes) for name, codes in missing.items()}
+    shared = by_column.pop(EVERY, ())
     need_columns(frame, list(by_column), path, option="missing")
-    return (), by_column
+    return shared, by_column
 
 
-def decimals_of(frame: pd.DataFrame, file: FileFormat, decimal: str | None) -> dict[str, str]:
-    """The mark before decimals in each column: what its numbers show, or else those of others.
+def decimals_of(
+    frame: pd.DataFrame, file: FileFormat, decimal: str | None
+) -> tuple[dict[str, str], bool]:
+    """The mark before decimals in each column, and whether any number shows it.
+
+    It is what the column's numbers show, or else those of others.
 
     decimal : the mark, if the user names it
     """
     if decimal:
-        return dict.fromkeys(map(str, frame), decimal)
+        return dict.fromkeys(map(str, frame), decimal), True
     shown: dict[str, set[str]] = {}
     doubt: dict[str, str] = {}
     for name, cells in frame.items():
@@ -259,7 +281,8 @@ def decimals_of(frame: pd.DataFrame, file: FileFormat, decimal: str | None) -> d
                 f"Thousands are written as in 2,370 (which is {other}) or as in 2.370",
                 "Say which mark is before decimals, with decimal='.' or ',' (--decimal)",
             )
-    return {name: next(iter(marks)) if marks else usual for name, marks in shown.items()}
+    marks_by_name = {name: next(iter(marks), usual) for name, marks in shown.items()}
+    return marks_by_name, bool(found)
 
 
 def _refuse_values_as_names(frame: pd.DataFrame, path: Path) -> None:
@@ -303,9 +326,10 @@ def _frame(
     marks: Mapping[str, str],
     strict: bool,
     path: Path,
-) -> pd.DataFrame:
-    """The columns as values."""
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """The columns as values, and the share of gaps by column of the file."""
     columns: dict[str, Any] = {}
+    gaps = {}
     for name, reading in readings.items():
         values, bad = cell_values(raw[name], reading, marks[name])
         infinite = [v.dtype.kind == "f" and np.isinf(v[bad]).all() for v in values.values()]
@@ -315,10 +339,12 @@ def _frame(
             rule = f"It is read as a {reading.kind}, as in the first table"
             raise InputError(fact, rule, "Correct the cell, or name it with missing=")
         columns |= values
-    return pd.DataFrame(columns, index=raw.index)
+        first = next(iter(values.values()), raw[name].to_numpy())
+        gaps[name] = float(pd.isna(first).mean())
+    return pd.DataFrame(columns, index=raw.index), gaps
 
 
-def _sentences(readings: Mapping[str, ColumnReading], raw: pd.DataFrame) -> list[str]:
+def _sentences(readings: Mapping[str, ColumnReading]) -> list[str]:
     """What must be read, a sentence each; columns with the same code share one."""
     taken: dict[str, list[str]] = {}
     kept: dict[str, list[str]] = {}

@@ -20,7 +20,9 @@ from imputefree import (
     Panel,
     ParameterError,
 )
+from imputefree.data import fill_labels
 from imputefree.errors import UnseenCategoryWarning
+from imputefree.estimators import _inputs as inputs_module
 from tests.estimators.series_formats import (
     COLUMNS,
     FORMATS,
@@ -361,11 +363,28 @@ class TestEveryStep:
             (STEP_Y[:3], "y has 3 members for 24 series"),
             ([np.append(y, 0) for y in STEP_Y], "y of series 0 has shape (2,) for 1 steps"),
             (np.zeros((N, 3)), "y has shape (24, 3)"),
-            ([np.where(y == 1, np.nan, 0) for y in STEP_Y], "contains NaN or None"),
+            ([y * np.nan for y in STEP_Y], "contains NaN or None"),
         ],
     )
     def test_bad_labels_are_refused(self, y, words):
         check_error(lambda: small(per_step=True).fit(SERIES, y), words)
+
+    def test_steps_without_a_label_teach_nothing(self, monkeypatch):
+        known = [np.arange(len(y)) % 2 == 0 for y in STEP_Y]
+        gaps = [np.where(seen, y, np.nan) for y, seen in zip(STEP_Y, known, strict=True)]
+        clf = small(per_step=True, class_weight="balanced").fit(SERIES, gaps)
+
+        # Whatever stands in for the unknown labels, the model is the same.
+        def otherwise(labels):
+            guess, seen = fill_labels(labels)
+            return np.where(seen, guess, guess.max() - guess), seen
+
+        monkeypatch.setattr(inputs_module, "fill_labels", otherwise)
+        again = small(per_step=True, class_weight="balanced").fit(SERIES, gaps)
+        found = np.concatenate(clf.predict_proba(SERIES))
+        assert np.array_equal(found, np.concatenate(again.predict_proba(SERIES)))
+        right = clf.classes_[found.argmax(1)] == np.concatenate(STEP_Y)
+        assert clf.score(SERIES, gaps) == pytest.approx(right[np.concatenate(known)].mean())
 
     def test_labels_by_position_of_pairs_are_refused(self):
         with pytest.raises(InputError, match="matched by id and time"):

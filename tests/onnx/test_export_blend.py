@@ -14,9 +14,16 @@ import pytest
 
 from imputefree import ImputeFreeClassifier
 from imputefree.errors import ModelFileError, UnseenCategoryWarning
+from imputefree.inspection import (
+    gap_bounds,
+    keep_scores,
+    predict_rows,
+    read_rows,
+    restore_conformal,
+)
 from imputefree.onnx import encode, export
 from imputefree.onnx._export import difference, sample_rows
-from tests.onnx.models import blend_model, gappy_frame, long_frame, series_blend
+from tests.onnx.models import blend_model, gappy_frame, long_frame, series_blend, table_model
 
 CASES = {
     "two classes": ("binary", None),
@@ -153,3 +160,26 @@ def test_a_family_without_a_graph_is_refused(tmp_path):
     model.families_["oracle"] = model.families_["trees"]
     with pytest.raises(ModelFileError, match="no ONNX graph of the family 'oracle'"):
         export(model, tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize("task", ["binary", "classes", "numbers"])
+def test_sets_and_intervals_are_those_of_the_model(task, tmp_path):
+    model, rng = table_model(task=task), np.random.default_rng(0)
+    frame = gappy_frame(600, seed=1)
+    rows = read_rows(frame, model, once=True)
+    predicted, answers = predict_rows(model, rows), rng.normal(size=600)
+    if task != "numbers":
+        answers = rng.integers(len(model.classes_), size=600)
+    model.conformal_ = keep_scores(model, rows, predicted, answers)
+    path = tmp_path / "model.onnx"
+    export(model, path, bounds=gap_bounds(model, 0.8))
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    # Other rows, and none that are all gaps: their scores would lie on a bound.
+    frame = gappy_frame(600, seed=2).dropna(how="all")
+    given = session.run(None, encode(path, frame))[1]
+    conformal = restore_conformal(model)
+    if task == "numbers":
+        assert len(np.unique((given[:, 1] - given[:, 0]).round(6))) > 1  # by number of gaps
+        assert np.allclose(given, conformal.predict_interval(frame, 0.8))
+    else:
+        assert np.array_equal(given, conformal.predict_set(frame, 0.8))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,19 @@ def test_every_row_is_scored_once():
     folds, how = plan(problem(np.arange(53.0)))
     assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(53))
     assert how == "5-fold cross-validation"
+
+
+def test_the_latest_are_scored_and_nothing_from_then_on_is_learned():
+    rng = np.random.default_rng(0)
+    began = rng.permutation(100)
+    spans = np.column_stack([began, began + rng.integers(0, 9, 100)])
+    groups = np.array([f"g{i // 2}" for i in range(100)])
+    of = replace(problem(np.arange(100) % 2, groups, by_time="day", test=0.3), spans=spans)
+    ((train, test),), how = plan(of)
+    assert len(test) == 30
+    assert spans[train, 1].max() < spans[test, 0].min()
+    assert not np.intersect1d(groups[train], groups[test]).size
+    assert "by 'day'" in how
 
 
 def test_the_only_example_of_a_class_is_learned():

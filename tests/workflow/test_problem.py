@@ -206,7 +206,7 @@ def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
-        ({"y": "yes"}, {}, ("the target 'y'", "is yes in all rows")),
+        ({"y": "yes"}, {}, ("the target 'y'", "is yes in all")),
         ({"y": None}, {}, ("the target 'y'", "is empty in all rows")),
         ({"y": [f"t{i}" for i in range(24)]}, {}, ("24 classes in 24 rows", "most of them once")),
         ({"a": None, "b": "p"}, {}, ("no column to learn from",)),

@@ -24,8 +24,11 @@ from ..data import (
     read_target,
     remember_columns,
     series_labels,
+    step_labels,
     summarise,
     summarise_mask,
+    summarise_mask_steps,
+    summarise_steps,
     training_panel,
 )
 from ..errors import InputError
@@ -40,9 +43,9 @@ class DerivedTable(BaseEstimator):
     estimator: Any
     _default: type
 
-    def _fit_estimator(self, rows: pd.DataFrame | Columns, y: Any, held_out: Any) -> None:
+    def _fit_estimator(self, rows: pd.DataFrame | Columns, y: Any, **options: Any) -> None:
         estimator = self._default() if self.estimator is None else clone(self.estimator)
-        estimator.fit(rows, y, held_out=held_out)
+        estimator.fit(rows, y, **options)
         self.estimator_ = estimator
 
     def _derived(self, X: Any) -> pd.DataFrame | Columns:
@@ -84,7 +87,7 @@ class MaskOnly(DerivedTable):
         """Learn from which entries of a table are observed; as for `GILClassifier.fit`."""
         columns = read_columns(X)
         table = PlainEncoder(owner=type(self).__name__).fit(columns)
-        self._fit_estimator(_mask(table.arranged(columns)), y, held_out)
+        self._fit_estimator(_mask(table.arranged(columns)), y, held_out=held_out)
         self.table_ = table
         remember_columns(self, columns)
         return self
@@ -132,11 +135,14 @@ def _mask(columns: Columns) -> pd.DataFrame:
 
 
 class Summary(DerivedTable):
-    """Base class of the two: the estimator sees one row of summaries per series."""
+    """Base class of the two: the estimator sees one row of summaries per series, or per step."""
 
-    def __init__(self, estimator: Any = None, *, mask: bool = False) -> None:
+    def __init__(
+        self, estimator: Any = None, *, mask: bool = False, per_step: bool = False
+    ) -> None:
         self.estimator = estimator
         self.mask = mask
+        self.per_step = per_step
 
     def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
         """Learn from series with gaps.
@@ -148,26 +154,35 @@ class Summary(DerivedTable):
         """
         owner = type(self).__name__
         panel = training_panel(X, Layout(), {"y": y, "held_out": held_out})
-        if y is not None:
-            y = series_labels(y, panel)
-        y = read_target(y, panel.n_rows, owner)
         if held_out is not None:
             held_out = series_labels(held_out, panel, "held_out")
         steps = PlainEncoder(owner=owner).fit(panel.steps)
         statics = None if panel.statics is None else PlainEncoder(owner=owner).fit(panel.statics)
-        self._fit_estimator(self._rows(_arranged(panel, steps, statics)), y, held_out)
+        rows = self._rows(_arranged(panel, steps, statics))
+        options: dict[str, Any] = {"held_out": held_out}
+        if y is not None:
+            y = step_labels(y, panel) if self.per_step else series_labels(y, panel)
+        if self.per_step and y is not None:
+            known = np.flatnonzero(~pd.isna(y))
+            rows, y, options["groups"] = rows.rows(known), y[known], panel.series[known]
+            if held_out is not None:
+                options["held_out"] = held_out[options["groups"]]
+        self._fit_estimator(rows, read_target(y, rows.n_rows, owner), **options)
         self.layout_, self.steps_, self.statics_ = panel.layout.to_dict(), steps, statics
         self.n_features_in_ = len(panel.steps.names)
         return self
 
     def _rows(self, panel: Panel) -> Columns:
+        if self.per_step:
+            return summarise_mask_steps(panel) if self.mask else summarise_steps(panel)
         return summarise_mask(panel) if self.mask else summarise(panel)
 
     def _derived(self, X: Any) -> pd.DataFrame | Columns:
         names = self.steps_.names if self.steps_.named else None
         statics = self.statics_.names if self.statics_ else ()
         panel = prediction_panel(X, self.layout_, None, names, statics)
-        return self._rows(_arranged(panel, self.steps_, self.statics_))
+        rows = self._rows(_arranged(panel, self.steps_, self.statics_))
+        return rows.rows(np.argsort(panel.source)) if self.per_step else rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,6 +200,8 @@ class SummaryClassifier(DerivedClassifier, Summary):
     estimator : a classifier for tables whose fit takes `held_out`, default
         `BoostingClassifier("lightgbm")`
     mask : use only when values were measured, not the values themselves
+    per_step : one label per step, which is predicted from what is known by then; predictions are
+        in the order of a frame's rows
 
     Fitted: classes_, estimator_, settings_ (of the estimator), layout_.
 

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from ..errors import ModelFileError, require_extra
-from ._options import Command, model_argument, output_option, refuse_overwriting
+from ._options import Command, coverage_option, model_argument, output_option, refuse_overwriting
 
 
 @click.command("export", cls=Command)
 @model_argument
 @output_option("ONNX file; default: next to the model.")
-def export_command(model: Path, output: Path | None) -> None:
+@coverage_option("Also give the set or interval of each row, with this coverage.")
+def export_command(model: Path, output: Path | None, coverage: float | None) -> None:
     """Write a model as ONNX: NaN goes straight in, and onnxruntime is all it needs.
 
     Scaling, categories, gaps and all families are in the file; its metadata describe the inputs.
@@ -24,10 +25,13 @@ def export_command(model: Path, output: Path | None) -> None:
     path = output or model.with_suffix(".onnx")
     refuse_overwriting(path, [model], ModelFileError)
     require_extra("onnx", "onnx", "onnxruntime")
+    from ..inspection import gap_bounds
     from ..onnx import export
     from ..workflow import load_model
 
-    done = export(load_model(model), path, timed=True)
+    fitted = load_model(model)
+    bounds = None if coverage is None else gap_bounds(fitted, coverage)
+    done = export(fitted, path, timed=True, bounds=bounds)
     for line in report_lines(done, model.stat().st_size):
         click.echo(line)
 

@@ -11,7 +11,14 @@ import click
 
 from .._progress import step_progress
 from ..errors import ParameterError
-from ._options import Command, ExistingPath, interruptible, option, output_option
+from ._options import (
+    Command,
+    ExistingPath,
+    interruptible,
+    join_option,
+    option,
+    output_option,
+)
 
 if TYPE_CHECKING:
     from ..workflow import Problem
@@ -69,12 +76,19 @@ class ShareOrFile(click.ParamType):
 @series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
 @series_option("--time", metavar="COLUMN", help="Column of numbers or dates; default: row order.")
 @series_option("--static", multiple=True, metavar="COLUMNS", help="Constant within a series.")
+@series_option("--per-step", is_flag=True, help="The target changes by step: predict each.")
+@join_option
 @estimate_option(
     "--folds",
     type=click.IntRange(2),
     help="Folds of cross-validation; default 5, or a fifth held out above 20,000 rows.",
 )
 @estimate_option("--test", type=ShareOrFile(), help="Hold out a share, or score on another file.")
+@estimate_option(
+    "--by-time",
+    metavar="COLUMN",
+    help="Hold out the latest fifth (or share of --test) by this number or date.",
+)
 @estimate_option("--group", metavar="COLUMN", help="Rows with the same value are never split.")
 @estimate_option(
     "--estimate/--no-estimate", default=True, help="Estimate scores, next to simpler models."
@@ -125,6 +139,7 @@ def fit_command(
     drop: tuple[str, ...],
     category: tuple[str, ...],
     static: tuple[str, ...],
+    join: tuple[Path, ...],
     **choices: Any,
 ) -> None:
     """Train a model on a table or on series with gaps, and say whether it is worth having.
@@ -144,13 +159,14 @@ def fit_command(
     from ..io import header, parts_of
     from ..workflow import Request, check_output, render, split_names
 
-    columns = header(parts_of(data)[0])
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path)]
     request = Request(
         data=data,
         output=output,
         drop=split_names(drop, columns),
         category=split_names(category, columns),
         static=split_names(static, columns),
+        join=join,
         larger_than_memory=larger_than_memory or data.is_dir(),
         **choices,
     )
@@ -209,7 +225,7 @@ def show_columns(problem: Problem) -> None:
     request, classes = problem.request, problem.task == "classification"
     target = f"{len(problem.classes)} classes" if classes else "a number"
     click.echo(
-        f"{problem.file}: {request.units(len(problem.y))}, target '{request.target}' read as"
+        f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"
         f" {target} ({problem.task}); columns: {summary(problem.columns)}.",
         err=True,
     )

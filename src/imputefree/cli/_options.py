@@ -67,6 +67,12 @@ def output_option(help: str, **settings: Any) -> Callable[[Any], Any]:
     return option("--output", "-o", metavar="FILE", type=FILE, help=help, **settings)
 
 
+def coverage_option(help: str) -> Callable[[Any], Any]:
+    """The option --coverage SHARE, of sets and intervals."""
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return option("--coverage", type=share, metavar="SHARE", help=help)
+
+
 model_argument = click.argument(
     "model", type=ExistingPath(), help="A model that `fit` or `save` wrote."
 )
@@ -79,6 +85,14 @@ on_error_option = option(
 )
 in_memory_option = option(
     "--in-memory", is_flag=True, help="Read the whole file at once; series may come in any order."
+)
+join_option = option(
+    "--join",
+    multiple=True,
+    metavar="FILE",
+    type=ExistingPath(),
+    section="Series",
+    help="Another file of the same series, by id: steps, or one row per series; repeatable.",
 )
 root_option = option(
     "--root",

@@ -13,10 +13,13 @@ import click
 from .._progress import byte_progress
 from ..errors import ParameterError, counted
 from ._options import (
+    FILE,
     Command,
     console,
+    coverage_option,
     data_argument,
     in_memory_option,
+    join_option,
     model_argument,
     on_error_option,
     option,
@@ -34,14 +37,25 @@ from ._options import (
     help="A .csv, .csv.gz or .parquet file, or for a folder of parts a folder; - is stdout.",
 )
 @option("--keep", multiple=True, help="Columns of DATA to copy, separated by commas.")
-@option(
-    "--coverage",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
-    help="Add an interval, or a set of classes, that holds the truth this often, such as 0.9.",
+@coverage_option(
+    "Add an interval, or a set of classes, that holds the truth this often, such as 0.9."
 )
 @on_error_option
 @in_memory_option
+@join_option
+@option(
+    "--history",
+    type=FILE,
+    metavar="FILE",
+    section="Series",
+    help="Earlier steps of the same series; DATA is added to it. Need not exist at first.",
+)
+@option(
+    "--last",
+    is_flag=True,
+    section="Series",
+    help="If every step is predicted, write only the last of each series.",
+)
 def predict_command(
     model: Path,
     data: Path,
@@ -50,6 +64,9 @@ def predict_command(
     coverage: float | None,
     on_error: str,
     in_memory: bool,
+    join: tuple[Path, ...],
+    history: Path | None,
+    last: bool,
 ) -> None:
     """Predict every row, or series, of a file of any size, or of a folder of parts, in order.
 
@@ -60,15 +77,23 @@ def predict_command(
 
     With --coverage also `low` and `high`, or `set`: its classes, separated by |.
 
+    Series that grow: with --history, DATA need hold only the new steps. They are predicted with
+    what FILE (a .csv, .csv.gz or .parquet file) holds of the same series, and added to it.
+
     The tables of a folder, sorted by name, are one table; if the output is a folder, too, each
     part is written under its own name.
     """
     if output != "-":
-        refuse_overwriting(Path(output), (model, data), ParameterError)
-    from ..io import parts_of, table_output
-    from ..workflow import load_model, predict_file
+        inputs = [path for path in (model, data, *join, history) if path]
+        refuse_overwriting(Path(output), inputs, ParameterError)
+    from ..io import check_format, parts_of, table_output, write_frame
+    from ..workflow import load_model, predict_file, read_joined_for
 
+    if history is not None:
+        refuse_overwriting(history, (model, data, *join), ParameterError)
+        check_format(history, "--history")
     estimator, written, notes = load_model(model), 0, list[str]()
+    joined = read_joined_for(estimator, [data, *join], history) if join or history else None
     pairs = [(data, output)]
     if Path(output).is_dir() and data.is_dir():
         pairs = [(part, str(Path(output) / part.name)) for part in parts_of(data)]
@@ -77,13 +102,16 @@ def predict_command(
             with table_output(place) as write, byte_progress(True, part.name) as progress:
                 skip = on_error == "skip"
                 options = (keep, skip, in_memory, progress, coverage, data.is_dir())
-                done = predict_file(estimator, part, write, *options)
+                current = joined and joined.current
+                done = predict_file(estimator, part, write, *options, current, last)
             written, notes = written + done[0], [*notes, *done[1]]
     except BrokenPipeError:
         # The reader of stdout has enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
-    for note in notes:
+    if joined is not None and history is not None:  # after the predictions, so that none is lost
+        write_frame(joined.frame, history)
+    for note in [*(joined.notes if joined else ()), *notes]:
         click.echo(note, err=True)
     if output != "-":
         click.echo(f"{counted(written, 'prediction')}: {output}")
@@ -96,21 +124,29 @@ def predict_command(
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 @on_error_option
 @in_memory_option
+@join_option
 def evaluate_command(
-    model: Path, data: Path, target: str | None, as_json: bool, on_error: str, in_memory: bool
+    model: Path,
+    data: Path,
+    target: str | None,
+    as_json: bool,
+    on_error: str,
+    in_memory: bool,
+    join: tuple[Path, ...],
 ) -> None:
     """Compare predictions with the answers in a file.
 
     Prints scores with 95% confidence intervals (bootstrap over rows, or series), how much is
     missing, and what is unusual about the file. Rows without an answer are left out and counted.
     """
-    from ..workflow import evaluate, load_model
+    from ..workflow import evaluate, load_model, read_joined_for
 
     estimator = load_model(model)
+    joined = read_joined_for(estimator, [data, *join]) if join else None
     with byte_progress(True, data.name) as progress:
         skip = on_error == "skip"
-        result, notes = evaluate(estimator, data, target, skip, in_memory, progress)
-    for note in notes:
+        result, notes = evaluate(estimator, data, target, skip, in_memory, progress, joined)
+    for note in [*(joined.notes if joined else ()), *notes]:
         click.echo(note, err=True)
     if as_json:
         click.echo(json.dumps({"model": str(model), "data": str(data)} | result, indent=1))

@@ -37,7 +37,9 @@ from ._columns import (
 )
 from ._dates import ISO, NEVER, looks_like_a_date, one_format, read_dates, unambiguous_format
 from ._encoders import Encoder, Table, TableEncoder
+from ._examples import Examples
 from ._few_rows import Lines
+from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._missing_codes import Code, find_codes
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
@@ -45,24 +47,18 @@ from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
 from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
+from ._running_summaries import summarise_mask_steps, summarise_steps
+from ._series_labels import fill_labels, series_labels, step_labels
 from ._splits import Split, Splits
 from ._summaries import EXTENT, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     ClassCodes,
-    Examples,
-    Fold,
-    Folds,
     as_array,
-    assign_folds,
-    draw_folds,
     read_classes,
     read_numbers,
     read_target,
     read_weights,
-    series_labels,
-    step_labels,
-    tenths,
 )
 
 if TYPE_CHECKING:
@@ -117,6 +113,7 @@ __all__ = [
     "columns_by_kind",
     "decimal_marks",
     "draw_folds",
+    "fill_labels",
     "find_codes",
     "first_steps",
     "is_polars",
@@ -145,6 +142,8 @@ __all__ = [
     "step_labels",
     "summarise",
     "summarise_mask",
+    "summarise_mask_steps",
+    "summarise_steps",
     "tenths",
     "to_strings",
     "training_panel",

@@ -35,7 +35,7 @@ from ._panel_frames import (
     refuse_no_series,
     stamp_text,
 )
-from ._target import series_labels
+from ._series_labels import series_labels
 
 PLAIN = Layout()
 ARRAY, LIST = "a 3D array", "a list of series"

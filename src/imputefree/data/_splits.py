@@ -10,7 +10,8 @@ import pandas as pd
 
 from .._rules import check_value, whole
 from ..errors import InputError
-from ._target import MOST_CLASSES, count_strata, tenths
+from ._folds import count_strata, tenths
+from ._target import MOST_CLASSES
 
 
 class Split(NamedTuple):

@@ -53,14 +53,14 @@ def summarise(panel: Panel) -> Columns:
         parts["count of"][f"count of {name}"] = count.astype(np.float64)
         for kind, values in summary.items():
             gap: Any = None if values.dtype == object else np.nan
-            parts[kind][f"{kind} {name}"] = np.where(count > 0, _finite(values), gap)
+            parts[kind][f"{kind} {name}"] = np.where(count > 0, finite(values), gap)
     columns = {name: values for part in parts.values() for name, values in part.items()}
     columns["observations"] = np.sum(list(parts["count of"].values()), axis=0)
     columns["steps"] = panel.lengths.astype(np.float64)
     with np.errstate(over="ignore"):
-        columns["duration"] = _finite(panel.times[ends] - panel.times[starts])
-    statics = _statics(panel, lambda values: values)
-    return _table(columns | statics, panel.statics.declared if panel.statics else [])
+        columns["duration"] = finite(panel.times[ends] - panel.times[starts])
+    statics = static_columns(panel, lambda values: values)
+    return summary_table(columns | statics, panel.statics.declared if panel.statics else [])
 
 
 def without_gap_summaries(table: Columns) -> Columns:
@@ -92,14 +92,14 @@ def summarise_mask(panel: Panel) -> Columns:
         count = np.bincount(panel.series[seen], minlength=panel.n_rows)
         first, last = (panel.times[at] - panel.times[start] for at in _ends(panel, seen))
         shares[f"share of {name}"] = count / panel.lengths
-        firsts[f"first of {name}"] = _finite(np.where(count > 0, first, duration + 1))
-        lasts[f"last of {name}"] = _finite(np.where(count > 0, last, -1.0))
-    extent = {"steps": panel.lengths.astype(np.float64), "duration": _finite(duration)}
-    known = _statics(panel, lambda values: (~pd.isna(values)).astype(np.float64))
-    return _table(shares | firsts | lasts | extent | known)
+        firsts[f"first of {name}"] = finite(np.where(count > 0, first, duration + 1))
+        lasts[f"last of {name}"] = finite(np.where(count > 0, last, -1.0))
+    extent = {"steps": panel.lengths.astype(np.float64), "duration": finite(duration)}
+    known = static_columns(panel, lambda values: (~pd.isna(values)).astype(np.float64))
+    return summary_table(shares | firsts | lasts | extent | known)
 
 
-def _table(columns: dict[str, np.ndarray], declared: Sequence[bool] = ()) -> Columns:
+def summary_table(columns: dict[str, np.ndarray], declared: Sequence[bool] = ()) -> Columns:
     """Columns by name; `declared` says of the last ones whether they are categories."""
     arrays = list(columns.values())
     categories = [False] * (len(columns) - len(declared)) + list(declared)
@@ -124,20 +124,20 @@ def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[
         low[held] = np.minimum.reduceat(values, start)
         high[held] = np.maximum.reduceat(values, start)
     with np.errstate(over="ignore"):  # finite values of 1e308 have no finite sum
-        mean = _finite(np.bincount(series, values, n) / np.maximum(count, 1))
+        mean = finite(np.bincount(series, values, n) / np.maximum(count, 1))
         mean = np.where(low == high, low, mean)  # without rounding: the spread is then exactly 0
         variance = np.bincount(series, (values - mean[series]) ** 2, n) / np.maximum(count, 1)
     return {"mean of": mean, "min of": low, "max of": high, "std of": np.sqrt(variance)}
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
+def finite(values: np.ndarray) -> np.ndarray:
     """Numbers as float64 without infinities; strings as they are."""
     if values.dtype == object:
         return values
     return np.clip(values.astype(np.float64), -LARGEST, LARGEST)
 
 
-def _statics(panel: Panel, show: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+def static_columns(panel: Panel, show: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
     """Static columns, one row per series, by names that no summary has."""
     if panel.statics is None:
         return {}

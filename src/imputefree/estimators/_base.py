@@ -174,7 +174,7 @@ class GILEstimator(Engine, Parameters):
             _check_same_network(self.predictor_.shape, self._network_shape())
             return
         # Classes are known beforehand; a scale is learned from the training rows alone.
-        target = examples.target if is_classifier(self) else examples.training_target()
+        target = examples.known_target if is_classifier(self) else examples.training_target()
         self._learn_target(target, classes)
         self._trainer = None
         for name in ("policy_", "column_importance_"):  # learned for other networks
@@ -233,7 +233,7 @@ class GILEstimator(Engine, Parameters):
 
     def _training_data(self, examples: Examples) -> tuple[TrainingData, np.ndarray, Examples]:
         """Tensors of the rows that count, their strata, and the rows themselves."""
-        factor = self._class_weights(examples.target)  # one per label
+        factor = self._class_weights(examples.known_target)  # one per label
         if examples.per_step:
             examples, factor = examples.with_weighted_steps(factor)
         else:

@@ -28,6 +28,7 @@ from ..data import (
     Panel,
     RowStore,
     as_array,
+    fill_labels,
     prediction_panel,
     read_classes,
     read_columns,
@@ -189,13 +190,14 @@ class SeriesInputs:
             self.layout_ = panel.layout.to_dict()
         else:
             panel = self._read(X, extras)
-        target = self._labels(y, panel, bool(self.per_step))
+        target, labelled = self._labels(y, panel, bool(self.per_step))
         sample_weight = _weights(sample_weight, panel)
         if groups is not None:
             groups = series_labels(groups, panel, "groups")
         if held_out is not None:
             held_out = series_labels(held_out, panel, "held_out")
-        return Examples.read(panel, target, sample_weight, groups, held_out, bool(self.per_step))
+        roles = (sample_weight, groups, held_out, bool(self.per_step))
+        return Examples.read(panel, target, *roles, labelled=labelled)
 
     def _layout(self) -> Layout:
         """What the parameters say about columns and axes."""
@@ -209,12 +211,14 @@ class SeriesInputs:
         roles = {name: getattr(self, name) for name in ("id", "time", "variable", "value", "axes")}
         return Layout(static=static, **roles)
 
-    def _labels(self, y: Any, panel: Panel, per_step: bool) -> np.ndarray:
-        """One label per series, or per step; (n,) or (S,)."""
-        count = len(panel.times) if per_step else len(panel)
+    def _labels(self, y: Any, panel: Panel, per_step: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """One label per series, or per step, (n,) or (S,); and which steps have one, if not all."""
+        count, labelled = len(panel.times) if per_step else len(panel), None
         if y is not None:  # if it is, read_target says what is wrong
             y = step_labels(y, panel) if per_step else series_labels(y, panel)
-        return read_target(y, count, type(self).__name__)
+            if per_step:
+                y, labelled = fill_labels(y)
+        return read_target(y, count, type(self).__name__), labelled
 
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         """Names of the columns of a step (None if training had none), and of static columns."""
@@ -237,10 +241,12 @@ class SeriesInputs:
         """Accuracy, or R², over series (or steps); X, y and sample_weight as for `fit`."""
         check_is_fitted(self, "layout_")
         panel = self._read(X, {"y": y, "sample_weight": sample_weight})
-        truth, weight = self._labels(y, panel, self._predicts_steps), None
+        (truth, labelled), weight = self._labels(y, panel, self._predicts_steps), None
         if sample_weight is not None:
             weight = read_weights(_weights(sample_weight, panel), len(panel))
             weight = np.repeat(weight, panel.lengths) if self._predicts_steps else weight
+        if labelled is not None:
+            weight = labelled * (1.0 if weight is None else weight)
         guess = self._decide(self._predict_inputs(panel))
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(truth, guess, sample_weight=weight))

@@ -167,7 +167,8 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         own. With `per_step`, seven statistics of each column up to the step. Importance does not
         act on them; the paper's network has none.
     per_step : bool, default=False
-        Learn and predict a label for every step, not one per series.
+        Learn and predict a label for every step, not one per series. Steps whose label is missing
+        are read, but not learned from.
     hide : float, default=0.0
         Probability that a training step hides an observed entry.
     learning_rate_init : float, default=0.002

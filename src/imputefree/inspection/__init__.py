@@ -10,7 +10,13 @@ from ._conformal import MaskConformalClassifier, MaskConformalRegressor
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
 from ._gap_scenarios import GapScenarios
-from ._kept_calibration import USUAL_COVERAGE, keep_rows, keep_scores, restore_conformal
+from ._kept_calibration import (
+    USUAL_COVERAGE,
+    gap_bounds,
+    keep_rows,
+    keep_scores,
+    restore_conformal,
+)
 from ._measure_next import NextMeasurements, measure_next
 from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
@@ -32,6 +38,7 @@ __all__ = [
     "audit_missingness",
     "draw",
     "explain_rows",
+    "gap_bounds",
     "input_values",
     "keep_rows",
     "keep_scores",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._conformal_ranks import missing_groups, rows_needed
+from ._conformal_ranks import missing_groups, rank_of, rows_needed
 from ._model_rows import ModelRows, predict_rows
 
 MOST_NUMBERS = 2**21  # of comparisons in memory at once
@@ -87,12 +87,8 @@ class GroupCalibration:
         """Compare with all calibration rows, or with those of the same group."""
         folds, place = np.unique(self.asked, return_inverse=True)
         predicted = np.stack([self.models.predict(np.full(len(rows), k), rows) for k in folds])
-        starts = np.zeros(1, dtype=int)
-        if self.by_missingness:
-            least = max(LEAST_GROUP, rows_needed(coverage))
-            starts = missing_groups(self.n_missing, least)
-        theirs = np.searchsorted(starts, self.n_missing, side="right")
-        ours = np.searchsorted(starts, (~rows.observed).sum(1), side="right")
+        starts, theirs = self._groups(coverage)
+        ours = np.searchsorted(starts, (~rows.observed).sum(1), side="right") - 1
         for group in np.unique(ours):
             members, numbers = np.flatnonzero(theirs == group), np.flatnonzero(ours == group)
             size = len(members) * max(1, np.size(predicted[0, 0]))
@@ -100,6 +96,22 @@ class GroupCalibration:
                 scores = np.broadcast_to(self.scores[members], (len(part), len(members)))
                 compared = predicted[place[members][None], part[:, None]]
                 yield Comparison(part, scores, np.full(len(part), len(members)), compared)
+
+    def bounds(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where groups begin, and the score that bounds the sets of each, of one model; (g,)."""
+        starts, group = self._groups(coverage)
+        scores = [self.scores[group == number] for number in range(len(starts))]
+        ranks = [rank_of(coverage, len(some)) for some in scores]
+        pairs = zip(scores, ranks, strict=True)
+        bounded = [np.sort(some)[k - 1] if k <= len(some) else np.inf for some, k in pairs]
+        return starts, np.array(bounded)
+
+    def _groups(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of gaps at which groups begin, (g,), and the group of each row, (n,)."""
+        starts = np.zeros(1, dtype=int)
+        if self.by_missingness:
+            starts = missing_groups(self.n_missing, max(LEAST_GROUP, rows_needed(coverage)))
+        return starts, np.searchsorted(starts, self.n_missing, side="right") - 1
 
 
 @dataclass(frozen=True, eq=False)

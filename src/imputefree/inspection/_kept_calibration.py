@@ -74,6 +74,25 @@ def restore_conformal(model: Any) -> MaskConformalClassifier | MaskConformalRegr
         raise ModelFileError(fact, "`imputefree fit` writes it", "Fit the model again") from None
 
 
+def gap_bounds(model: Any, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the scores by how many gaps a row has: what sets and intervals need, as constants.
+
+    Returns the numbers of gaps at which groups begin, the first of them 0, and the bound of each
+    group; (g,) each. An answer belongs to the set of a row if its score, 1 - p(class) or the
+    absolute residual, is at most the bound; an infinite bound lets every answer in.
+    """
+    conformal = restore_conformal(model)
+    calibration = None if conformal is None else conformal.calibration_
+    if not isinstance(calibration, GroupCalibration):
+        compared = "the gaps of each row (`--intervals mask`)" if conformal else "nothing"
+        raise ModelFileError(
+            f"the model keeps {compared} for sets and intervals",
+            "Constant bounds come from scores by number of gaps",
+            "Fit the model by `imputefree fit` with --intervals by_missingness",
+        )
+    return calibration.bounds(coverage)
+
+
 def _restore(model: Any, kept: Kept) -> Any:
     kind = MaskConformalClassifier if is_classifier(model) else MaskConformalRegressor
     wrapper: Any = kind(model, method=kept["method"], cv="prefit")

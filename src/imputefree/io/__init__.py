@@ -25,12 +25,11 @@ from ._read_files import (
     open_rows,
     parts_of,
     read_csv,
-    read_frame,
     read_label_column,
     reader_of,
     words_as_gaps,
 )
-from ._read_table import decimals_of, read_table, understand
+from ._read_table import decimals_of, read_frame, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
 from ._understood import (
     CATEGORY,

@@ -19,6 +19,7 @@ from ._understood import CATEGORY, DATE, DROP, NUMBER, WORDS, ColumnReading
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")
+EXACT = 2**53  # up to which floats hold all whole numbers
 HASHED = 16  # columns of hashed words
 LEADING_ZERO = re.compile(r"[-+]?0\d+")
 
@@ -82,19 +83,19 @@ def stripped(cells: pd.Series) -> pd.Series:
     return pd.Series(lookup[codes], index=cells.index, name=cells.name, dtype=object)
 
 
-def typed(cells: pd.Series) -> pd.Series:
+def typed(cells: pd.Series, decimal: str = ".") -> pd.Series:
     """Strings as numbers if all are, as pandas types them; but 007 stays a string."""
     if cells.dtype != object:
         return cells
-    known = cells.dropna()
-    if known.map(type).isin([bool, np.bool_]).any():
+    places, distinct = pd.factorize(cells)
+    if any(isinstance(c, bool) or LEADING_ZERO.fullmatch(str(c)) for c in distinct):
         return cells
-    numbers = pd.to_numeric(cells, errors="coerce")
-    if (numbers.isna() & cells.notna()).any() or np.isinf(numbers).any():
+    numbers = plain_numbers(np.asarray(distinct, dtype=object), decimal)
+    if not (np.abs(numbers) < EXACT).all():  # NaN included
         return cells
-    if any(isinstance(cell, str) and LEADING_ZERO.fullmatch(cell) for cell in known.unique()):
-        return cells
-    return numbers
+    found = pd.Series(np.append(numbers, np.nan)[places], index=cells.index, name=cells.name)
+    whole = len(found) > 0 and bool((found == found.round()).all())
+    return found.astype("int64") if whole else found
 
 
 def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +15,7 @@ from ..data import GAP_WORDS, MOST_CLASSES
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
 from ._csv_rows import PACKED, CsvRows, read_checked
 from ._excel_rows import ExcelRows, is_workbook
-from ._file_rows import PARQUET, ParquetRows, Reader, open_file, read_parquet
+from ._file_rows import PARQUET, ParquetRows, Reader, open_file
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 TABLES = (
@@ -29,29 +27,6 @@ TABLES = (
 )  # endings of names
 TASKS = ("classification", "regression")
 EXACT = 2**53  # up to which floats hold all whole numbers
-
-
-class TableFile(NamedTuple):
-    """A whole file."""
-
-    frame: pd.DataFrame  # its rows, numbered 0, 1, …
-    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
-    digest: str  # SHA-256, which identifies the content
-
-
-def read_frame(path: Path) -> TableFile:
-    """All rows of a CSV, compressed CSV or Parquet file, which is opened once.
-
-    Only empty cells are gaps, and words such as "NA" in columns that otherwise hold numbers.
-    """
-    with open_file(path) as file:
-        content = file.read()
-    if path.suffix.lower() in PARQUET:
-        frame = read_parquet(path, io.BytesIO(content))
-    else:
-        frame = read_checked(path, content)
-    frame.columns = frame.columns.astype(str)
-    return TableFile(*words_as_gaps(frame), hashlib.sha256(content).hexdigest())
 
 
 def read_csv(path: Path) -> pd.DataFrame:

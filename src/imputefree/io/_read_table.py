@@ -9,18 +9,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..data import decimal_marks, read_quantity
 from ..errors import InputError, InputTypeError, counted, listed, shorten
-from ._cell_values import cell_values, stripped
+from ._cell_values import cell_values, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
 from ._file_rows import INDEX, Reader, open_file, twin_error, unreadable
-from ._read_files import need_columns, parts_of, reader_of
+from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
 from ._understood import (
     DROP,
     KEY,
@@ -128,6 +128,27 @@ def understand(
         file = replace(file, decimal=max(set(used), key=used.count))
     notes = () if known is not None else tuple(_sentences(readings))
     return frame, Understood(file, readings, notes, len(raw))
+
+
+class TableFile(NamedTuple):
+    """A whole file, whose cells are not interpreted beyond numbers."""
+
+    frame: pd.DataFrame  # its rows, numbered 0, 1, …
+    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
+    digest: str  # SHA-256, which identifies the content
+
+
+def read_frame(
+    path: Path, sep: str | None = None, decimal: str | None = None, encoding: str | None = None
+) -> TableFile:
+    """All rows of a file; columns that hold nothing but numbers, and words for gaps, are numbers.
+
+    sep, decimal, encoding : of a CSV file, if they are not to be found by themselves
+    """
+    raw, file, digest = _raw(path, None, check_marks(sep, decimal), encoding)
+    marks, _ = decimals_of(raw, file, decimal)
+    frame = pd.DataFrame({name: typed(stripped(raw[name]), mark) for name, mark in marks.items()})
+    return TableFile(*words_as_gaps(frame), digest)
 
 
 def _raw(

@@ -58,13 +58,13 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
         write(frame)
 
 
-def check_format(output: str | Path) -> None:
-    """Refuse, before any work, a path to which no table can be written."""
+def check_format(output: str | Path, option: str = "--output") -> None:
+    """Refuse, before any work, a path to which no table can be written; option : that named it."""
     path = Path(os.path.realpath(output))
     if path.is_dir():
-        raise ParameterError(f"--output is {output}, a folder", "It must be a file", "Name one")
+        raise ParameterError(f"{option} is {output}, a folder", "It must be a file", "Name one")
     if _is_plain(path) and _ending(path) not in (*PLAIN, *PACKED, *PARQUET):
-        fact = f"--output is {output}, of a kind that cannot be written"
+        fact = f"{option} is {output}, of a kind that cannot be written"
         rule = f"Its name must end in {', '.join([*PLAIN[1:], *PACKED[1:], *PARQUET])}"
         raise ParameterError(fact, rule, "Name such a file")
     if path.suffix.lower() in PARQUET:

@@ -41,12 +41,19 @@ class Exported:
     latencies: dict[str, tuple[float, float]]
 
 
-def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exported:
+def export(
+    model: Any,
+    path: str | os.PathLike[str],
+    timed: bool = False,
+    bounds: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Exported:
     """Write `model` to `path`: raw columns with NaN in, predictions out.
 
     The file needs onnxruntime (or another runtime) and nothing of this package. Before it is moved
     into place, its predictions are compared with the estimator's on random rows with random gaps;
     if they differ by more than 1e-5, nothing is written. `timed` also measures how long both take.
+    With `bounds` (see `imputefree.inspection.gap_bounds`) a table's model has a second output: the
+    set of classes or the interval of each row.
 
     The file's metadata say what goes in and comes out, see `read_metadata`; `encode` makes the
     inputs from a frame.
@@ -73,8 +80,8 @@ def export(model: Any, path: str | os.PathLike[str], timed: bool = False) -> Exp
 
     from ._onnx_models import build
 
-    path, metadata = Path(path), metadata_of(model)
-    proto = build(model).model(metadata["inputs"], {KEY: json.dumps(metadata)})
+    path, metadata = Path(path), metadata_of(model, bounds is not None)
+    proto = build(model, bounds).model(metadata["inputs"], {KEY: json.dumps(metadata)})
     onnx.checker.check_model(proto, full_check=True)
     content = proto.SerializeToString()
     options = onnxruntime.SessionOptions()

@@ -43,10 +43,15 @@ false as 1 and 0. Rows (or series) that hold infinity, a number that is not a le
 do not increase give NaN."""
 CLASSES = "Output: probabilities ({}, classes) double, in the order of `classes`."
 NUMBERS = "Output: prediction ({}) double."
+SETS = "Also: set (rows, classes) bool, whether a class belongs to the set of a row."
+INTERVALS = "Also: interval (rows, 2) double, its low and its high end."
 
 
-def metadata_of(model: Any) -> dict[str, Any]:
-    """Columns, classes and origin of a fitted estimator, as plain JSON types."""
+def metadata_of(model: Any, within: bool = False) -> dict[str, Any]:
+    """Columns, classes and origin of a fitted estimator, as plain JSON types.
+
+    within : whether the file also gives sets or intervals
+    """
     encoder = model.encoder_
     series = isinstance(encoder, PanelEncoder)
     steps = encoder.steps if series else encoder
@@ -55,6 +60,8 @@ def metadata_of(model: Any) -> dict[str, Any]:
     per_step = predicts_steps(model)
     rows = ("series, steps" if per_step else "series") if series else "rows"
     output = (NUMBERS if classes is None else CLASSES).format(rows)
+    if within:
+        output += f" {INTERVALS if classes is None else SETS}"
     words = f"{SERIES if series else TABLE} {VALUES} {output}"
     return {
         "format": FORMAT,

@@ -12,7 +12,7 @@ from ..data import PanelEncoder
 from ..errors import ModelFileError
 from ..estimators import predicts_steps
 from ..metrics import SMALLEST
-from ._graph import Graph
+from ._graph import INT64, Graph
 from ._onnx_densities import factors, predict_densities
 from ._onnx_encoders import refused_rows
 from ._onnx_networks import predict_rows, predict_series
@@ -32,8 +32,14 @@ FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
 }
 
 
-def build(model: Any) -> Graph:
-    """Build the graph of a fitted estimator; rows (or series) that it would refuse become NaN."""
+Bounds = tuple[np.ndarray, np.ndarray]  # where groups by number of gaps begin, bounds of scores
+
+
+def build(model: Any, bounds: Bounds | None = None) -> Graph:
+    """Build the graph of a fitted estimator; rows (or series) that it would refuse become NaN.
+
+    With bounds there is a second output, the set of classes or the interval of each row.
+    """
     unknown = [name for name in getattr(model, "families_", ()) if name not in FAMILIES]
     if unknown:
         raise ModelFileError(
@@ -41,10 +47,18 @@ def build(model: Any) -> Graph:
             f"Families that can be exported are {', '.join(FAMILIES)}",
             "Fit a blend of these, such as with families=['trees', 'network'], and export that",
         )
-    return _series(model) if isinstance(model.encoder_, PanelEncoder) else _table(model)
+    if not isinstance(model.encoder_, PanelEncoder):
+        return _table(model, bounds)
+    if bounds is not None:
+        raise ModelFileError(
+            "the model reads series and a coverage is given",
+            "Exported sets and intervals are for tables",
+            "Export without a coverage, and ask for sets and intervals in Python",
+        )
+    return _series(model)
 
 
-def _table(model: Any) -> Graph:
+def _table(model: Any, bounds: Bounds | None) -> Graph:
     g = Graph()
     x = g.input("X", "double", ["rows", model.encoder_.n_columns])
     if hasattr(model, "families_"):
@@ -52,8 +66,29 @@ def _table(model: Any) -> Graph:
     else:
         predicted = predict_rows(g, model, x)
     refused = refused_rows(g, model.encoder_.plans, x)
-    _finish(g, model, g("Where", refused, np.nan, predicted), ["rows"])
+    answer = _finish(g, model, g("Where", refused, np.nan, predicted), ["rows"])
+    if bounds is not None:
+        _within(g, model, x, answer, *bounds)
     return g
+
+
+def _within(g: Graph, model: Any, x: str, answer: str, starts: np.ndarray, limit: Any) -> None:
+    """Declare the set of classes or the interval: which answers have a score below the bound."""
+    axis = np.array([1])
+    gaps = g("ReduceSum", g("Cast", g("IsNaN", x), to=INT64), axis)  # (rows, 1)
+    reached = g("Cast", g("GreaterOrEqual", gaps, starts[None]), to=INT64)
+    bound = g("Gather", limit, g("Sub", g("ReduceSum", reached, axis), 1))  # (rows, 1)
+    classes = len(getattr(model, "classes_", ()))
+    if not classes:
+        number = g("Unsqueeze", answer, axis)
+        ends = g("Concat", g("Sub", number, bound), g("Add", number, bound), axis=1)
+        g.output("interval", ends, "double", ["rows", 2])
+        return
+    # The most probable class is always in the set. A refused row, of NaN, has no set.
+    best = g("Equal", answer, g("ReduceMax", answer, axis))
+    conforms = g("LessOrEqual", g("Sub", 1.0, answer), bound)
+    known = g("Not", g("IsNaN", answer))
+    g.output("set", g("And", known, g("Or", best, conforms)), "bool", ["rows", classes])
 
 
 def _series(model: Any) -> Graph:
@@ -94,11 +129,12 @@ def _pooled(g: Graph, model: Any, predict: Callable[[str, Any], str]) -> str:
     return g("Softmax", g("Mul", logs, float(model.sharpness_)), axis=1)
 
 
-def _finish(g: Graph, model: Any, predicted: str, shape: list[str]) -> None:
+def _finish(g: Graph, model: Any, predicted: str, shape: list[str]) -> str:
     """Declare the output: probabilities (…, classes), or of scaled (…, 1) the numbers (…,)."""
     if classes := len(getattr(model, "classes_", ())):
         g.output("probabilities", predicted, "double", [*shape, classes])
-        return
+        return predicted
     number = g("Squeeze", predicted, np.array([-1]))
     number = g("Add", g("Mul", number, float(model.target_scale_)), float(model.target_mean_))
     g.output("prediction", number, "double", shape)
+    return number

@@ -7,7 +7,7 @@ from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._fitting_files import fit_larger
 from ._partial import open_partial
-from ._predicting import class_labels, evaluate, predict_file
+from ._predicting import class_labels, evaluate, predict_file, read_joined_for
 from ._problem import Problem, Request, check_output, read_other, read_problem, split_names
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "percent",
     "plan",
     "predict_file",
+    "read_joined_for",
     "read_other",
     "read_problem",
     "render",

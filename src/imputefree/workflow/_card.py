@@ -9,6 +9,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from .. import __version__
+from ..io import DROP
 from ..metrics import HIGHER_IS_BETTER
 from ._problem import Problem
 
@@ -41,6 +42,7 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
     series: dict[str, Any] | None = None
     if request.id:
         series = {"id": request.id, "time": request.time, "static": problem.statics}
+        series["per_step"] = request.per_step
         series["clock"] = problem.frame.attrs.get("clock")  # how the file writes times
     if problem.task == "classification":
         counts = np.bincount(problem.truth, minlength=len(problem.classes)).tolist()
@@ -55,12 +57,14 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
         "columns": {column.name: column.kind for column in problem.used},
         "left_out": {col.name: col.left_out for col in problem.columns if col.left_out},
         "series": series,
+        "reading": _reading(problem),
         "data": {
             "file": problem.file,
             "rows": len(problem.frame),
-            "series": len(y) if request.id else None,
+            "series": problem.n_units if request.id else None,
             "missing": {column.name: column.missing for column in problem.columns},
             "target": target,
+            "by_time": request.by_time,
             "notes": list(problem.notes),
         },
         "estimate": estimate,
@@ -75,6 +79,20 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
             "auto": getattr(model, "settings_", {}),  # a custom model may have none
         },
     }
+
+
+def _reading(problem: Problem) -> dict[str, Any] | None:
+    """How columns are read, so that a model reads other files alike."""
+    if problem.understood is None:
+        return None
+    plain = problem.understood.to_dict()
+    kept = ("kind", "missing", "unit", "format", "since", "parts")
+    columns = {
+        name: {entry: reading[entry] for entry in kept if entry in reading}
+        for name, reading in plain["columns"].items()
+        if reading["kind"] != DROP
+    }
+    return {"file": plain["file"], "columns": columns}
 
 
 def _blend(model: Any) -> dict[str, Any] | None:
@@ -178,7 +196,11 @@ def _sign(metric: str) -> int:
 def most_telling_gaps(problem: Problem) -> str | None:
     """The column whose gaps correlate most with the target; None if all are below 0.1."""
     names = [column.name for column in problem.used]
-    gaps = problem.frame[names].isna().groupby(problem.unit).mean()
+    gaps = problem.frame[names].isna()
+    if problem.steps is not None:
+        gaps = gaps.iloc[problem.steps].reset_index(drop=True)
+    else:
+        gaps = gaps.groupby(problem.unit).mean()
     target = pd.DataFrame({"y": problem.y})
     if problem.task == "classification":
         target = pd.get_dummies(pd.Series(problem.truth), dtype=float)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Splits, tenths
+from ..data import Splits
 from ..inspection import keep_rows, keep_scores, read_rows
 from ._card import OURS
 from ._partial import Partial
@@ -20,11 +20,11 @@ LEFT_OUT = 0.2  # of the units, for intervals that hold for a mask
 
 def parts_for_intervals(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Units that the final model learns from, and units that calibrate its intervals."""
-    everything = np.arange(len(problem.y))
+    everything = np.arange(problem.n_units)
     if problem.request.intervals != "mask":
         return everything, everything[:0]
-    strata = problem.truth if problem.task == "classification" else tenths(problem.y)
-    split = Splits(test=LEFT_OUT, validation=0.0).of(strata, problem.groups, problem.request.seed)
+    splits, seed = Splits(test=LEFT_OUT, validation=0.0), problem.request.seed
+    split = splits.of(problem.strata, problem.groups, seed)
     return np.setdiff1d(everything, split.test), split.test
 
 

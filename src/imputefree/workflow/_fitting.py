@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import baselines, estimators
-from ..data import Panel, Splits, assign_folds, tenths
+from ..data import Panel, Splits, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError, counted
 from ..estimators import check_parameters
 from ..gil import make_policy
@@ -70,7 +70,7 @@ def make(name: str, problem: Problem) -> Any:
     kind = "Classifier" if problem.task == "classification" else "Regressor"
     if name == OURS:
         kind = "Sequence" * bool(request.id) + kind
-        if request.model != "network":
+        if not request.trains_networks:
             return getattr(estimators, f"ImputeFree{kind}")(**request.settings)
         network = getattr(estimators, f"GIL{kind}")(**request.settings)
         check_parameters(network)
@@ -81,7 +81,8 @@ def make(name: str, problem: Problem) -> Any:
     else:
         model = getattr(baselines, f"Linear{kind}")(random_state=request.seed)
     if request.id:
-        return getattr(baselines, f"Summary{kind}")(model, mask=name == MASK)
+        options = {"mask": name == MASK, "per_step": request.per_step}
+        return getattr(baselines, f"Summary{kind}")(model, **options)
     return getattr(baselines, f"MaskOnly{kind}")(model) if name == MASK else model
 
 
@@ -89,13 +90,13 @@ def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | No
     """Fit on these units (sorted); training resumes from `checkpoint` if the estimator can."""
     request = problem.request
     X: Any = problem.rows(units)
-    y: Any = problem.y[units]
+    y: Any = problem.y[problem.labels(units)]
     groups: Any = None if problem.groups is None else problem.groups[units]
     if request.id:
         if groups is not None:
             groups = dict(zip(problem.owners(units), groups.tolist(), strict=True))
         # As a column, so that a file with its labels still in it can be predicted.
-        X = X.assign(**{request.target: problem.y[problem.unit[X.index]]})
+        X = X.assign(**{request.target: problem.label_column.loc[X.index]})
         y = request.target
         static = problem.statics or None
         X = Panel.from_long(X, id=request.id, time=request.time, static=static, labels=y)
@@ -106,12 +107,17 @@ def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | No
 
 
 def predict(model: Any, problem: Problem, units: np.ndarray) -> np.ndarray:
-    """Probabilities (units, classes) of the problem's classes, or numbers (units,)."""
+    """Probabilities (labels, classes) of the problem's classes, or numbers (labels,)."""
     rows = problem.rows(units)
     with quiet():
         if problem.task == "regression":
-            return np.asarray(model.predict(rows), dtype=np.float64)
-        known = np.asarray(model.predict_proba(rows), dtype=np.float64)
+            known = np.asarray(model.predict(rows), dtype=np.float64)
+        else:
+            known = np.asarray(model.predict_proba(rows), dtype=np.float64)
+    if problem.steps is not None:
+        known = known[rows.index.isin(problem.steps)]
+    if problem.task == "regression":
+        return known
     probability = np.zeros((len(known), len(problem.classes)))  # 0 for a class not learned
     probability[:, np.searchsorted(problem.classes, model.classes_)] = known
     return probability
@@ -135,19 +141,21 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
     Every fold has the same shares of classes (or of tenths of the numbers); groups stay whole. A
     class with a single example is never scored: it must be learned.
     """
-    request, groups, count = problem.request, problem.groups, len(problem.y)
+    request, groups, count = problem.request, problem.groups, problem.n_units
     make(OURS, problem)  # refuses wrong options before anything is computed
     if not request.estimate:
         return Plan([])
     if other is not None:
-        fold = Fold(np.arange(count), np.arange(len(other.y)))
+        fold = Fold(np.arange(count), np.arange(other.n_units))
         return Plan([fold], f"the rows of `{other.file}`")
-    strata = problem.truth if problem.task == "classification" else tenths(problem.y)
     share = request.test if isinstance(request.test, float) else None
     if request.folds is None and share is None and (request.quick or count > MANY):
         share = SHARE
-    if share is not None:
-        split = Splits(test=share, validation=0.0).of(strata, groups, request.seed)
+    if problem.spans is not None:
+        fold, how = hold_out_latest(problem, problem.spans, share or SHARE)
+        parts = [fold]
+    elif share is not None:
+        split = Splits(test=share, validation=0.0).of(problem.strata, groups, request.seed)
         parts = [Fold(np.union1d(split.train, split.validation), split.test)]
         how = f"{request.units(len(split.test))} held out ({100 * share:g} %)"
     else:
@@ -158,7 +166,7 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
             fact, rule = f"there are {folds} folds, and {most} {units}", "Every fold needs one"
             remedy = f"Pass --folds {most}" if most > 1 else "Pass --no-estimate"
             raise ParameterError(fact, rule, remedy)
-        number = assign_folds(folds, np.random.default_rng(request.seed), strata, groups)
+        number = assign_folds(folds, np.random.default_rng(request.seed), problem.strata, groups)
         parts = [
             Fold(np.flatnonzero(number != k), np.flatnonzero(number == k))
             for k in range(folds)
@@ -168,11 +176,30 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
     if groups is not None:
         how += f", rows of one {request.group!r} kept together"
     for fold in parts:
-        if len(np.unique(problem.y[fold.train])) < 2 or not len(fold.test):
+        learned = problem.y[problem.labels(fold.train)]
+        if len(np.unique(learned)) < 2 or not len(problem.labels(fold.test)):
             fact = "a part of the split has no two different targets to learn, or none to score"
             rule = f"An estimate needs both; there are {counted(count, 'example')} in all"
             raise InputError(fact, rule, "Choose other --folds or --test, or pass --no-estimate")
     return Plan(parts, how)
+
+
+def hold_out_latest(problem: Problem, spans: np.ndarray, share: float) -> tuple[Fold, str]:
+    """The latest units to score, and the units to learn from, all of which ended before; in words.
+
+    A group of the latest is not learned from either. Shapes: spans (units, 2).
+    """
+    request, (began, ended) = problem.request, spans.T
+    first = np.quantile(began, 1 - share, method="higher")
+    latest = began >= first
+    before = ended < first
+    if problem.groups is not None:
+        before &= ~np.isin(problem.groups, problem.groups[latest])
+    between = int((~before & ~latest).sum())
+    how = f"the latest {request.units(int(latest.sum()))} by {request.by_time!r}"
+    if between:
+        how += f" ({request.units(between)} that last into that time, or belong to them, left out)"
+    return Fold(np.flatnonzero(before), np.flatnonzero(latest)), how
 
 
 def fit(
@@ -202,7 +229,7 @@ def fit(
     model = final()
     if len(left_out):
         keep_left_out(model, problem, left_out)
-    elif planned.folds:
+    elif planned.folds and not problem.request.per_step:
         keep_out_of_fold(model, other or problem, planned, partial)
     date = partial.state["date"]
     model.about_ = describe(problem, date, estimated, model)
@@ -257,11 +284,15 @@ def estimate(
                 failed[name] = str(result["failed"])
                 parts.pop(name, None)
                 break
-            if result.get("prediction", np.empty(0)).shape[:1] != (len(fold.test),):
+            if result.get("prediction", np.empty(0)).shape[:1] != (len(tested.labels(fold.test)),):
                 raise damaged(partial.folder / f"{piece}.npz")
             parts.setdefault(name, []).append(result["prediction"])
-    units = np.concatenate([fold.test for fold in folds])
-    groups = None if tested.groups is None else tested.groups[units]
+    units = np.concatenate([tested.labels(fold.test) for fold in folds])
+    groups = tested.groups
+    if tested.steps is not None:  # steps of one series are not independent
+        owner = tested.unit[tested.steps]
+        groups = owner if groups is None else groups[owner]
+    groups = None if groups is None else groups[units]
     predictions = {name: np.concatenate(part) for name, part in parts.items()}
     scores, differences = intervals(problem.task, tested.truth[units], predictions, groups)
     # The score that decides which method is better: one without a threshold or unit.
@@ -274,7 +305,7 @@ def estimate(
             "level": LEVEL,
             "method": "percentile bootstrap",
             "resamples": n_resamples(len(units)),
-            "over": "groups" if groups is not None else "series" if tested.request.id else "rows",
+            "over": "groups" if tested.groups is not None else tested.request.units(2).split()[1],
             "seed": 0,
         },
         "main": main,

@@ -21,7 +21,8 @@ from ._fitting import make, quiet
 from ._partial import today, write_durably
 from ._problem import Problem, Request
 
-MEMORY_ONLY = ("id", "time", "static", "category", "test", "folds")  # options for files in memory
+# Options for files in memory
+MEMORY_ONLY = ("id", "time", "static", "category", "test", "folds", "by_time")
 
 
 def fit_larger(request: Request, report: Callable[[str], None]) -> Any:

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from ..data import Levels, parse_numbers
+from ..data import Levels
 from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
 from ..inspection import restore_conformal
-from ..io import open_rows, parts_of
+from ..io import KEY, NUMBER, parts_of
 from ..metrics import intervals
 from ._chunks import (
     Chunk,
@@ -28,6 +28,7 @@ from ._chunks import (
     roles_of,
     whole_series,
 )
+from ._joined_files import Joined, open_joined, read_joined
 from ._problem import split_names
 
 PREDICTION = "prediction"
@@ -46,6 +47,8 @@ def predict_file(
     progress: Progress | None = None,
     coverage: float | None = None,
     may_be_empty: bool = False,
+    joined: Joined | None = None,
+    last: bool = False,
 ) -> tuple[int, list[str]]:
     """Predict all rows, or series, of a file, or all rows of a folder's tables, by name.
 
@@ -57,6 +60,8 @@ def predict_file(
     write : called with each piece of the output
     keep : columns of the file to copy, as in `split_names`; for a series the first known value
     skip, in_memory, progress, may_be_empty : see `Chunks` and `whole_series`; parts may be empty
+    joined : the file as it was read together with others; series have only new steps predicted
+    last : of a model that predicts every step, only the last of each series
     """
     parts, done, notes, written = parts_of(path), 0, list[str](), 0
     within = None
@@ -69,12 +74,25 @@ def predict_file(
     sizes = [part.stat().st_size for part in parts if path.is_dir()] or [0]
     for part, size in zip(parts, sizes, strict=True):
         shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
-        options = (keep, skip, in_memory, shown, within, may_be_empty or path.is_dir())
+        options: Any = (keep, skip, in_memory, shown, within, may_be_empty or path.is_dir())
+        options += (joined, last)
         count, columns, more = _predict_part(model, part, write, *options)
         written, notes, done = written + count, [*notes, *more], done + size
     if not written:  # all rows were left out: a header without rows
         write(pd.DataFrame(columns=columns, dtype=object))
     return written, notes
+
+
+def read_joined_for(model: Any, paths: Sequence[Path], history: Path | None = None) -> Joined:
+    """Files of series, joined as the model's columns say; see `read_joined`."""
+    roles = roles_of(model)
+    option = "--history" if history else "--join"
+    if "id" not in roles or (history and "time" not in roles):
+        rule = "Series are joined by id" + " and time" * bool(history)
+        fact = f"{option} was given, and the model knows no such column"
+        raise ParameterError(fact, rule, "Leave it out, or fit with --id and --time")
+    clock = (about(model).get("series") or {}).get("clock")
+    return read_joined(paths, roles["id"], roles.get("time"), clock, history=history)
 
 
 def _shifted(progress: Progress, before: int, total: int) -> Progress:
@@ -92,6 +110,8 @@ def _predict_part(
     progress: Progress | None,
     within: Callable[[Any], dict[str, Any]] | None,
     may_be_empty: bool,
+    joined: Joined | None,
+    last: bool,
 ) -> tuple[int, list[str], list[str]]:
     """As `predict_file`, for one file; -> how many rows, columns of the output, notes.
 
@@ -104,7 +124,7 @@ def _predict_part(
     n_predicted = len(names)
     if within is not None:
         names += [SET] if is_classifier(model) else [LOW, HIGH]
-    with open_rows(path) as reader:
+    with open_joined(path, joined) as reader:
         roles = roles_of(model)
         keys = [roles[role] for role in ("id", "time") if role in roles]
         keys = keys if roles and predicts_steps(model) else keys[:1]
@@ -124,9 +144,27 @@ def _predict_part(
             output |= {name: values[:, j] for j, name in enumerate(names[1:n_predicted])}
             if within is not None:
                 output |= within(chunk.inputs if chunk.series is not None else chunk.columns)
-            write(pd.DataFrame(output))
-            written += len(values)
+            frame = pd.DataFrame(output)
+            if roles and predicts_steps(model):
+                frame = frame[_wanted_steps(chunk, roles, joined, last)]
+            write(frame)
+            written += len(frame)
     return written, [*columns, *names], chunks.notes
+
+
+def _wanted_steps(
+    chunk: Chunk, roles: dict[str, str], joined: Joined | None, last: bool
+) -> np.ndarray:
+    """Which steps to write: all, those that are new, or only the last of each series; (n,)."""
+    wanted = np.ones(len(chunk.inputs), dtype=bool)
+    if joined is not None:
+        wanted = joined.new[chunk.inputs.index.to_numpy() - 1]
+    if last and chunk.series is not None:
+        times = chunk.inputs[roles["time"]] if "time" in roles else np.arange(len(wanted))
+        steps = pd.DataFrame({"series": chunk.series, "time": times}).reset_index(drop=True)
+        final = steps.sort_values("time", kind="stable").drop_duplicates("series", keep="last")
+        wanted = wanted & np.isin(np.arange(len(wanted)), final.index)
+    return wanted
 
 
 def conformal_of(model: Any) -> Any:
@@ -182,11 +220,13 @@ def evaluate(
     skip: bool = False,
     in_memory: bool = False,
     progress: Progress | None = None,
+    joined: Joined | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Predict a whole file and compare with the answers; -> plain JSON, and notes on the file.
 
     target : the column with the answers; default: that of training
     skip, in_memory, progress : see `Chunks` and `whole_series`
+    joined : the file as it was read together with others
 
     The result has the unit that is counted ("row", "series" or "step"), the count of those with an
     answer and of those "without", shares of "missing" values by column, and "figures": by metric,
@@ -200,13 +240,17 @@ def evaluate(
     cells: Counter[str] = Counter()
     gaps: Counter[str] = Counter()
     answers, predictions, without = [np.empty(0)], [], 0
-    with open_rows(path) as reader:
+    owners, n_series = [np.empty(0, dtype=np.int64)], 0  # of steps, which are not independent
+    with open_joined(path, joined) as reader:
         chunks = Chunks(model, reader, path, [target], skip, progress)
         for chunk, prediction in _predictions(chunks, in_memory):
             numbers, n_gaps = answers_of(chunk, chunks, levels, per_series=unit == "series")
             without += n_gaps
             answers.append(numbers[~np.isnan(numbers)])
             predictions.append(prediction[~np.isnan(numbers)])
+            if unit == "step" and chunk.series is not None:
+                owners.append(n_series + chunk.series[~np.isnan(numbers)])
+                n_series += int(chunk.series.max()) + 1
             for name, missing_cells in _gaps(model, chunk).items():
                 cells[name] += len(missing_cells)
                 gaps[name] += int(missing_cells.sum())
@@ -216,7 +260,8 @@ def evaluate(
         raise InputError(fact, rule, "Name their column with --target")
     task = "regression" if levels is None else "classification"
     truth = truth if levels is None else truth.astype(np.int64)
-    scores, _ = intervals(task, truth, {"model": np.concatenate(predictions)})
+    groups = np.concatenate(owners) if unit == "step" else None
+    scores, _ = intervals(task, truth, {"model": np.concatenate(predictions)}, groups)
     missing = {name: gaps[name] / cells[name] for name in cells}
     notes = _comparison(model, path.name, len(truth), unit, missing)
     result = {
@@ -259,10 +304,11 @@ def answers_of(
     target, bad = chunks.extra[0], chunks.bad
     cells, lines = chunk.extra[target], chunk.extra.index
     if levels is None:
-        numbers, wrong = parse_numbers(cells)
+        values, wrong = chunks.values(target, cells, NUMBER)
+        numbers = values.to_numpy(dtype=np.float64, copy=True)
         problem = "which is not a number"
     else:
-        codes, wrong = levels.match(cells)
+        codes, wrong = levels.match(chunks.values(target, cells, KEY)[0])
         numbers = np.array([np.nan if code is None else code for code in codes], dtype=float)
         problem = f"which is none of the classes {shorten(list(levels.known), limit=8)}"
     bad.report(

@@ -12,23 +12,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Layout, read_columns, read_panel
+from ..data import Layout, read_columns, read_panel, tenths
 from ..errors import InputError, ModelFileError, ParameterError, counted, shorten
 from ..io import (
     CATEGORY,
     DROP,
     TASKS,
+    FileFormat,
     Understood,
     header,
     need_columns,
     read_label_column,
     read_table,
     read_yaml,
+    understand,
 )
 from ._column_kinds import Column, columns_of
 from ._file_times import Clock, naming
+from ._joined_files import as_strings, read_joined
 
-COMPATIBLE = {("--id", "--group"), ("--static", "--category")}
+COMPATIBLE = {("--id", "--group"), ("--time", "--by-time"), ("--static", "--category")}
 FEWEST = 10  # rows or series: an estimate from fewer says nothing
 QUICK_EPOCHS = 10
 CARD_TITLE = "# Model card: "  # how cards begin
@@ -39,6 +42,9 @@ class Request:
     """Everything that decides what a fit does: the options of `imputefree fit`, named alike.
 
     task : "classification", "regression", or None: inferred from the target
+    join : other files of the same series: of steps, or with one row per series
+    per_step : whether the target is one of every step, not of a series
+    by_time : column by which the latest are held out, instead of a random part
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
     model : "blend", or one family of it: "network", "trees", "forest" or "density"
@@ -62,10 +68,13 @@ class Request:
     id: str | None = None
     time: str | None = None
     static: tuple[str, ...] = ()
+    join: tuple[Path, ...] = ()
+    per_step: bool = False
     task: str | None = None
     drop: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
     group: str | None = None
+    by_time: str | None = None
     test: float | Path | None = None
     folds: int | None = None
     estimate: bool = True
@@ -87,8 +96,11 @@ class Request:
     columns: Path | None = None
 
     def __post_init__(self) -> None:
-        if (self.time or self.static) and not self.id:
-            fact = f"{'--time' if self.time else '--static'} was given without --id"
+        of_series: dict[str, Any] = {"--time": self.time, "--static": self.static}
+        of_series |= {"--join": self.join, "--per-step": self.per_step}
+        given = [option for option, value in of_series.items() if value]
+        if given and not self.id:
+            fact = f"{given[0]} was given without --id"
             remedy = "Pass --id COLUMN, or leave the option out for a table"
             raise ParameterError(fact, "Series have a column that identifies them", remedy)
         chosen = {"--test": self.test, "--folds": self.folds, "--no-estimate": not self.estimate}
@@ -96,7 +108,16 @@ class Request:
         if len(both) > 1:
             rule = "There is one estimate: by folds, by a test part, or none"
             raise ParameterError(f"{both[0]} and {both[1]} were given", rule, "Leave one out")
-        owner = "blends" if self.model == "network" else "networks"
+        if self.by_time and (self.folds or not self.estimate or isinstance(self.test, Path)):
+            fact = "--by-time was given with --folds, --no-estimate or a file to score on"
+            rule = "It holds out the latest part of the data"
+            remedy = "Leave one out; --test 0.3 says how large that part is"
+            raise ParameterError(fact, rule, remedy)
+        if self.per_step and (self.model not in ("blend", "network") or self.intervals == "mask"):
+            option = "--intervals mask" if self.intervals == "mask" else f"--model {self.model}"
+            fact, rule = f"{option} was given with --per-step", "Steps are predicted by networks"
+            raise ParameterError(fact, rule, "Leave it out")
+        owner = "blends" if self.trains_networks else "networks"
         others = {
             "blends": ["quality", "time_limit"],
             "networks": ["policy", "max_iter", "members"],
@@ -111,6 +132,11 @@ class Request:
             raise ParameterError("--model density was given for series", rule, remedy)
 
     @property
+    def trains_networks(self) -> bool:
+        """Whether the model is networks alone, as for labels per step, not a blend."""
+        return self.model == "network" or self.per_step
+
+    @property
     def card(self) -> Path:
         """Where the card is written: next to the model."""
         return self.output.with_suffix(".md")
@@ -121,7 +147,9 @@ class Request:
         asked: dict[str, Any] = {"random_state": self.seed}
         if self.missingness != "use":
             asked["missingness"] = self.missingness
-        if self.model == "network":
+        if self.per_step:
+            asked["per_step"] = True
+        if self.trains_networks:
             epochs = self.max_iter or (QUICK_EPOCHS if self.quick else None)
             asked |= {"policy": self.policy, "max_iter": epochs, "n_members": self.members}
         else:
@@ -141,20 +169,29 @@ class Request:
         return {
             "target": self.target,
             "id": self.id,
-            "keys": [name for name in (self.time, self.group) if name],
+            "keys": [name for name in (self.time, self.group, self.by_time) if name],
             "columns": given,
             **self.marks,
         }
 
     @property
+    def text(self) -> tuple[str | None, str | None]:
+        """How a CSV file is written: the separator and the encoding, if they were named."""
+        return self.sep, self.encoding
+
+    @property
     def marks(self) -> dict[str, Any]:
         """How cells are written."""
-        names = ("sep", "decimal", "encoding")
-        return {name: getattr(self, name) for name in names} | {"missing": codes_of(self.missing)}
+        marks = {"sep": self.sep, "encoding": self.encoding, "decimal": self.decimal}
+        return marks | {"missing": codes_of(self.missing)}
 
     def units(self, count: int) -> str:
         """A count of rows, or of series, in words."""
         return f"{count:,} series" if self.id else f"{count:,} row{'s' * (count != 1)}"
+
+    def labels(self, count: int) -> str:
+        """A count of what has a label: rows, series or steps, in words."""
+        return f"{count:,} step{'s' * (count != 1)}" if self.per_step else self.units(count)
 
     def options(self) -> dict[str, Any]:
         """What was requested besides the data, by option; defaults are left out."""
@@ -163,6 +200,8 @@ class Request:
             value = getattr(self, field.name)
             if field.name in ("data", "output") or value == field.default:
                 continue
+            if field.name == "join":
+                value = tuple(path.name for path in value)
             value = value.name if isinstance(value, Path) else value
             if field.name == "estimate":
                 options["--no-estimate"] = True
@@ -184,7 +223,8 @@ def check_output(request: Request) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
     output, card = request.output, request.card
     remedy = "Name another file, such as -o model.imputefree"
-    inputs = [request.data, *([request.test] if isinstance(request.test, Path) else [])]
+    inputs = [request.data, *request.join]
+    inputs += [request.test] if isinstance(request.test, Path) else []
     if any(path.resolve() in (output.resolve(), card.resolve()) for path in inputs):
         raise InputError(f"-o {output} would overwrite the data", "A model is a new file", remedy)
     if output.is_dir() or not output.name or card == output:
@@ -206,7 +246,10 @@ class Problem:
     file : the file's name
     frame : inputs, and for series the columns id and time too; rows in the order of the file
     unit : (rows,) the number of each row's unit
-    y : (units,) classes as strings or whole numbers, or numbers as floats
+    y : (labels,) classes as strings or whole numbers, or numbers as floats; one per unit, or per
+        step that has a label
+    steps : (labels,) the row of each label; None if units have labels
+    spans : (units, 2) when each begins and ends, to hold out the latest; or None
     columns : all columns of the file but target, id, time and group
     groups : (units,) what stays together, as strings, or None
     notes : what a user should know, a sentence each
@@ -222,6 +265,8 @@ class Problem:
     groups: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     understood: Understood | None = None
+    steps: np.ndarray | None = None
+    spans: np.ndarray | None = None
 
     @property
     def digest(self) -> str:
@@ -260,11 +305,47 @@ class Problem:
         """Class numbers, or numbers; (units,)."""
         return self.y if self.task == TASKS[1] else np.searchsorted(self.classes, self.y)
 
+    @property
+    def n_units(self) -> int:
+        """How many rows of a table, or series, there are."""
+        return len(self.y) if self.steps is None else int(self.unit.max()) + 1
+
+    @cached_property
+    def strata(self) -> np.ndarray:
+        """What splits keep in proportion: classes, or tenths of the numbers; (units,).
+
+        A series with a label per step counts by the rarest of its classes, or by their mean.
+        """
+        if self.steps is None:
+            return self.truth if self.task == TASKS[0] else tenths(self.y)
+        labels = pd.Series(self.truth).groupby(self.unit[self.steps])
+        if self.task == TASKS[1]:
+            return tenths(labels.mean().to_numpy())
+        rarest = np.argsort(-np.bincount(self.truth), kind="stable")  # the most frequent first
+        rank = np.argsort(rarest)
+        return rarest[pd.Series(rank[self.truth]).groupby(self.unit[self.steps]).max()]
+
     def rows(self, units: np.ndarray) -> pd.DataFrame:
         """The rows of these units, in the order of the file."""
-        chosen = np.zeros(len(self.y), dtype=bool)
+        return self.frame[self._chosen(units)[self.unit]]
+
+    def labels(self, units: np.ndarray) -> np.ndarray:
+        """The numbers of these units' labels; if steps have labels, of their steps, sorted."""
+        if self.steps is None:
+            return units
+        return np.flatnonzero(self._chosen(units)[self.unit[self.steps]])
+
+    @cached_property
+    def label_column(self) -> pd.Series:
+        """The label of each row: of its unit or, if steps have labels, its own or none."""
+        if self.steps is None:
+            return pd.Series(self.y[self.unit])
+        return pd.Series(self.y, index=self.steps).reindex(range(len(self.unit)))
+
+    def _chosen(self, units: np.ndarray) -> np.ndarray:
+        chosen = np.zeros(self.n_units, dtype=bool)
         chosen[units] = True
-        return self.frame[chosen[self.unit]]
+        return chosen
 
     def owners(self, units: np.ndarray) -> list[Any]:
         """The ids of these series, in their order."""
@@ -275,23 +356,26 @@ class Problem:
 def read_problem(request: Request) -> Problem:
     """The requested file, checked; nothing is learned yet."""
     path = request.data
-    if names := header(path, request.sep, request.encoding):
+    names = [name for part in (path, *request.join) for name in header(part, *request.text)]
+    if names:
         _check_names(names, request)
-    whole, understood = read_table(path, **request.reading)
+    whole, understood, static = _read(path, request)
     whole = _with_times(whole, request, path)
-    frame, unit, y, without = _read_labels(whole, request, path)
+    frame, unit, y, steps, without = _read_labels(whole, request, path)
     rare = _check_target(y, request)
-    roles = {request.target, request.id, request.time, request.group}
-    series = unit if request.id else None
+    roles = {request.target, request.id, request.time, request.group, request.by_time}
+    series, constant = unit if request.id else None, {*request.static, *static}
     columns = [
         column
         for name, reading in understood.columns.items()
         if name not in roles
-        for column in columns_of(reading, frame, series, name in request.static)
+        for column in columns_of(reading, frame, series, name in constant)
     ]
     groups, notes = _read_groups(frame, unit, request, path), (*understood.notes, *without, *rare)
-    inputs = _inputs(frame, columns, request)
-    problem = Problem(request, path.name, inputs, unit, y, columns, groups, notes, understood)
+    inputs, spans = _inputs(frame, columns, request), _read_spans(frame, unit, request, path)
+    file = " + ".join(part.name for part in (path, *request.join))
+    about_file: Any = (groups, notes, understood, steps, spans)
+    problem = Problem(request, file, inputs, unit, y, columns, *about_file)
     _check_inputs(problem, path)
     return problem
 
@@ -299,19 +383,19 @@ def read_problem(request: Request) -> Problem:
 def read_other(path: Path, like: Problem) -> Problem:
     """Another file with the same columns, to score on; it must not share data with training."""
     request = like.request
-    marks = request.marks | {"columns": like.understood}
-    if names := header(path, request.sep, request.encoding):
+    if names := header(path, *request.text):
         wanted = _key_columns(request) | {f"of {request.data.name}": like.sources}
+        joined = [name for part in request.join for name in header(part, *request.text)]
         for option, columns in wanted.items():
-            need_columns(names, columns, path, option=option)
-    frame, understood = read_table(path, **marks)
+            need_columns([*names, *joined], columns, path, option=option)
+    frame, understood, _ = _read(path, request, like.understood)
     if understood.digest == like.digest:
         fact, rule = f"{path} holds the same as {request.data}", "Test data must be new"
         raise InputError(fact, rule, "Name another file with --test, or a share such as 0.2")
     frame = _with_times(frame, request, path, like)
-    frame, unit, y, notes = _read_labels(frame, replace(request, task=like.task), path)
+    frame, unit, y, steps, notes = _read_labels(frame, replace(request, task=like.task), path)
     if request.id:
-        ids = _as_strings(like.frame[request.id]), _as_strings(frame[request.id])
+        ids = as_strings(like.frame[request.id]), as_strings(frame[request.id])
         _refuse_shared(*ids, f"{request.id!r} (--id)", path, request.data)
     groups = _read_groups(frame, unit, request, path)
     if groups is not None and like.groups is not None:
@@ -327,16 +411,37 @@ def read_other(path: Path, like: Problem) -> Problem:
         groups=groups,
         notes=tuple(f"{path.name}: {note}" for note in notes),
         understood=understood,
+        steps=steps,
     )
     other.__dict__["classes"] = like.classes
     _check_inputs(other, path)
     return other
 
 
+def _read(
+    path: Path, request: Request, like: Understood | None = None
+) -> tuple[pd.DataFrame, Understood, tuple[str, ...]]:
+    """A file, with those it is to be joined with: rows, how they were read, and static columns.
+
+    like : how the file of training was read, if this is another one
+    """
+    options = request.reading if like is None else request.marks | {"columns": like}
+    if not request.join:
+        return *read_table(path, **options), ()
+    how = {name: options.pop(name) for name in ("sep", "encoding")}
+    how["decimal"] = options["decimal"]
+    paths, id = [path, *request.join], str(request.id)
+    joined = read_joined(paths, id, request.time, drop=request.drop, marks=how)
+    frame, understood = understand(joined.frame, FileFormat(path.name, "frame"), **options)
+    frame.attrs = joined.frame.attrs
+    notes = (*joined.notes, *understood.notes)
+    return frame, replace(understood, digest=joined.digest, notes=notes), joined.static
+
+
 def _key_columns(request: Request) -> dict[str, Sequence[str]]:
     """Columns with a role, by the option that names them."""
     keys = {"--target": request.target, "--id": request.id, "--time": request.time}
-    keys["--group"] = request.group
+    keys |= {"--group": request.group, "--by-time": request.by_time}
     return {option: [name] for option, name in keys.items() if name}
 
 
@@ -362,7 +467,7 @@ def _with_times(
     like : the problem of training, whose times are of the same kind and format
     """
     time = request.time
-    if not time:
+    if not time or frame.attrs.get("clock"):  # joined files were read by their times
         return frame
     known = like.frame.attrs.get("clock") if like else None
     with naming(path):
@@ -384,8 +489,10 @@ def _with_times(
 
 def _read_labels(
     frame: pd.DataFrame, request: Request, path: Path
-) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, list[str]]:
-    """Rows whose unit has a label, the unit of each, the labels, and a note on units without."""
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray | None, list[str]]:
+    """Rows whose unit has a label, the unit of each, the labels, their rows if steps have labels,
+    and a note on units without.
+    """
     unit, labels = np.arange(len(frame)), frame[request.target]
     if labels.isna().all():
         fact = f"the target {request.target!r} of {path} is empty in all rows"
@@ -400,13 +507,21 @@ def _read_labels(
                 "Every row must belong to a series",
                 "Fill the column, or drop these rows",
             )
-        labels = _one_per_series(labels, unit, "--target", frame[request.id], path)
-    known = labels.notna().to_numpy()
-    y = read_label_column(labels[known], request.task, path)
+        if request.per_step:
+            known = np.bincount(unit, labels.notna()) > 0
+        else:
+            labels = _one_per_series(labels, unit, "--target", frame[request.id], path)
+    if not request.per_step:
+        known = labels.notna().to_numpy()
+    y = read_label_column(labels[labels.notna()], request.task, path)
     number = np.cumsum(known) - 1  # units are counted without those that have no label
     rows, n_without = known[unit], int((~known).sum())
-    note = f"{request.units(n_without)} without a target left out."
-    return frame[rows].reset_index(drop=True), number[unit[rows]], y, [note] * bool(n_without)
+    notes = [f"{request.units(n_without)} without a target left out."] * bool(n_without)
+    steps = np.flatnonzero(labels[rows].notna()) if request.per_step else None
+    if steps is not None and len(steps) < rows.sum():
+        unlabelled = int(rows.sum()) - len(steps)
+        notes.append(f"{request.labels(unlabelled)} without a target: read, but not learned.")
+    return frame[rows].reset_index(drop=True), number[unit[rows]], y, steps, notes
 
 
 def _one_per_series(
@@ -421,7 +536,8 @@ def _one_per_series(
             f"column {values.name!r} ({option}) of {path} changes within a series"
             f" (first: {ids.name} {ids.iloc[row]})",
             f"A series has one {'label' if option == '--target' else 'group'}",
-            f"Name a column with one value per series with {option}",
+            f"Name a column with one value per series with {option}"
+            + (", or pass --per-step to predict it at every step" * (option == "--target")),
         )
     return groups.first()
 
@@ -442,19 +558,32 @@ def _read_groups(
             "Every row belongs to a group",
             "Fill the column, for example with the row's number",
         )
-    return _as_strings(values)
+    return as_strings(values)
 
 
-def _as_strings(values: pd.Series) -> np.ndarray:
-    """Names as strings; whole numbers are the same in files with and without gaps.
-
-    >>> _as_strings(pd.Series([7.0, 8.0])).tolist()
-    ['7', '8']
-    """
-    if pd.api.types.is_float_dtype(values) and (values.abs() < 2**53).all():
-        whole = values.astype("int64")
-        values = whole if (whole == values).all() else values
-    return values.astype(str).to_numpy(dtype=str)
+def _read_spans(
+    frame: pd.DataFrame, unit: np.ndarray, request: Request, path: Path
+) -> np.ndarray | None:
+    """When each unit begins and ends by the column of --by-time, (units, 2); None without it."""
+    name = request.by_time
+    if name is None:
+        return None
+    with naming(path):
+        times, bad = Clock.learned(frame[name]).read(frame[name])
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"column {name!r} (--by-time) of {path} is {frame[name].iloc[row]!r} in row {row + 1}",
+            "The latest are held out, so every row has a number or a date there",
+            "Fill these cells, or drop their rows",
+        )
+    numbers = times.astype("datetime64[ns]").astype(np.int64) if times.dtype.kind == "M" else times
+    spans = pd.Series(numbers).groupby(unit).agg(["min", "max"]).to_numpy()
+    if spans[:, 0].min() == spans[:, 0].max():
+        fact = f"column {name!r} (--by-time) of {path} begins at the same time everywhere"
+        remedy = "Name a column of dates, such as that of admission"
+        raise InputError(fact, "The latest are held out", remedy)
+    return spans
 
 
 def _refuse_shared(
@@ -475,17 +604,17 @@ def _check_target(y: np.ndarray, request: Request) -> list[str]:
     """Refuse a target from which nothing can be learned; -> a note on rare classes."""
     target, other = f"the target {request.target!r} of {request.data}", "Name another column"
     if len(y) < FEWEST:
-        fact = f"{request.data} has {request.units(len(y))} with a target"
+        fact = f"{request.data} has {request.labels(len(y))} with a target"
         raise InputError(fact, f"Learning needs at least {FEWEST}", "Collect more data")
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) == 1:
-        fact = f"{target} is {classes[0]} in all {'series' if request.id else 'rows'}"
+        fact = f"{target} is {classes[0]} in all {request.labels(len(y))}"
         raise InputError(fact, "There must be something to distinguish", f"{other} with --target")
     if y.dtype.kind == "f":
         return []
     if (counts == 1).sum() > len(y) / 2:
         raise InputError(
-            f"{target} has {len(classes):,} classes in {request.units(len(y))}, most of them once",
+            f"{target} has {len(classes):,} classes in {request.labels(len(y))}, most of them once",
             "A class must have several examples",
             f"{other}, or pass --task regression if these are numbers",
         )

@@ -1,0 +1,246 @@
+"""Several files as one: steps of series, and what is known once per series, joined by id."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..errors import InputError, counted, shorten
+from ..io import FileFormat, RawRows, Reader, need_columns, open_rows, read_frame
+from ._file_times import Clock, naming
+
+
+class Joined(NamedTuple):
+    """Files that were read whole and joined.
+
+    frame : one row per step; `attrs` keep how times were written
+    id : the column that identifies series
+    static : columns that a file with one row per id brought
+    new : (rows,) which steps are in the first files, not only in a history
+    notes : what a user should know, a sentence each
+    digest : SHA-256 of the contents
+    """
+
+    frame: pd.DataFrame
+    id: str
+    static: tuple[str, ...]
+    new: np.ndarray
+    notes: tuple[str, ...]
+    digest: str
+
+    @property
+    def current(self) -> Joined:
+        """Only the series that have new steps."""
+        who = self.frame[self.id]
+        kept = who.isin(who[self.new]).to_numpy()
+        return self._replace(frame=self.frame[kept].reset_index(drop=True), new=self.new[kept])
+
+
+def read_joined(
+    paths: Sequence[Path],
+    id: str,
+    time: str | None,
+    known_clock: Mapping[str, Any] | None = None,
+    drop: Sequence[str] = (),
+    history: Path | None = None,
+    marks: Mapping[str, Any] | None = None,
+) -> Joined:
+    """Files with the id column: those with the time column hold steps, others one row per id.
+
+    Steps at the same time of the same series are one; files must not contradict each other.
+
+    known_clock : how times were written in training; by default each file shows it
+    drop : columns that may occur in several files, as nobody uses them
+    history : a file of earlier steps, which need not exist; newer values replace those in it
+    marks : sep, decimal and encoding, if they are not to be found
+    """
+    files = [read_frame(path, **(marks or {})) for path in paths]
+    notes = [note for file in files for note in file.notes]
+    steps: list[pd.DataFrame] = []
+    tables: list[tuple[Path, pd.DataFrame]] = []
+    clock: dict[str, Any] | None = None
+    for path, file in zip(paths, files, strict=True):
+        need_columns(file.frame, [id], path, option="--id")
+        frame = _with_ids(file.frame, id, path)
+        if time in frame if time else not steps:
+            if time:
+                frame, plain = _timed(frame, time, path, known_clock)
+                clock = clock or plain
+            steps.append(frame)
+        else:
+            tables.append((path, frame))
+    if not steps:
+        need_columns(files[0].frame, [str(time)], paths[0], option="--time")
+    whole = steps[0]
+    if len(steps) > 1:
+        _refuse_contradictions(steps, id, str(time), paths, drop)
+        whole = _merged(steps, id, str(time))
+    whole, new = whole.reset_index(drop=True), np.ones(len(whole), dtype=bool)
+    statics: list[str] = []
+    for path, table in tables:
+        table = table.drop(columns=[name for name in drop if name in table and name in whole])
+        whole, more = _with_table(whole, table, id, path, time)
+        statics += [str(name) for name in table if name != id]
+        notes += more
+    if history is not None and history.exists():
+        whole, new = _after(history, whole, id, str(time))
+    whole.attrs["clock"] = clock
+    digest = hashlib.sha256("".join(file.digest for file in files).encode()).hexdigest()
+    return Joined(whole, id, tuple(statics), new, tuple(notes), digest)
+
+
+def _with_ids(frame: pd.DataFrame, id: str, path: Path) -> pd.DataFrame:
+    """The frame with ids that are the same in all files; a row without one is refused."""
+    without = np.flatnonzero(frame[id].isna())
+    if len(without):
+        raise InputError(
+            f"{path} has no {id!r} in {counted(len(without), 'row')} (first: row {without[0] + 1})",
+            "Every row must belong to a series",
+            "Fill the column, or drop these rows",
+        )
+    return frame.assign(**{id: as_strings(frame[id])})
+
+
+def as_strings(values: pd.Series) -> np.ndarray:
+    """Names as strings; whole numbers are the same in files with and without gaps.
+
+    >>> as_strings(pd.Series([7.0, 8.0])).tolist()
+    ['7', '8']
+    """
+    if pd.api.types.is_float_dtype(values) and (values.abs() < 2**53).all():
+        whole = values.astype("int64")
+        values = whole if (whole == values).all() else values
+    return values.astype(str).to_numpy(dtype=str)
+
+
+def _timed(
+    frame: pd.DataFrame, time: str, path: Path, known: Mapping[str, Any] | None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The frame with times as numbers or dates, and how they were written."""
+    with naming(path):
+        clock = Clock(known) if known else Clock.learned(frame[time])
+        times, bad = clock.read(frame[time])
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"the time {time!r} of {path} is {frame[time].iloc[row]!r} in row {row + 1}",
+            "Steps are joined by id and time, which are numbers or dates in one format",
+            "Correct these cells, or drop their rows",
+        )
+    if frame[time].dtype.kind not in "iuf":  # whole numbers stay what they are
+        frame = frame.assign(**{time: times})
+    return frame, clock.plain
+
+
+def _merged(steps: Sequence[pd.DataFrame], id: str, time: str) -> pd.DataFrame:
+    """Steps of all files, series by series in order of appearance, by time; one per id and time.
+
+    Of several values at the same time, the last file's counts.
+    """
+    stacked = pd.concat(steps, ignore_index=True)
+    merged = stacked.groupby([id, time], sort=False, dropna=False).last().reset_index()
+    order = np.lexsort((merged[time].to_numpy(), pd.factorize(merged[id])[0]))
+    return merged.iloc[order][list(stacked.columns)]
+
+
+def _refuse_contradictions(
+    steps: Sequence[pd.DataFrame], id: str, time: str, paths: Sequence[Path], drop: Sequence[str]
+) -> None:
+    """Refuse files that hold different values of a series at the same time."""
+    stacked = pd.concat(steps, ignore_index=True).drop(columns=[*drop], errors="ignore")
+    twice = stacked[stacked.duplicated([id, time], keep=False)]
+    different = twice.groupby([id, time], sort=False, dropna=False).nunique() > 1
+    if different.to_numpy().any():
+        row, column = (int(at[0]) for at in np.nonzero(different.to_numpy()))
+        who, when = different.index[row]
+        raise InputError(
+            f"column {different.columns[column]!r} has two values at {time} {when} of {id} {who}"
+            f" in {shorten([path.name for path in paths], word=str)}",
+            "Files that are joined must not contradict each other",
+            "Correct one of them, or leave the column out with --drop",
+        )
+
+
+def _with_table(
+    steps: pd.DataFrame, table: pd.DataFrame, id: str, path: Path, time: str | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Steps with the columns of a file that has one row per id, and notes on unmatched ids."""
+    twice = table[id].duplicated()
+    if twice.any():
+        asked = f"a column {time!r} (--time)" if time else "--time"
+        raise InputError(
+            f"{path} has several rows for {id} {table[id][twice].iloc[0]} and no {asked}",
+            "A file without times has one row per id",
+            "Add the times, or keep one row per id",
+        )
+    both = [name for name in table if name in steps and name != id]
+    if both:
+        fact = f"column {shorten(both)} is in {path} and in another file"
+        remedy = "Remove or rename it in one of them, or leave it out with --drop"
+        raise InputError(fact, "A column is in one file, besides the id", remedy)
+    found, wanted = np.unique(steps[id]), table[id].to_numpy(dtype=str)
+    alone, unmatched = np.setdiff1d(found, wanted), np.setdiff1d(wanted, found)
+    if len(alone) == len(found):
+        raise InputError(
+            f"no {id} of {path} ({shorten(wanted.tolist(), 3)}) is one of the steps'"
+            f" ({shorten(found.tolist(), 3)})",
+            "Files are joined by that column",
+            "Write the ids alike in both files",
+        )
+    notes = []
+    if len(alone):
+        notes.append(f"{path.name} has no row for {len(alone):,} of {len(found):,} series.")
+    if len(unmatched):
+        notes.append(f"{path.name}: {len(unmatched):,} of {len(wanted):,} ids have no steps.")
+    return steps.merge(table, on=id, how="left", validate="many_to_one"), notes
+
+
+def _after(history: Path, new: pd.DataFrame, id: str, time: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """The steps of a history followed by new ones, and which rows are new."""
+    old = read_frame(history).frame
+    for option, name in {"--id": id, "--time": time}.items():
+        need_columns(old, [name], history, option=option)
+    old = _timed(_with_ids(old, id, history), time, history, None)[0]
+    if (old[time].dtype.kind == "M") != (new[time].dtype.kind == "M"):
+        fact = f"times of {history} and of the new rows are of different kinds"
+        raise InputError(fact, "They continue each other", "Name another --history")
+    whole = _merged([old, new], id, time).reset_index(drop=True)
+    keys = pd.MultiIndex.from_frame(new[[id, time]])
+    return whole, pd.MultiIndex.from_frame(whole[[id, time]]).isin(keys)
+
+
+class FrameRows:
+    """Joined files as an open file; see `Reader`. Its rows are counted from 1."""
+
+    word = "row"
+    size: int | None = None
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame, self.decimal = frame, "."
+        self.format = FileFormat("joined files", "frame")
+        self.names = [str(name) for name in frame.columns]
+        self.twins: set[str] = set()
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns."""
+        return self.frame[list(names)]
+
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """All rows at once."""
+        yield RawRows(self.frame[list(kinds)], np.arange(1, len(self.frame) + 1))
+
+
+@contextmanager
+def open_joined(path: Path, joined: Joined | None) -> Iterator[Reader]:
+    """A file to be read piece by piece, or as it was read together with others."""
+    if joined is not None:
+        yield FrameRows(joined.frame)
+        return
+    with open_rows(path) as reader:
+        yield reader

@@ -36,6 +36,8 @@ def one_format(text: str) -> str | None:
 def unambiguous_format(first: str, values: pd.Series) -> str | None:
     """How dates that begin with `first` are written; refused if it may be day or month first."""
     form = one_format(first)
+    if form and "%B" in form and not all_dates(values, form):
+        form = form.replace("%B", "%b")  # May is both
     if form is None or form.startswith("%Y") or "%m" not in form or "%d" not in form:
         return form
     swapped = form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")

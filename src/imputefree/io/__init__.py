@@ -29,7 +29,7 @@ from ._read_files import (
     reader_of,
     words_as_gaps,
 )
-from ._read_table import decimals_of, read_frame, read_table, understand
+from ._read_table import decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
 from ._understood import (
     CATEGORY,
@@ -78,6 +78,7 @@ __all__ = [
     "read_csv",
     "read_frame",
     "read_label_column",
+    "read_raw",
     "read_table",
     "read_yaml",
     "reader_of",

@@ -177,18 +177,18 @@ def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
     else:
         if cells.dtype != object:  # 20240131
             cells = cells.astype("Int64").astype(object)
-        dates = read_dates(cells, reading.format or None)
-        if dates.isna().any() and reading.format != ISO:  # which is never ambiguous
-            dates = dates.fillna(read_dates(cells.where(dates.isna()), ISO))
         strings = cells.astype(str)
-        gaps = (
-            cells.isna() | strings.str.casefold().isin([*words, *NEVER]) | strings.isin(GAP_WORDS)
-        )
+        never = strings.str.casefold().isin([*words, *NEVER]) | strings.isin(GAP_WORDS)
+        gaps = cells.isna() | never
+        cells = cells.where(~gaps, None)
+        dates = read_dates(cells, reading.format or None)
+        if (dates.isna() & ~gaps).any() and reading.format != ISO:  # which is never ambiguous
+            dates = dates.fillna(read_dates(cells.where(dates.isna(), None), ISO))
         bad = (dates.isna() & ~gaps).to_numpy()
     if isinstance(dates.dtype, pd.DatetimeTZDtype):
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
     days = (dates - pd.Timestamp(reading.since)) / pd.Timedelta(days=1)
-    parts = dict(zip(PARTS, (days, dates.dt.month, dates.dt.weekday), strict=True))
+    parts = dict(zip(PARTS, (days, dates.dt.month, dates.dt.day_of_week), strict=True))
     columns = {f"{reading.name}: {part}": parts[part] for part in PARTS}
     wanted = {
         part: columns[part].to_numpy(dtype=np.float64, na_value=np.nan) for part in reading.parts

@@ -45,7 +45,7 @@ TEXT = 4  # words in the usual cell of a free text
 SHOWN = 4  # words that a note names
 MOST_WORDS = 100  # words that are remembered as gaps of one column
 UNNAMED = re.compile(r"(Unnamed: \d+)?")  # pandas' name for such columns
-ID = re.compile(r"(?i)(.*[\W_])?(id|ids|nr|key|uuid|guid|mrn|ssn|index|row|rownames?)|.*[a-z]I[Dd]")
+ID = re.compile(r"(?i:(.*[\W_])?(id|ids|nr|key|uuid|guid|mrn|ssn|index|row))|.*[a-z]I[Dd]")
 KEEP = "to keep it, call it a number or a category (--columns)"
 
 
@@ -147,7 +147,7 @@ def learn_column(
     if reading.kind == KEY:
         return reading
     if not cells.notna().any() and not reading.kind:
-        return replace(reading, kind=DROP, note="empty")
+        return replace(reading, kind=CATEGORY if target else DROP, note="empty")
     look = Cells.of(cells, decimal, missing) if cells.dtype == object else None
     reading = _kind(cells, look, reading, target)
     if reading.kind == DATE:

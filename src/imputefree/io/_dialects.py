@@ -104,6 +104,10 @@ def find_encoding(sample: bytes, path: Path) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)  # which may end within a character
     except UnicodeDecodeError as error:
+        text = sample.decode("utf-8", "replace")
+        damaged = text.count("\ufffd")
+        if sum(character > "\x7f" for character in text) > 2 * damaged:
+            return "utf-8"  # with lines that will be named
         high = sum(byte > 127 for byte in sample)
         foreign = sum(map(len, FOREIGN.findall(sample)))
         if max(foreign, 2 * len(INSIDE.findall(sample))) * 2 > high:
@@ -149,7 +153,7 @@ def _known(encoding: str) -> str:
     return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(name, name)
 
 
-def check_marks(sep: str | None, decimal: str | None) -> str | None:
+def check_marks(sep: str | None, decimal: str | None = None) -> str | None:
     r"""The separator, which may be written as a word; or a ParameterError.
 
     >>> check_marks("tab", ","), check_marks("\\t", None), check_marks(";", ".")

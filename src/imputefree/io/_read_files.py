@@ -14,6 +14,7 @@ import pandas as pd
 from ..data import GAP_WORDS, MOST_CLASSES
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
 from ._csv_rows import PACKED, CsvRows, read_checked
+from ._dialects import check_marks
 from ._excel_rows import ExcelRows, is_workbook
 from ._file_rows import PARQUET, ParquetRows, Reader, open_file
 
@@ -64,6 +65,7 @@ def reader_of(
     path: Path, raw: IO[bytes], sep: str | None = None, encoding: str | None = None
 ) -> Reader:
     """The reader of an open file, by what the file begins with, or else by its name."""
+    sep = check_marks(sep)
     begin = raw.read(4) if raw.seekable() else b""
     if begin:
         raw.seek(0)

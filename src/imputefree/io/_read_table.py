@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import decimal_marks, read_quantity
+from ..data import TRUTH, decimal_marks, read_quantity
 from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, stripped, typed
 from ._column_readings import learn_column
@@ -71,16 +71,16 @@ def read_table(
         first one was, whatever its separator
     name : of bytes or an open file, for messages, and for the format by its ending
     """
-    sep = check_marks(sep, decimal)
-    raw, file, digest = _raw(source, name, sep, encoding)
+    check_marks(sep, decimal)
+    raw, file, digest = read_raw(source, name, sep, encoding)
     options: Any = {"target": target, "id": id, "keys": keys, "decimal": decimal}
-    frame, understood = understand(raw, file, missing=missing, columns=columns, **options)
-    return frame, replace(understood, digest=digest)
+    return understand(raw, file, digest, missing=missing, columns=columns, **options)
 
 
 def understand(
     raw: pd.DataFrame,
     file: FileFormat,
+    digest: str = "",
     *,
     target: str | None = None,
     id: str | None = None,
@@ -89,7 +89,7 @@ def understand(
     missing: Any = None,
     columns: Any = None,
 ) -> tuple[pd.DataFrame, Understood]:
-    """As `read_table`, from cells as they are in a file."""
+    """As `read_table`, from cells as they are in a file (see `read_raw`)."""
     path, known = Path(file.name), columns if isinstance(columns, Understood) else None
     kept = [name for name in (id, *keys) if name is not None]
     need_columns(raw, [*kept, *([target] if target else [])], path)
@@ -127,7 +127,7 @@ def understand(
         used = list(marks.values())
         file = replace(file, decimal=max(set(used), key=used.count))
     notes = () if known is not None else tuple(_sentences(readings))
-    return frame, Understood(file, readings, notes, len(raw))
+    return frame, Understood(file, readings, notes, len(raw), digest)
 
 
 class TableFile(NamedTuple):
@@ -145,14 +145,25 @@ def read_frame(
 
     sep, decimal, encoding : of a CSV file, if they are not to be found by themselves
     """
-    raw, file, digest = _raw(path, None, check_marks(sep, decimal), encoding)
+    check_marks(sep, decimal)
+    raw, file, digest = read_raw(path, None, sep, encoding)
     marks, _ = decimals_of(raw, file, decimal)
-    frame = pd.DataFrame({name: typed(stripped(raw[name]), mark) for name, mark in marks.items()})
+    columns = {name: typed(stripped(raw[name]), mark) for name, mark in marks.items()}
+    for name, cells in columns.items():
+        if cells.dtype == object:
+            truths = cells.map(TRUTH)
+            columns[name] = (
+                pd.Series(cells.tolist(), name=name) if truths.isna().any() else truths.astype(bool)
+            )
+    frame = pd.DataFrame(columns)
     return TableFile(*words_as_gaps(frame), digest)
 
 
-def _raw(
-    source: Source, name: str | None, sep: str | None, encoding: str | None
+def read_raw(
+    source: Source,
+    name: str | None = None,
+    sep: str | None = None,
+    encoding: str | None = None,
 ) -> tuple[pd.DataFrame, FileFormat, str]:
     """Cells as they are, how they are written, and the digest of the file."""
     if isinstance(source, pd.DataFrame):
@@ -205,7 +216,7 @@ def _joined(
     frames: list[pd.DataFrame] = []
     formats, digest = list[FileFormat](), hashlib.sha256()
     for part in parts:
-        frame, file, content = _raw(part, None, sep, encoding)
+        frame, file, content = read_raw(part, None, sep, encoding)
         digest.update(content.encode())
         if frames and set(frame) != set(frames[0]):
             differ = listed(

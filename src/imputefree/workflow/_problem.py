@@ -20,10 +20,9 @@ from ..io import (
     TASKS,
     FileFormat,
     Understood,
-    header,
     need_columns,
     read_label_column,
-    read_table,
+    read_raw,
     read_yaml,
     understand,
 )
@@ -159,31 +158,15 @@ class Request:
         return {name: value for name, value in asked.items() if value is not None}
 
     @property
-    def reading(self) -> dict[str, Any]:
-        """How the file is read: options of `read_table`."""
+    def roles(self) -> dict[str, Any]:
+        """What columns are: options of `read_table`."""
         given = {} if self.columns is None else dict(read_yaml(self.columns)["columns"])
         given |= dict.fromkeys(self.drop, DROP)
         for name in self.category:
             entries = given.get(name)
             given[name] = (entries if isinstance(entries, dict) else {}) | {"kind": CATEGORY}
-        return {
-            "target": self.target,
-            "id": self.id,
-            "keys": [name for name in (self.time, self.group, self.by_time) if name],
-            "columns": given,
-            **self.marks,
-        }
-
-    @property
-    def text(self) -> tuple[str | None, str | None]:
-        """How a CSV file is written: the separator and the encoding, if they were named."""
-        return self.sep, self.encoding
-
-    @property
-    def marks(self) -> dict[str, Any]:
-        """How cells are written."""
-        marks = {"sep": self.sep, "encoding": self.encoding, "decimal": self.decimal}
-        return marks | {"missing": codes_of(self.missing)}
+        keys = [name for name in (self.time, self.group, self.by_time) if name]
+        return {"target": self.target, "id": self.id, "keys": keys, "columns": given}
 
     def units(self, count: int) -> str:
         """A count of rows, or of series, in words."""
@@ -356,9 +339,6 @@ class Problem:
 def read_problem(request: Request) -> Problem:
     """The requested file, checked; nothing is learned yet."""
     path = request.data
-    names = [name for part in (path, *request.join) for name in header(part, *request.text)]
-    if names:
-        _check_names(names, request)
     whole, understood, static = _read(path, request)
     whole = _with_times(whole, request, path)
     frame, unit, y, steps, without = _read_labels(whole, request, path)
@@ -383,12 +363,7 @@ def read_problem(request: Request) -> Problem:
 def read_other(path: Path, like: Problem) -> Problem:
     """Another file with the same columns, to score on; it must not share data with training."""
     request = like.request
-    if names := header(path, *request.text):
-        wanted = _key_columns(request) | {f"of {request.data.name}": like.sources}
-        joined = [name for part in request.join for name in header(part, *request.text)]
-        for option, columns in wanted.items():
-            need_columns([*names, *joined], columns, path, option=option)
-    frame, understood, _ = _read(path, request, like.understood)
+    frame, understood, _ = _read(path, request, like)
     if understood.digest == like.digest:
         fact, rule = f"{path} holds the same as {request.data}", "Test data must be new"
         raise InputError(fact, rule, "Name another file with --test, or a share such as 0.2")
@@ -419,23 +394,33 @@ def read_other(path: Path, like: Problem) -> Problem:
 
 
 def _read(
-    path: Path, request: Request, like: Understood | None = None
+    path: Path, request: Request, like: Problem | None = None
 ) -> tuple[pd.DataFrame, Understood, tuple[str, ...]]:
     """A file, with those it is to be joined with: rows, how they were read, and static columns.
 
-    like : how the file of training was read, if this is another one
+    like : the problem of training, if this is another file
     """
-    options = request.reading if like is None else request.marks | {"columns": like}
-    if not request.join:
-        return *read_table(path, **options), ()
-    how = {name: options.pop(name) for name in ("sep", "encoding")}
-    how["decimal"] = options["decimal"]
-    paths, id = [path, *request.join], str(request.id)
-    joined = read_joined(paths, id, request.time, drop=request.drop, marks=how)
-    frame, understood = understand(joined.frame, FileFormat(path.name, "frame"), **options)
-    frame.attrs = joined.frame.attrs
-    notes = (*joined.notes, *understood.notes)
-    return frame, replace(understood, digest=joined.digest, notes=notes), joined.static
+    marks: Any = {name: getattr(request, name) for name in ("sep", "encoding")}
+    notes, static, attrs = tuple[str, ...](), tuple[str, ...](), dict[Any, Any]()
+    if request.join:
+        paths, marks["decimal"] = [path, *request.join], request.decimal
+        joined = read_joined(paths, str(request.id), request.time, drop=request.drop, marks=marks)
+        raw, file, digest = joined.frame, FileFormat(path.name, "frame"), joined.digest
+        notes, static, attrs = joined.notes, joined.static, joined.frame.attrs
+    else:
+        raw, file, digest = read_raw(path, **marks)
+    options: Any = {"decimal": request.decimal, "missing": codes_of(request.missing)}
+    if like is None:
+        _check_names(raw.columns.tolist(), request)
+        options |= request.roles
+    else:
+        wanted = _key_columns(request) | {f"of {request.data.name}": like.sources}
+        for option, names in wanted.items():
+            need_columns(raw, names, path, option=option)
+        options["columns"] = like.understood
+    frame, understood = understand(raw, file, digest, **options)
+    frame.attrs = attrs
+    return frame, replace(understood, notes=(*notes, *understood.notes)), static
 
 
 def _key_columns(request: Request) -> dict[str, Sequence[str]]:

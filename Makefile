@@ -1,13 +1,13 @@
-# make demo | quick | test | lint | format | bench | readme | docs | clean. Needs Python >= 3.11 and make, nothing else.
+# make demo | quick | test | oldest | lint | format | bench | readme | gallery | docs | clean. Needs Python >= 3.11 and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # torch first and by its exact version: another package's open range would pull CUDA builds
 TORCH := $(shell grep '^torch==' constraints.txt)
-SOURCES := src tests benchmarks paper scripts
+SOURCES := src tests benchmarks paper scripts examples
 
-.PHONY: demo quick test unit lint format types bench readme docs clean
+.PHONY: demo quick test oldest unit lint format types bench readme gallery docs clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
@@ -16,7 +16,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(PIP) --editable '.[dev,bench,data,cluster,onnx,serve,docs]'
+	$(PIP) --editable '.[all,dev,docs]'
 	touch $@
 
 demo: $(VENV)/.core
@@ -68,6 +68,11 @@ bench: $(VENV)/.dev
 readme: $(VENV)/.dev
 	$(RUN) -m benchmarks.readme
 	$(RUN) -m paper.tables
+
+# the pictures of the documentation, from the examples and from benchmarks/results
+gallery: $(VENV)/.dev
+	$(RUN) -m scripts.gallery
+	$(RUN) -m scripts.front_picture
 
 docs: $(VENV)/.dev
 	$(RUN) scripts/command_reference.py

@@ -1,24 +1,30 @@
-"""Writes the README's results from the committed JSON files: `make readme`.
+"""Writes the figures of README and docs from the committed JSON files: `make readme`.
 
-python -m benchmarks.readme [--check]     # --check: exit 1 if the README has drifted
+python -m benchmarks.readme [--check]     # --check: exit 1 if a page has drifted
+
+A block of a page stands between `<!-- NAME: … -->` and `<!-- end of NAME -->`; PAGES says which
+function writes which block.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from scipy.stats import wilcoxon
 
-from benchmarks import table_summary
+from benchmarks import table_summary, which_tool
 from benchmarks.table_tasks import PROTOCOL
 from imputefree.lab.runs import read_results
-from scripts.generated import README, with_block, write_pages
+from scripts.generated import ROOT, with_blocks, write_pages
 
 RESULTS = Path(__file__).parent / "results"
+TABLES = RESULTS / "best_default.jsonl"
 LABELS = {
     "ImputeFreeSequenceClassifier()": "**`ImputeFreeSequenceClassifier()`**",
     "its network": "its network, `GILSequenceClassifier()`",
@@ -46,34 +52,34 @@ def means(runs: pd.DataFrame, by: str, **figures: tuple[str, str]) -> pd.DataFra
     return runs.groupby("method").agg(**figures).sort_values(by, ascending=False)
 
 
-def tables_section() -> str:
-    """Tables: all methods on twelve, table by table, and on larger ones."""
-    path = RESULTS / "best_default.jsonl"
-    runs = table_summary.read(path)
+def table_runs() -> pd.DataFrame:
+    """The runs of all methods on tables."""
+    return table_summary.read(TABLES)
+
+
+def readme_section() -> str:
+    """The README's table, and a sentence on series."""
+    runs, series = table_runs(), pd.DataFrame(read("physionet2012")["runs"])
+    auroc = series.groupby("method")["auroc"].mean()
     return "\n\n".join(
-        part
-        for part in [
-            "Tables with gaps. Scores are AUC (with more than two classes the mean over the classes"
-            " of the test rows, each against the rest) or R². One thread per fit, every test part"
-            " scored once. *Validated* rivals choose their settings inside the training rows by"
-            " five folds (LightGBM above 20,000 rows by one of the five, above 500,000 on one"
-            " held-out fifth). Our settings were chosen by cross-validation over tables that"
-            " include these twelve: expect a slightly smaller lead elsewhere. Each of ours is"
-            " ranked beside the rivals alone, and rivals beside the blend.",
-            table_summary.twelve_tables(runs),
-            table_summary.table_by_table(runs),
-            "Larger tables: adult, flights from New York (late or not; trained on months 1 to 9, or"
-            " on three quarters of the days), and a made task (simulated: smooth curves, products"
-            " and corners of equal weight, 20 % missing at random; rows x columns). Rivals that"
-            " would cost more than they tell are left out.",
-            table_summary.larger_tasks(runs, "score", "AUC"),
-            table_summary.larger_tasks(runs, "loss", "log-loss"),
-            f"{PROTOCOL}. {made_by(path)}",
-            fit_cost_section(),
-            policy_section(),
+        [
+            table_summary.front_page(runs),
+            f"Series, PhysioNet 2012 ({series['split'].nunique()} splits): AUROC"
+            f" {auroc[BLEND]:.3f}, LightGBM on summaries of each series {auroc[RIVAL]:.3f}.",
         ]
-        if part
     )
+
+
+def larger_section() -> str:
+    """Tables with more rows: score and log-loss of every method."""
+    runs = table_runs()
+    titles = {"score": "AUC", "loss": "log-loss"}
+    return "\n\n".join(table_summary.larger_tasks(runs, *pair) for pair in titles.items())
+
+
+def source_section() -> str:
+    """What made the figures on tables."""
+    return f"{PROTOCOL[0].upper()}{PROTOCOL[1:]}. {made_by(TABLES)}"
 
 
 def made_by(path: Path) -> str:
@@ -95,7 +101,8 @@ SERIES = {  # what the stays of a study are, and the question
     "physionet2019": "PhysioNet 2019, hospital B, {:,} stays of 1 to 336 hourly steps of {}"
     " variables, 81 % missing, cut where the label turns: who gets sepsis?",
 }
-BLEND, RIVAL = "ImputeFreeSequenceClassifier()", "LightGBM on summaries"
+BLEND, NETWORK = "ImputeFreeSequenceClassifier()", "its network"
+RIVAL = "LightGBM on summaries"
 
 
 def series_section(name: str) -> str:
@@ -129,7 +136,7 @@ def series_section(name: str) -> str:
     source = f"{content['protocol']}; {versions(content)}; commit {commits}"
     return "\n".join(
         [
-            f"Series: {SERIES[name].format(content['stays'], content['variables'])}",
+            SERIES[name].format(content["stays"], content["variables"]),
             "",
             *lines,
             "",
@@ -148,9 +155,16 @@ def series_sentence(runs: pd.DataFrame) -> str:
     return (
         f"Against {RIVAL} the blend is ahead on {ahead} of {len(better['auroc'])} splits; mean"
         f" difference in AUROC {better['auroc'].mean():+.4f}, in AUPRC"
-        f" {better['auprc'].mean():+.4f}. Settings of networks and trees were chosen on stays that"
-        " are in no test part."
+        f" {better['auprc'].mean():+.4f}."
     )
+
+
+def series_verdict(name: str) -> str:
+    """The same for a page that has no table."""
+    content = read(name)
+    study = SERIES[name].partition(",")[0]
+    sentence = series_sentence(pd.DataFrame(content["runs"]))
+    return f"{study}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def policy_section() -> str:
@@ -175,9 +189,7 @@ def policy_section() -> str:
 
 
 def fit_cost_section() -> str:
-    """CPU time of fits against CatBoost and LightGBM; "" until it has been measured."""
-    if not (RESULTS / "fit_cost.json").exists():
-        return ""
+    """CPU time of fits against CatBoost and LightGBM."""
     content = read("fit_cost")
     seconds = pd.DataFrame(content["cpu_seconds"]).T
     ratio = seconds["blend"] / seconds["CatBoost"]
@@ -294,38 +306,68 @@ def digits_section() -> str:
     )
 
 
-def networks_sentence() -> str:
-    """Other people's networks on PhysioNet 2012, on the splits they were run on."""
+def networks_section() -> str:
+    """Other people's networks on PhysioNet 2012, and ours on the splits they were run on."""
     content = read("physionet2012_networks")
-    parts = [f"{run['method']} {run['auroc']:.4f} / {run['auprc']:.4f}" for run in content["runs"]]
-    splits = {run["split"] for run in content["runs"]}
-    ours = [run for run in read("physionet2012")["runs"] if run["split"] in splits]
-    compared = [
-        f"{name} {run['auroc']:.4f} / {run['auprc']:.4f}"
-        for name in (BLEND, "its network", RIVAL)
-        for run in ours
-        if run["method"] == name
+    theirs = pd.DataFrame(content["runs"])
+    ours = pd.DataFrame(read("physionet2012")["runs"])
+    ours = ours[ours["split"].isin(theirs["split"]) & ours["method"].isin([BLEND, NETWORK, RIVAL])]
+    theirs = theirs.assign(method=theirs["method"] + " (PyPOTS)")
+    by_method = means(
+        pd.concat([theirs, ours]), "auroc", auroc=("auroc", "mean"), auprc=("auprc", "mean")
+    )
+    rows = [
+        [LABELS.get(str(method), str(method)), f"{row.auroc:.4f}", f"{row.auprc:.4f}"]
+        for method, row in by_method.iterrows()
     ]
-    return (
-        "Networks of others (PyPOTS), AUROC / AUPRC on split"
-        f" {', '.join(map(str, sorted(splits)))} alone: {', '.join(parts)}; on the same split"
-        f" {', '.join(compared)} (`{content['command']}`)."
+    splits = ", ".join(map(str, sorted(theirs["split"].unique())))
+    return "\n\n".join(
+        [
+            f"PhysioNet 2012, split {splits} alone (`{content['command']}`):",
+            table_summary.markdown(rows, ["method", "AUROC", "AUPRC"]),
+        ]
     )
 
 
+Block = Callable[[], str]
+PAGES: dict[str, dict[str, Block]] = {
+    "README.md": {"results": readme_section},
+    "docs/results.md": {
+        "twelve": lambda: table_summary.twelve_tables(table_runs()),
+        "by_table": lambda: table_summary.table_by_table(table_runs()),
+        "larger": larger_section,
+        "source": source_section,
+    },
+    "docs/which-tool.md": {
+        "tools": lambda: which_tool.tables_section(table_runs()),
+        "fit": fit_cost_section,
+        "pypots": networks_section,
+    },
+    "docs/when-not-to-use.md": {
+        "boosting": lambda: which_tool.boosting_sentence(table_runs()),
+        **{name: partial(series_verdict, name) for name in SERIES},
+    },
+    "docs/results-series.md": {
+        **{name: partial(series_section, name) for name in SERIES},
+        "networks": networks_section,
+    },
+    "docs/results-policies.md": {"policies": policy_section, "misleading": misleading_section},
+    "docs/results-imputers.md": {"imputers": imputers_section, "digits": digits_section},
+    "docs/results-cost.md": {
+        "fit": fit_cost_section,
+        "step": cost_section,
+        "series_step": series_cost_section,
+    },
+}
+
+
 def main() -> int:
-    sections = [
-        tables_section(),
-        misleading_section(),
-        *map(series_section, SERIES),
-        networks_sentence(),
-        imputers_section(),
-        digits_section(),
-        cost_section(),
-        series_cost_section(),
-    ]
-    text = with_block(README.read_text(), "results", "\n\n".join(sections))
-    return write_pages({README: text})
+    return write_pages(
+        {
+            ROOT / page: with_blocks(ROOT / page, {name: make() for name, make in blocks.items()})
+            for page, blocks in PAGES.items()
+        }
+    )
 
 
 if __name__ == "__main__":

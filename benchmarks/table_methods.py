@@ -6,13 +6,9 @@ Rivals choose their settings by five-fold validation inside the training rows, i
 
 from __future__ import annotations
 
-import ast
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,14 +23,12 @@ from sklearn.ensemble import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-import imputefree
 from imputefree import GILClassifier, GILRegressor, ImputeFreeClassifier, ImputeFreeRegressor
 from imputefree.errors import require_extra
 from imputefree.lab.rivals import make_method
+from imputefree.lab.runs import LEARNING, fingerprint
 
 CLASSES = "classification"
-LIBRARY = ("data/*.py", "gil/*.py", "families/*.py", "estimators/*.py", "_rules.py")  # what learns
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True)
@@ -55,21 +49,7 @@ class Method:
         """Results of another version are not results of this method."""
         if self.library:
             return f"{self.library} {version(self.library)}"
-        return f"imputefree {version('imputefree')}, sources {_fingerprint()}"
-
-
-@cache
-def _fingerprint() -> str:
-    """Eight digits that change with the code that learns and predicts, not with its docstrings."""
-    home = Path(imputefree.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(path for name in LIBRARY for path in home.glob(name)):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:]
-        digest.update(ast.dump(tree).encode())
-    return digest.hexdigest()[:8]
+        return f"imputefree {version('imputefree')}, sources {fingerprint(LEARNING)}"
 
 
 def either(classifier: Any, regressor: Any, **options: Any) -> Callable[[str, int], Any]:

@@ -1,4 +1,4 @@
-"""What the runs of best_default.py say, as Markdown: for the terminal and for the README."""
+"""What the runs of best_default.py say, as Markdown: for the terminal, the README and the docs."""
 
 from __future__ import annotations
 
@@ -142,6 +142,28 @@ def twelve_tables(runs: pd.DataFrame) -> str:
         [name_of(method), f"run on {n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
         for method, n in some.items()
     ]
+    return markdown(rows, titles)
+
+
+def front_page(runs: pd.DataFrame) -> str:
+    """A few columns of it for the README: the blend, and the rivals with what it gains on them, on
+    the tables that they were run on."""
+    runs = runs[runs["task"].isin(TWELVE) & runs["method"].isin([BLEND, *RIVALS])]
+    scores = wide(runs, "score", TWELVE, everywhere=False)
+    seconds = wide(runs, "seconds", TWELVE, everywhere=False).median(axis=1)
+    rows = []
+    for method in scores.mean(axis=1, skipna=False).sort_values(ascending=False).index:
+        mean, low, high = interval(runs, "score", BLEND, method)
+        n = int(scores.loc[method].notna().sum())
+        rows.append(
+            [
+                "**imputefree** (default)" if method == BLEND else method,
+                f"{scores.loc[method].mean():.4f}" if n == len(TWELVE) else f"{n} tables only",
+                "" if method == BLEND else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})",
+                f"{seconds[method]:.1f}",
+            ]
+        )
+    titles = ["method", "mean score", "we are ahead by (95 % interval)", "CPU-s per fit, median"]
     return markdown(rows, titles)
 
 

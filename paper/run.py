@@ -1,9 +1,9 @@
-"""The paper's tables, run again: one command per table, results in `paper/results`.
+"""The paper's tables, run again: one command per results file in `paper/results` (see PARTS).
 
-    IMPUTEFREE_DATA=../shared/data python paper/run.py mnist [--jobs 2]
+    IMPUTEFREE_DATA=FOLDER python paper/run.py mnist-fixed [--jobs 2]
 
-Finished runs are kept: the same command continues where it stopped. Studies are cut to what two
-cores can do (see CUTS); `imputefree bench STUDY` runs the paper's size.
+Finished runs are kept: the same command continues where it stopped. Most parts are cut to what two
+cores can do; `imputefree bench STUDY` runs the paper's size.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ ONCE = (
 TOO_SLOW = (("brits", "variable"), ("gru-d", "variable"))
 # 4,101 columns take these many times as long as the others, and the paper has neither.
 TOO_WIDE = (("lightgbm", "ophthalmic-simulated"), ("imputefree", "ophthalmic-simulated"))
+# Methods of a plan that these files do not have; other files or later runs do.
+LATER = (("random", "physionet2012"), ("meta", "physionet2012"))
+WIDE = ("mnist", "ophthalmic-simulated", "icu", "physionet2012")  # files with every method
+MAIN = ("network", "zero+network", "random", "gil")
+POLICIES = ("network", "gil-h", "random", "gil")
 # What the networks of imputers may spend here: study -> method -> setting.
 CAPS: dict[str, dict[str, dict[str, Any]]] = {
     "mnist": {
@@ -43,47 +48,71 @@ CAPS: dict[str, dict[str, dict[str, Any]]] = {
         "gpvae+network": {"imputer__max_iter": 20},
     },
 }
-CUTS: dict[str, dict[str, Any]] = {  # study -> arguments of `plan`
-    "mnist": {"seeds": 2, "steps": 3000, "method_settings": CAPS["mnist"]},
-    "ophthalmic-simulated": {
-        "seeds": 1,
-        "steps": 1000,
-        "method_settings": CAPS["ophthalmic-simulated"],
-    },
-    "icu": {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]},
-    "physionet2012": {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]},
-    "tables": {"seeds": 2},
+# What each results file holds: its study, and arguments of `plan`. The first five are the paper's
+# tables with all methods, cut; the others run a few methods at the paper's size or under another
+# protocol.
+PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "mnist": ("mnist", {"seeds": 2, "steps": 3000, "method_settings": CAPS["mnist"]}),
+    "ophthalmic-simulated": (
+        "ophthalmic-simulated",
+        {"seeds": 1, "steps": 1000, "method_settings": CAPS["ophthalmic-simulated"]},
+    ),
+    "icu": ("icu", {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]}),
+    "physionet2012": (
+        "physionet2012",
+        {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]},
+    ),
+    "tables": ("tables", {"seeds": 2}),
+    "mnist-fixed": ("mnist", {"methods": MAIN, "rates": [0.9, 0.5, 0.7], "seeds": 5}),
+    "mnist-redrawn": (
+        "mnist",
+        {"methods": MAIN, "rates": [0.9, 0.5, 0.7], "seeds": 3, "masks": "redrawn"},
+    ),
+    "icu-placeholders": (
+        "icu",
+        {"methods": POLICIES, "seeds": 5, "width": 64, "placeholders": [0, "3max"]},
+    ),
+    "physionet2012-placeholders": (
+        "physionet2012",
+        {"methods": POLICIES, "seeds": 5, "width": 64, "placeholders": [0, "3max"]},
+    ),
 }
 
 
-def runs_of(study: str) -> list[Run]:
-    """The runs of a study; first seeds first, as they carry the pictures."""
+def runs_of(part: str) -> list[Run]:
+    """The runs of a results file; first seeds first, as they carry the pictures."""
+    study, arguments = PARTS[part]
     runs = [
         run
-        for run in plan(study, **CUTS[study]).runs
-        if study == "tables" or run.method not in ONCE or run.mask_seed + run.split_seed == 0
+        for run in plan(study, **arguments).runs
+        if part not in WIDE or run.method not in ONCE or run.mask_seed + run.split_seed == 0
         if (run.method, run.options.get("form")) not in TOO_SLOW
-        if (run.method, study) not in TOO_WIDE
+        if (run.method, part) not in TOO_WIDE
+        if (run.method, part) not in LATER
     ]
     return sorted(runs, key=lambda run: (run.mask_seed, run.split_seed))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("study", choices=CUTS)
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", help="methods to run now; default: all")
     parser.add_argument("--seed", type=int, help="the seed to run now; default: all")
+    parser.add_argument("--rate", type=float, help="the rate to run now; default: all")
+    parser.add_argument("--form", help="the form of series to run now; default: all")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results")
     options = parser.parse_args()
     runs = [
         run
-        for run in runs_of(options.study)
+        for run in runs_of(options.part)
         if options.only is None or run.method in options.only
         if options.seed in (None, run.mask_seed + run.split_seed)
+        if options.rate in (None, run.options.get("rate"))
+        if options.form in (None, run.options.get("form"))
     ]
-    command = shlex.join(["python", "paper/run.py", options.study])
-    path = options.results / f"{options.study}.jsonl"
+    command = shlex.join(["python", "paper/run.py", options.part])
+    path = options.results / f"{options.part}.jsonl"
     run_grid(runs, path, n_jobs=options.jobs, command=command, pictures=True)
 
 

@@ -1,4 +1,4 @@
-"""Writes paper/README.md, and the README's part on the paper, from paper/results: `make readme`.
+"""Writes paper/README.md, and the docs' part on the paper, from paper/results: `make readme`.
 
 python -m paper.tables [--check]     # --check: exit 1 if either has drifted
 """
@@ -21,7 +21,7 @@ from imputefree.lab.report import (
 from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
 from paper.policy_helps import policy_helps
 from paper.run import runs_of
-from scripts.generated import README, with_block, write_pages
+from scripts.generated import ROOT, with_blocks, write_pages
 
 HERE = Path(__file__).parent
 # The paper's tables in its order, by study.
@@ -148,8 +148,9 @@ def main() -> int:
     helps = policy_helps(frames)
     page = "\n".join([INTRODUCTION, f"## Does a learned policy help?\n\n{helps}\n", *sections])
     table = study_section("mnist", records["mnist"]).split("\n", 2)[2]
-    readme = with_block(README.read_text(), "paper", f"{helps}\n\n{table}")
-    return write_pages({HERE / "README.md": page, README: readme})
+    docs = ROOT / "docs" / "results-policies.md"
+    blocks = with_blocks(docs, {"paper": helps, "mnist": table})
+    return write_pages({HERE / "README.md": page, docs: blocks})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
 
 
 def with_block(text: str, name: str, content: str) -> str:
@@ -19,6 +18,14 @@ def with_block(text: str, name: str, content: str) -> str:
     if count != 1:
         raise ValueError(f"there are {count} blocks {name!r}, not 1")
     return new
+
+
+def with_blocks(path: Path, blocks: dict[str, str]) -> str:
+    """A page's text with new content in several of its blocks."""
+    text = path.read_text(encoding="utf-8")
+    for name, content in blocks.items():
+        text = with_block(text, name, content)
+    return text
 
 
 def write_pages(pages: dict[Path, str]) -> int:

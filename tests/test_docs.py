@@ -108,22 +108,42 @@ def test_the_documentation_builds_strictly_and_needs_no_other_host(tmp_path):
     assert {page.stem for page in PAGES} <= built
     for path in (tmp_path / "site").glob("*.html"):
         text = path.read_text(encoding="utf-8")
-        assert "{{ readme" not in text, path
+        assert "--8<--" not in text, path
         links = Links()
         links.feed(text)
         assert not [one for one in links.loaded if "//" in one], path
 
 
-def test_figures_of_the_pages_are_those_of_the_readme():
-    """No page but those made from the README may hold a score: it would go stale.
+def test_figures_of_the_pages_are_generated():
+    """No page may hold a score outside a block that a program writes: it would go stale.
 
-    Blocks that a benchmark writes are compared with its results in test_benchmarks.py.
+    Blocks are compared with committed results here, in test_readme.py and in test_benchmarks.py.
     """
-    written = re.compile(r"<!-- figures of .*?<!-- end of figures -->", re.DOTALL)
+    written = re.compile(
+        r"<!-- figures of .*?<!-- end of figures -->|<!-- (\w+): .*?<!-- end of \1 -->", re.DOTALL
+    )
     for page in PAGES:
         if page.stem in ("architecture", "roadmap", "commands"):
             continue
         text = written.sub("", page.read_text(encoding="utf-8"))
-        if page.stem == "audit":  # its blocks are checked against their results above
-            text = re.sub(r"<!-- (\w+): .*?<!-- end of \1 -->", "", text, flags=re.DOTALL)
         assert not re.search(r"\b0\.\d{3,}\b", text), page
+
+
+# Pages whose Python is read from top to bottom: it runs as it stands there.
+RUNNING = ["get-started", "tutorial-tables-python", "tutorial-series-python", "lab", "policies"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNNING)
+def test_python_of_a_page_runs_and_prints_what_it_promises(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(block, names)
+    promised = re.search(r"^# (.*?)\Z", blocks[-1], re.DOTALL | re.MULTILINE)
+    if promised:
+        words = " ".join(promised[1].replace("\n# ", " ").split())
+        assert words in capsys.readouterr().out

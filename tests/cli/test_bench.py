@@ -131,6 +131,8 @@ def test_nothing_but_failures_is_code_1(run, root):
             ["no series method 'gill'", "Known are mask_only", "gil-h"],
         ),
         (["icu", "--rates", "0.5"], ["'icu' hides nothing on purpose"]),
+        (["icu", "--masks", "redrawn"], ["'icu' has one draw of its gaps"]),
+        (["icu", "--placeholders", "0,max"], ["--placeholders is '0,max'", "for example, 0,3max"]),
         (["mnist", "--rates", "half"], ["--rates is 'half'", "for example, 0.5,0.9"]),
         (["mnist", "--rates", "0.5,1.5"], ["--rates is '0.5,1.5'"]),
         (["icu", "--methods", ","], ["--methods is ','", "at least one word"]),

@@ -36,7 +36,7 @@ def test_without_a_target_and_without_matplotlib(run, tmp_path, monkeypatch):
     code, out, err = run("data", "describe", "mine.csv")
     assert code == 0
     assert "none: no label" in out
-    assert err == "The picture needs matplotlib: pip install 'imputefree[bench]'.\n"
+    assert err == "The picture needs matplotlib: pip install 'imputefree[plot]'.\n"
     assert not list(tmp_path.glob("*.png"))
 
 

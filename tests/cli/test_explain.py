@@ -182,7 +182,7 @@ def test_without_matplotlib_nothing_is_begun(run, monkeypatch):
     monkeypatch.setattr(errors, "find_spec", lambda name: None)
     code, out, err = run("classes", "table.csv", "-o", "why.png")
     assert (code, out) == (1, "")
-    assert "pip install 'imputefree[bench]'" in err
+    assert "pip install 'imputefree[plot]'" in err
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):

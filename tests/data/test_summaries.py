@@ -23,6 +23,12 @@ def by_hand(members, times):
     for one, when in zip(members, times, strict=True):
         row = {"steps": len(one), "duration": when[-1] - when[0]}
         row["observations"] = np.isfinite(one).sum()
+        in_step = [sum(~np.isnan(values)) for values in one]
+        row["steps with observations"] = sum(count > 0 for count in in_step)
+        row["most observations in a step"] = max(in_step)
+        for steps in (1, 2, 4, 8, 16):
+            row[f"observations in the first {steps}"] = sum(in_step[:steps])
+            row[f"observations in the last {steps}"] = sum(in_step[-steps:])
         for j, column in enumerate(one.T):
             seen = ~np.isnan(column)
             row[f"count of {j}"] = seen.sum()

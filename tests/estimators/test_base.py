@@ -72,6 +72,17 @@ class TestSeeds:
         )
         assert not same(none.fit(SERIES, Y), observed.fit(SERIES, Y))
 
+    def test_placeholder_of_three_times_the_largest_value(self, tmp_path):
+        clf = small(placeholder="3max", numeric_encoding="unscaled", policy="observed")
+        clf.fit(SERIES, Y)
+        largest = np.nanmax(np.concatenate(SERIES))
+        assert clf.placeholder_ == pytest.approx(3 * largest)
+        clf.save(tmp_path / "model.imputefree")
+        again = GILSequenceClassifier.load(tmp_path / "model.imputefree")
+        np.testing.assert_array_equal(again.predict_proba(SERIES), clf.predict_proba(SERIES))
+        below = [-1 - np.abs(values) for values in SERIES]
+        assert clf.fit(below, Y).placeholder_ == 0
+
     @pytest.mark.parametrize("cell", ["lstm", "gru"])
     @pytest.mark.parametrize("per_step", [False, True])
     def test_observed_with_placeholder_zero_is_none_to_the_last_bit(self, cell, per_step):

@@ -130,6 +130,7 @@ def test_parameters_are_checked_at_fit_not_before():
         {"indicator": np.bool_(True), "linear_path": np.bool_(False)},
         {"placeholder": -1},
         {"placeholder": "learned"},
+        {"placeholder": "3max"},
         {"random_state": np.random.RandomState(0)},
         {"random_state": None},
         {"device": "cpu"},

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import GILClassifier
+from imputefree import GILClassifier, GILSequenceClassifier
 from imputefree.data import Examples, read_columns
 from imputefree.families import FamilyTask, column_relevance
 from imputefree.metrics import classification_scores
@@ -59,16 +59,26 @@ def test_levels_and_classes_count_for_their_column():
     assert shares[1] > 0.8
 
 
-def test_networks_find_the_columns_that_matter():
-    X, y = made(1500, columns=80)
-    X_test, y_test = made(3000, columns=80, seed=1)
-    loss = {
-        relevant: classification_scores(
+def losses(network, X, y, X_test, y_test, **options):
+    """Log-loss of networks that are told what matters, and of others."""
+    return [
+        classification_scores(
             y_test,
-            GILClassifier(random_state=0, n_members=2, max_iter=30, relevance=relevant)
-            .fit(X, y)
-            .predict_proba(X_test),
+            network(random_state=0, relevance=relevant, **options).fit(X, y).predict_proba(X_test),
         )["log_loss"]
         for relevant in (True, False)
-    }
-    assert loss[True] < loss[False] - 0.05
+    ]
+
+
+def test_networks_find_the_columns_that_matter():
+    X, y = made(1500, columns=80)
+    told, others = losses(GILClassifier, X, y, *made(3000, 80, seed=1), n_members=2, max_iter=30)
+    assert told < others - 0.05
+
+
+def test_networks_for_series_find_the_summaries_that_matter():
+    X, y = made(800, columns=20)
+    X_test, y_test = made(2000, columns=20, seed=1)
+    parts = X[:, None], y, X_test[:, None], y_test  # series of one step
+    told, others = losses(GILSequenceClassifier, *parts, n_members=1, max_iter=10)
+    assert told < others - 0.05

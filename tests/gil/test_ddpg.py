@@ -108,6 +108,16 @@ class TestBehaviour:
         assert abs(len(rest) / rows - 0.3) < 0.02
         assert ((rest < 0.41) | (rest > 0.59)).all()
 
+    def test_per_batch_one_draw_decides_for_all_rows(self):
+        behaviour = Behaviour(0.5, 0.0, 0.9, 0.2, 0.1, per_batch=True)
+        actor, observed = torch.full((1, 50, 2), 0.5), torch.tensor([True, False])
+        generator, from_mask = torch.Generator().manual_seed(0), []
+        for _ in range(400):
+            action = behaviour.mix(actor, observed.expand(1, 50, 2), generator)[0]
+            assert (action == action[0]).all()
+            from_mask.append((action[0] == torch.tensor([1.0, 0.0])).all().item())
+        assert abs(sum(from_mask) / 400 - 0.5) < 0.1
+
     def test_decays_to_its_floors(self):
         behaviour = Behaviour(0.5, 0.4, 0.999, 0.3, 0.2)
         behaviour.step()

@@ -424,3 +424,17 @@ def test_parameters_are_cloned_and_kept():
     copy = clone(model)
     assert copy.get_params()["max_calibration"] == 7
     assert copy.set_params(estimator=Means()).method == "marginal"
+
+
+class Imprecise(Votes):
+    """Rounds differently in a batch than for one row, as fast code does."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) + (-1e-8 if len(X) == 1 else 1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rounding_does_not_decide_between_equal_rows(method):
+    X, y = np.full((60, 3), np.nan), np.repeat(["ill", "well"], [20, 40])
+    model = MaskConformalClassifier(Imprecise(), method=method, random_state=0).fit(X, y)
+    assert model.predict_set(X[:1], coverage=0.9).tolist() == [[True, True]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import socket
 import warnings
 from functools import partial
 from importlib.resources import files
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 from imputefree import measure_next
+from imputefree.serve import listen
 from tests.serve.models import ALL, CARD, client, every_step, numbers, patients, refused, stays
 
 pytest.importorskip("starlette", reason="needs the extra serve")
@@ -391,3 +393,10 @@ def test_answers_hold_the_set_of_classes_or_the_interval():
         if classes is None:
             within, middle = prediction["within"], prediction["prediction"]
             assert within["high"] - middle == pytest.approx(36)  # the 37th of 40 scores
+
+
+def test_answers_do_not_wait_for_the_client_to_confirm_their_head():
+    with listen("127.0.0.1", 0) as bound, socket.create_connection(bound.getsockname()):
+        connection, _ = bound.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

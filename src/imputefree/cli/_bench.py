@@ -60,10 +60,29 @@ file_option = partial(option, section="What is written")
 @option("--steps", type=POSITIVE, help="Maximum number of training steps.")
 @option("--width", type=POSITIVE, help="Units of a hidden layer.")
 @option(
+    "--preset",
+    type=click.Choice(["paper", "authors"]),
+    default="paper",
+    help="The paper's setting, or what its authors' scripts do where the paper says nothing.",
+)
+@option(
+    "--masks",
+    type=click.Choice(["fixed", "redrawn"]),
+    default="fixed",
+    help="Hide the same pixels of an image all along, or others in each batch of training.",
+)
+@option(
+    "--placeholders",
+    multiple=True,
+    metavar="VALUES",
+    help="Values of a gap, each in turn, such as 0,3max (three times the largest value).",
+)
+@option(
     "--search",
-    is_flag=True,
-    help="Choose learning rates and other settings from the paper's grids on validation rows: 84"
-    " fits per run, 1,008 for gil.",
+    type=POSITIVE,
+    metavar="FITS",
+    help="Let every network choose on validation rows from so many settings, drawn from the paper's"
+    " grids.",
 )
 @option("--quick", is_flag=True, help="A little of everything, for a first look.")
 @place_option("--jobs", type=POSITIVE, help="Runs at a time, one thread each; default: all cores.")
@@ -89,6 +108,7 @@ def bench_command(
     study: str,
     methods: tuple[str, ...],
     rates: tuple[str, ...],
+    placeholders: tuple[str, ...],
     jobs: int | None,
     dask: str | None,
     root: Path | None,
@@ -109,7 +129,13 @@ def bench_command(
     if jobs and dask:
         rule = "--jobs is for this machine; on a cluster every worker is used"
         raise ParameterError("--jobs and --dask were given", rule, "Leave one of them out")
-    planned = plan(study, methods=split_words(methods, "--methods"), rates=_rates(rates), **choices)
+    planned = plan(
+        study,
+        methods=split_words(methods, "--methods"),
+        rates=_rates(rates),
+        placeholders=_placeholders(placeholders),
+        **choices,
+    )
     path = output or default_file(study, choices["quick"])
     advice = f"The runs that were done are in {path}; the same command continues from there."
     with interruptible(advice), connect(dask) if dask else nullcontext() as cluster:
@@ -173,6 +199,20 @@ def default_file(study: str, quick: bool) -> Path:
     """
     name = re.sub(r"[^\w.-]+", "-", study).strip("-")
     return Path("results", f"{name}{'-quick' * quick}.jsonl")
+
+
+def _placeholders(values: tuple[str, ...]) -> list[float | str] | None:
+    words = split_words(values, "--placeholders")
+    if words is None:
+        return None
+    try:
+        return [word if word in ("3max", "learned") else float(word) for word in words]
+    except ValueError:
+        raise ParameterError(
+            f"--placeholders is {','.join(words)!r}",
+            "Each is a number, 3max or learned",
+            "Write, for example, 0,3max",
+        ) from None
 
 
 def _rates(values: tuple[str, ...]) -> list[float] | None:

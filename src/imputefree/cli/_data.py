@@ -96,7 +96,7 @@ def describe_command(
     if not picture:
         return
     if find_spec("matplotlib") is None:
-        click.echo("The picture needs matplotlib: pip install 'imputefree[bench]'.", err=True)
+        click.echo("The picture needs matplotlib: pip install 'imputefree[plot]'.", err=True)
         return
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
     if not path.name:

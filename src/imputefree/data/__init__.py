@@ -50,7 +50,7 @@ from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._running_summaries import summarise_mask_steps, summarise_steps
 from ._series_labels import fill_labels, series_labels, step_labels
 from ._splits import Split, Splits
-from ._summaries import EXTENT, summarise, summarise_mask
+from ._summaries import ACTIVITY, EXTENT, WINDOWS, summarise, summarise_mask
 from ._target import (
     MOST_CLASSES,
     ClassCodes,
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from ._expansion import Expansion, RowParts
 
 __all__ = [
+    "ACTIVITY",
     "BLOCK",
     "EXTENT",
     "FEW_ROWS",
@@ -82,6 +83,7 @@ __all__ = [
     "SOFT_LIMIT",
     "THOUSANDS",
     "TRUTH",
+    "WINDOWS",
     "Category",
     "ClassCodes",
     "Code",

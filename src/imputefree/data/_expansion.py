@@ -10,7 +10,6 @@ keeps the parts, a few per cent of the size of the inputs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -69,21 +68,24 @@ class Expansion:
         self._levelled = counted  # numbers, among the columns with levels
         levels = [plans[columns["level"][i]].levels for i in counted]
         self._levels = torch.from_numpy(stacked(levels))
-        self._n_direct = len(columns["value"]) + len(columns["score"])  # parts that are inputs
-        bin_sizes = [plans[j].bin_size for j in columns["bin"]]
-        level_sizes = [getattr(plans[j], "level_size", 1.0) for j in columns["level"]]
         counts = {kind: [len(plans[j].inputs[kind]) for j in columns[kind]] for kind in KINDS}
-        self._bins = [
-            (of, number + 0.5, size)  # the middle of the bin
-            for of, number, size in _fans(self._n_direct, counts["bin"], bin_sizes)
-        ]
-        n_before = self._n_direct + len(bin_sizes)
-        self._switches = _fans(n_before, counts["level"], level_sizes)
-        pairs = [pair for kind in KINDS for pair in zip(columns[kind], counts[kind], strict=True)]
-        entries = [j for j, count in pairs for _ in range(count)]
-        self.n_entries = len(entries)
+        self._centers = _each_input([np.arange(count) + 0.5 for count in counts["bin"]])
+        bin_sizes = [plans[j].bin_size for j in columns["bin"]]
+        self._bin_sizes = _each_input([*map(np.repeat, bin_sizes, counts["bin"])])
+        self._numbers = _each_input([np.arange(count) for count in counts["level"]])
+        level_sizes = [getattr(plans[j], "level_size", 1.0) for j in columns["level"]]
+        self._level_sizes = _each_input([*map(np.repeat, level_sizes, counts["level"])])
+        per_part = [count for kind in KINDS for count in counts[kind]]
+        sources = np.repeat(np.arange(len(of_parts)), per_part)
+        self.n_entries = len(sources)
+        self._switches_at = slice(self.n_entries - sum(counts["level"]), self.n_entries)
+        self._bins_at = slice(self._switches_at.start - sum(counts["bin"]), self._switches_at.start)
+        self._indicators_at = slice(self.n_entries, self.n_entries + len(indicators))
+        entries = self.part_columns[torch.from_numpy(sources)].tolist()
         self.columns = torch.tensor([*entries, *indicators], dtype=torch.long)
-        self._indicators = torch.tensor(list(indicators), dtype=torch.long)
+        others = range(len(of_parts), len(of_parts) + n_others)
+        of_inputs = [*sources.tolist(), *(first[j] for j in indicators), *others]
+        self._sources = torch.tensor(of_inputs, dtype=torch.long)  # the part of each input
 
     @property
     def n_inputs(self) -> int:
@@ -97,9 +99,6 @@ class Expansion:
             name: value.to(device) if isinstance(value, Tensor) else value
             for name, value in self.__dict__.items()
         }
-        for name in ("_bins", "_switches"):
-            fans = getattr(self, name)
-            setattr(moved, name, [(of, number.to(device), size) for of, number, size in fans])
         return moved
 
     # ---- codes -> parts
@@ -126,20 +125,17 @@ class Expansion:
     # ---- parts -> inputs
     def inputs(self, parts: Tensor, placeholder: float = 0.0) -> Tensor:
         """What networks read: parts (…, M) and others -> (…, D), the placeholder where missing."""
-        kinds = [parts[..., : self._n_direct]]
-        for of, number, size in self._bins:
-            # Position 3.4 fills bins 0, 1 and 2, four tenths of bin 3 and none of the others.
-            reach = (parts[..., of, None] - number).clamp_(-0.5, 0.5)
-            kinds.append(reach.mul_(size).flatten(-2))
-        for of, number, size in self._switches:
-            level = parts[..., of, None]
-            # Adding 0 times the level, which is NaN where missing
-            kinds.append(((level == number) * size).add_(level * 0.0).flatten(-2))
-        if len(self._indicators):
-            kinds.append(self.missing(parts)[..., self._indicators].to(parts.dtype))
-        if self.n_others:
-            kinds.append(parts[..., len(self.part_columns) :])
-        return torch.cat(kinds, -1).nan_to_num_(nan=placeholder)
+        inputs = _picked(parts, self._sources)
+        bins, switches = inputs[..., self._bins_at], inputs[..., self._switches_at]
+        # Position 3.4 fills bins 0, 1 and 2, four tenths of bin 3 and none of the others.
+        bins.sub_(self._centers).clamp_(-0.5, 0.5).mul_(self._bin_sizes)
+        gaps = switches.isnan() if placeholder else None
+        switches.eq_(self._numbers).mul_(self._level_sizes)  # 0 where missing
+        if gaps is not None:
+            switches.masked_fill_(gaps, placeholder)
+        indicators = inputs[..., self._indicators_at]
+        indicators.ne_(indicators)  # only NaN is not equal to itself
+        return inputs.nan_to_num_(nan=placeholder)
 
     def observed(self, parts: Tensor) -> Tensor:
         """Which inputs are observed, indicators and others always; (…, M) -> (…, D) bool."""
@@ -149,7 +145,7 @@ class Expansion:
 
     def missing(self, parts: Tensor) -> Tensor:
         """Which columns are missing; (…, M) -> (…, C) bool."""
-        return parts.index_select(-1, self._first).isnan()
+        return _picked(parts, self._first).isnan()
 
     def hidden(self, parts: Tensor, columns: Tensor) -> Tensor:
         """The same parts without some entries; columns (…, C) bool, True = hide."""
@@ -203,22 +199,15 @@ class RowParts:
         return RowParts(self.expansion, self.store, device)
 
 
-def _fans(
-    first: int, counts: Sequence[int], sizes: Sequence[float]
-) -> list[tuple[slice, Tensor, float]]:
-    """Parts side by side that fan out alike: which, numbers of their inputs, the size.
+def _each_input(rows: Sequence[np.ndarray]) -> Tensor:
+    """The figures of the inputs of one part after the other; (inputs,) float32."""
+    return torch.from_numpy(np.concatenate([np.empty(0), *rows]).astype(np.float32))
 
-    counts, sizes : inputs of each part and their size, from part number `first` on
 
-    >>> _fans(5, [2, 2, 3], [1.0, 1.0, 0.5])
-    [(slice(5, 7, None), tensor([0., 1.]), 1.0), (slice(7, 8, None), tensor([0., 1., 2.]), 0.5)]
-    """
-    fans, place = [], first
-    for (count, size), alike in groupby(zip(counts, sizes, strict=True)):
-        end = place + len(list(alike))
-        fans.append((slice(place, end), torch.arange(float(count)), size))
-        place = end
-    return fans
+def _picked(table: Tensor, columns: Tensor) -> Tensor:
+    """Some of the last dimension; PyTorch is faster at that with two dimensions."""
+    flat = table.reshape(-1, table.shape[-1]).index_select(1, columns)
+    return flat.view(*table.shape[:-1], len(columns))
 
 
 def _level_numbers(levels: Tensor, values: Tensor) -> Tensor:

@@ -113,7 +113,10 @@ class PanelEncoder(Encoder):
         if not self.time_since:  # times do not matter
             panel = replace(panel, times=np.arange(len(panel.times), dtype=np.float64))
         table = summarise(panel)
-        return table if self.tells_gaps else without_gap_summaries(table)
+        if not self.tells_gaps:
+            table = without_gap_summaries(table)
+        known = getattr(self.summaries, "plans", None)  # fewer in files of earlier versions
+        return table if known is None else table.pick([plan.name for plan in known])
 
     @cached_property
     def expansion(self) -> Expansion:

@@ -16,6 +16,12 @@ STATIC = " (static)"
 LARGEST = np.finfo(np.float64).max
 NUMBERS_ONLY = ("mean of", "min of", "max of", "std of", "change of")
 EXTENT = ("observations", "steps", "duration")
+WINDOWS = (1, 2, 4, 8, 16)  # steps at both ends of a series in which observations are counted
+ACTIVITY = (
+    "steps with observations",
+    "most observations in a step",
+    *(f"observations in the {end} {steps}" for end in ("first", "last") for steps in WINDOWS),
+)
 ABOUT_GAPS = ("count of ", "first time of ", "time since ")  # not about values
 KINDS = (*NUMBERS_ONLY, "count of", "first of", "last of", "first time of", "time since")
 
@@ -26,8 +32,10 @@ def summarise(panel: Panel) -> Columns:
     First all means, then all minima and so on: mean, min, max, std, last minus first, count, first,
     last, the time from the start of the series to the first observation, and from the last
     observation to the end; NaN where nothing was measured. Strings have no mean, min, max, std and
-    change. Then the number of observations in all, of steps, the duration and the static columns.
-    Times are those of the panel (steps, if it has none).
+    change. Then how observations of all columns spread over the steps: how many steps have any, the
+    most in one step, and how many are in the first and last 1, 2, 4, 8 and 16 steps; the number of
+    observations in all, of steps, the duration and the static columns. Times are those of the panel
+    (steps, if it has none).
 
     >>> from imputefree.data import read_panel
     >>> table = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
@@ -39,8 +47,10 @@ def summarise(panel: Panel) -> Columns:
     series, n = panel.series, panel.n_rows
     starts, ends = first_steps(panel.lengths), np.cumsum(panel.lengths) - 1
     parts: dict[str, dict[str, np.ndarray]] = {kind: {} for kind in KINDS}
+    in_step = np.zeros(len(series))
     for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
         seen = ~pd.isna(array)
+        in_step += seen
         count = np.bincount(series[seen], minlength=n)
         first, last = _ends(panel, seen)
         summary = {"first of": array[first], "last of": array[last]}
@@ -55,6 +65,7 @@ def summarise(panel: Panel) -> Columns:
             gap: Any = None if values.dtype == object else np.nan
             parts[kind][f"{kind} {name}"] = np.where(count > 0, finite(values), gap)
     columns = {name: values for part in parts.values() for name, values in part.items()}
+    columns |= _activity(panel, in_step)
     columns["observations"] = np.sum(list(parts["count of"].values()), axis=0)
     columns["steps"] = panel.lengths.astype(np.float64)
     with np.errstate(over="ignore"):
@@ -65,8 +76,9 @@ def summarise(panel: Panel) -> Columns:
 
 def without_gap_summaries(table: Columns) -> Columns:
     """Summaries of values only: without how often and when they were observed."""
+    activity = {"observations", *ACTIVITY}
     about_gaps = [
-        name == "observations" or (name.startswith(ABOUT_GAPS) and not name.endswith(STATIC))
+        name in activity or (name.startswith(ABOUT_GAPS) and not name.endswith(STATIC))
         for name in table.names
     ]
     return table.pick([n for n, about in zip(table.names, about_gaps, strict=True) if not about])
@@ -112,6 +124,18 @@ def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first = np.minimum.reduceat(np.where(seen, here, len(seen) - 1), start)
     last = np.maximum.reduceat(np.where(seen, here, 0), start)
     return first, last
+
+
+def _activity(panel: Panel, in_step: np.ndarray) -> dict[str, np.ndarray]:
+    """How observations spread over the steps of each series; in_step (S,) counts them."""
+    ends = np.cumsum(panel.lengths)
+    starts = ends - panel.lengths
+    before = np.append(0.0, np.cumsum(in_step))
+    parts = [np.add.reduceat((in_step > 0).astype(np.float64), starts)]
+    parts.append(np.maximum.reduceat(in_step, starts))
+    parts += [before[np.minimum(starts + steps, ends)] - before[starts] for steps in WINDOWS]
+    parts += [before[ends] - before[np.maximum(ends - steps, starts)] for steps in WINDOWS]
+    return dict(zip(ACTIVITY, parts, strict=True))
 
 
 def _moments(values: np.ndarray, series: np.ndarray, count: np.ndarray) -> dict[str, np.ndarray]:

@@ -35,6 +35,7 @@ from ..data import (
     remember_columns,
 )
 from ..errors import InputError, InterruptedWarning, ParameterError
+from ..families import FamilyTask, column_relevance
 from ..gil import (
     Checkpoint,
     CrossEntropy,
@@ -56,6 +57,8 @@ from ..io import pack_network, pack_parameter, unpack_network
 from ._auto_settings import resolve
 from ._inputs import ClassTarget, Engine
 from ._parameters import Parameters
+
+FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 
 
 class GILEstimator(Engine, Parameters):
@@ -112,7 +115,7 @@ class GILEstimator(Engine, Parameters):
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
         pace = self._pace(examples, data, train_rows, deadline)
         if pace is not None and not continuing:
-            self.predictor_.encoder.weight.data *= pace
+            self.predictor_.paced.data *= pace
         trainer = self._new_trainer(pace, self._learn_importance(data, examples, train_rows))
         resumed = None
         if checkpoint is not None:
@@ -190,13 +193,23 @@ class GILEstimator(Engine, Parameters):
                 "Check how the table was read",
             )
         remember_columns(self, examples.inputs.columns)
-        # Filled in before the network sees a row; learned values it puts in itself.
-        self.placeholder_ = 0.0 if self.placeholder == "learned" else float(self.placeholder)
+        self.placeholder_ = self._placeholder(examples.training_inputs())
         shape = len(self.encoder_.input_names), self._loss().outputs
         asked, rows = self.get_params(deep=False), examples.inputs.n_rows
         self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
         self.predictor_.to(_device(self.device))
+
+    def _placeholder(self, inputs: Any) -> float:
+        """What is filled in before the network sees a row; learned values it puts in itself."""
+        if not isinstance(self.placeholder, str):
+            return float(self.placeholder)
+        self.placeholder_ = 0.0
+        if self.placeholder == "learned":
+            return 0.0
+        data = TrainingData(target=torch.empty(0), **self._tensors(inputs))
+        values, _ = data.inputs(torch.arange(len(data.values)), with_observed=False)
+        return 3 * max(0.0, values[:, : self.encoder_.n_entries].max().item())
 
     def _value(self, parameter: str) -> Any:
         """The value of a parameter, or what it became if it is "auto"."""
@@ -323,8 +336,28 @@ class GILEstimator(Engine, Parameters):
         train_rows: Sequence[Tensor],
         deadline: float | None,
     ) -> Tensor | None:
-        """How fast each member learns from each input, if not from all alike; (K, 1, D)."""
-        return None
+        """How fast each member learns from each input of a table or a summary; (K, 1, D).
+
+        The root of a column's relevance, relative to that of an average column. Not with trusted
+        rows: to trees that learn from all rows, a shortcut is most relevant.
+        """
+        too_few = examples.inputs.n_rows < FEWEST_ROWS
+        if not self.relevance or too_few or examples.judges is not None:
+            return None
+        table = self._paced_table(examples)
+        if table is None:
+            return None
+        examples, input_columns, categories = table
+        target, classes = data.target.cpu().numpy(), self._loss().classes
+        task = FamilyTask(examples, target, classes, [], seed=0, deadline=deadline)
+        rows = [rows.numpy() for rows in train_rows]
+        shares = column_relevance(task.with_share(0.1), rows, categories)
+        paces = np.sqrt(shares * shares.shape[1])[:, None, input_columns]
+        return torch.from_numpy(paces).to(self._device(), torch.float32)
+
+    def _paced_table(self, examples: Examples) -> tuple[Examples, np.ndarray, Any] | None:
+        """What relevance is about: a table, the column of each input, and which are categories."""
+        raise NotImplementedError
 
     def _new_trainer(
         self,

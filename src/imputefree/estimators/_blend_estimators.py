@@ -159,7 +159,8 @@ class ImputeFreeSequenceClassifier(ClassTarget, SeriesBlend):
     """Classify series with gaps, of any length, by a blend of models that need no imputation.
 
     Trees split on summaries of a series: of each column its mean, extremes, spread, first and last
-    value, how often, when first and how long ago it was observed; and the length of the series.
+    value, how often, when first and how long ago it was observed; how observations spread over the
+    steps, and the length of the series.
     Recurrent networks read the series step by step, and the summaries too. Weights and families
     are those of `ImputeFreeClassifier`. There is one label per series; for a label per step use
     `GILSequenceClassifier(per_step=True)`.

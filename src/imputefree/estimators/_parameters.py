@@ -31,6 +31,7 @@ class Parameters(BaseEstimator):
     activation: str = "relu"
     dropout: Any = "auto"
     placeholder: Any = 0.0
+    relevance: bool = True
     indicator: bool = True
     missingness: str = "use"
     categorical_features: Any = "auto"
@@ -60,7 +61,6 @@ class TableParameters(Parameters):
     """Parameters of the estimators for tables."""
 
     linear_path: Any = "auto"
-    relevance: bool = True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -134,7 +134,7 @@ RULES: dict[str, Rule] = {
     "time_since": FLAG,
     "summary": FLAG,
     "dropout": number(0, 1, open_high=True),
-    "placeholder": or_the_word("learned", number(-1e6, 1e6)),
+    "placeholder": or_the_word("learned", or_the_word("3max", number(-1e6, 1e6))),
     "indicator": FLAG,
     "missingness": choice("use", "ignore"),
     "numeric_encoding": choice("auto", "rich", "piecewise", "plain", "unscaled"),

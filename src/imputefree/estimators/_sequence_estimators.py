@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
 import torch
 
-from ..data import Panel, PanelEncoder
+from ..data import Examples, Panel, PanelEncoder
 from ..gil import SequencePredictor
 from ._base import GILEstimator
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs
@@ -87,6 +88,15 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
             "summary_inputs": summary_inputs,
         }
 
+    def _paced_table(self, examples: Examples) -> tuple[Examples, np.ndarray, Any] | None:
+        """Summaries, if there are any: the steps go through a cell whose gates share inputs."""
+        encoder = self.encoder_
+        if not isinstance(encoder, PanelEncoder) or encoder.summaries is None:
+            return None
+        summaries = encoder.summarised(examples.judged_inputs())
+        examples = replace(examples, inputs=summaries, donors=None)
+        return examples, encoder.summaries.input_columns, "auto"
+
     def _tensors(self, panel: Panel) -> dict[str, Any]:
         tensors = super()._tensors(panel) | {"lengths": torch.from_numpy(panel.lengths)}
         encoder = self.encoder_
@@ -142,8 +152,9 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Activation of the dense hidden layers.
     dropout : float, default=0.3
         Share of hidden units switched off at each training step.
-    placeholder : float or "learned", default=0.0
-        Value of a missing entry, in scaled units, or one trained value per network input.
+    placeholder : float, "learned" or "3max", default=0.0
+        Value of a missing entry, in scaled units, or one trained value per network input. "3max"
+        is three times the largest scaled value of the training rows, as in the authors' scripts.
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
     missingness : {"use", "ignore"}, default="use"
@@ -162,10 +173,14 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     summary : bool, default=True
         Give the output layers, besides the last hidden state, summaries of the series: of each
         column its mean, extremes, spread, first and last value, change, how often, when first and
-        how long ago it was observed; the number of observations and steps, and the duration. Each
+        how long ago it was observed; how observations spread over the steps, the number of both,
+        and the duration. Each
         number fills bins, one after the other, and enters through a layer and a linear path of its
         own. With `per_step`, seven statistics of each column up to the step. Importance does not
         act on them; the paper's network has none.
+    relevance : bool, default=True
+        Let a few boosted trees say how much each summary matters, as for the columns of
+        `GILClassifier`.
     per_step : bool, default=False
         Learn and predict a label for every step, not one per series. Steps whose label is missing
         are read, but not learned from.

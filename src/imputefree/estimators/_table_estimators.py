@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from ..data import Examples, TableEncoder
-from ..families import FamilyTask, column_relevance
-from ..gil import Predictor, TrainingData
+from ..gil import Predictor
 from ._base import GILEstimator
 from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, TableInputs
 from ._parameters import TableParameters, check_parameters
 from ._trusted_rows import TrustedRows
-
-FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -74,26 +68,8 @@ class TableEstimator(TableParameters, TableInputs, FilesInputs, TrustedRows, GIL
         with self._all_or_nothing():
             return self._fit_one_epoch(self._examples(X, y, sample_weight), classes)
 
-    def _pace(
-        self,
-        examples: Examples,
-        data: TrainingData,
-        train_rows: Sequence[Tensor],
-        deadline: float | None,
-    ) -> Tensor | None:
-        """The root of a column's relevance, relative to that of an average column.
-
-        Not with trusted rows: to trees that learn from all rows, a shortcut is most relevant.
-        """
-        too_few = examples.inputs.n_rows < FEWEST_ROWS
-        if not self.relevance or too_few or examples.judges is not None:
-            return None
-        target, classes = data.target.cpu().numpy(), self._loss().classes
-        task = FamilyTask(examples, target, classes, [], seed=0, deadline=deadline)
-        rows = [rows.numpy() for rows in train_rows]
-        shares = column_relevance(task.with_share(0.1), rows, self.categorical_features)
-        paces = np.sqrt(shares * shares.shape[1])[:, None, self.encoder_.input_columns]
-        return torch.from_numpy(paces).to(self._device(), torch.float32)
+    def _paced_table(self, examples: Examples) -> tuple[Examples, np.ndarray, Any]:
+        return examples, self.encoder_.input_columns, self.categorical_features
 
     def _network_shape(self) -> dict[str, Any]:
         return super()._network_shape() | {"linear_path": bool(self._value("linear_path"))}
@@ -139,9 +115,10 @@ class GILClassifier(ClassTarget, TableEstimator):
         training. Without effect in a fit with `trusted` rows.
     dropout : float or "auto", default="auto"
         Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
-    placeholder : float or "learned", default=0.0
+    placeholder : float, "learned" or "3max", default=0.0
         Value of a missing entry, in scaled units (0 is the column's mean without its outliers),
-        or one trained value per network input.
+        or one trained value per network input. "3max" is three times the largest scaled value of
+        the training rows: what the authors' scripts use for series.
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
     missingness : {"use", "ignore"}, default="use"

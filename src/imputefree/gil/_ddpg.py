@@ -27,20 +27,28 @@ EXPLORATION = {  # p2 of the mask, p3 of random, their decay per step, their flo
 class Behaviour:
     """β: per row the actor (probability p1), the observed mask (p2) or a random action (p3).
 
-    p2 and p3 shrink by `decay` per step down to their floors; p1 = 1 − p2 − p3.
+    p2 and p3 shrink by `decay` per step down to their floors; p1 = 1 − p2 − p3. With `per_batch`,
+    one draw decides for all rows of a batch.
     """
 
     def __init__(
-        self, mask: float, random: float, decay: float, mask_floor: float, random_floor: float
+        self,
+        mask: float,
+        random: float,
+        decay: float,
+        mask_floor: float,
+        random_floor: float,
+        per_batch: bool = False,
     ) -> None:
-        self.mask, self.random, self.decay = mask, random, decay
+        self.mask, self.random, self.decay, self.per_batch = mask, random, decay, per_batch
         # A floor ends the decay; it never raises a probability that starts below it.
         self.mask_floor, self.random_floor = min(mask_floor, mask), min(random_floor, random)
 
     def mix(self, actor: Tensor, observed: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose among the three per row; (K, B, D) each -> (K, B, D)."""
-        device = actor.device
-        u = torch.rand(actor.shape[:-1], generator=generator).to(device)[..., None]
+        """Choose among the three per row, or per batch; (K, B, D) each -> (K, B, D)."""
+        device, (members, rows, _) = actor.device, actor.shape
+        drawn = torch.rand(members, 1 if self.per_batch else rows, generator=generator)
+        u = drawn.to(device)[..., None]
         action = torch.where(u < self.mask, observed.to(actor.dtype), actor)
         picked = (u >= self.mask) & (u < self.mask + self.random)
         if picked.any():
@@ -193,6 +201,7 @@ class DDPG(Policy):
     replay_bytes : maximum size of the replay buffer, all members together
     mask_probability, random_probability, exploration_decay, mask_floor, random_floor : see
         `Behaviour`; None takes `EXPLORATION`, the paper's values for tables or for series
+    per_batch : draw which part of β acts once per batch, as the authors' scripts do, not per row
     saturation_penalty : weight of the squared logits in the actor's loss (0: as in the paper)
     """
 
@@ -211,6 +220,7 @@ class DDPG(Policy):
     exploration_decay: float | None = None
     mask_floor: float | None = None
     random_floor: float | None = None
+    per_batch: bool = False
     saturation_penalty: float = 0.003
 
     wants_reward = True
@@ -262,7 +272,7 @@ class DDPG(Policy):
             self.random_floor,
         )
         defaults = EXPLORATION["series" if series else "tables"]
-        mask, random, *others = (
+        mask, random, decay, mask_floor, random_floor = (
             default if setting is None else setting
             for setting, default in zip(settings, defaults, strict=True)
         )
@@ -272,7 +282,7 @@ class DDPG(Policy):
                 "Neither may be negative and their sum at most 1; the rest goes to the actor",
                 "Lower one of them",
             )
-        return Behaviour(mask, random, *others)
+        return Behaviour(mask, random, decay, mask_floor, random_floor, self.per_batch)
 
     @torch.no_grad()
     def importance(self, state: State) -> Tensor:

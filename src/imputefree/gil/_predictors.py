@@ -175,6 +175,11 @@ class Predictor(nn.Module):
         width = self.n_features + (self.outputs if self.linear_path else 0)
         return MemberLinear(self.members, self.inputs, width, generator)
 
+    @property
+    def paced(self) -> nn.Parameter:
+        """The first layer's weight, whose columns may learn at a pace of their own."""
+        return self.encoder.weight
+
     def make_tap(self) -> ImportanceTap:
         """A new tap for this kind of encoder."""
         return ImportanceTap()

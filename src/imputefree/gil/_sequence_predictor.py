@@ -92,6 +92,12 @@ class SequencePredictor(Predictor):
             self._cell_name, self.members, self.inputs, self.n_features, generator
         )
 
+    @property
+    def paced(self) -> nn.Parameter:
+        """The weight for summaries; there must be some."""
+        assert self.summary is not None
+        return self.summary.weight
+
     def make_tap(self) -> ImportanceTap:
         return RecurrentTap()
 

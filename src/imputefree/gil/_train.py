@@ -64,7 +64,7 @@ class Trainer:
     batches, dropout and initial weights. Where several ranks train together, each has some members
     and rows (see `Team`).
 
-    pace : by input, what the encoder's steps are multiplied by; (K, 1, D)
+    pace : by input, what the steps of `Predictor.paced` are multiplied by; (K, 1, D)
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Trainer:
         self._averages: list[Tensor] = []
         weights = [p for name, p in named if name.endswith("weight")]
         others = [p for name, p in named if not name.endswith("weight")]  # do not decay
-        paces = [] if pace is None else [(predictor.encoder.weight, pace)]
+        paces = [] if pace is None else [(predictor.paced, pace)]
         self.optimizer = AdamW([(weights, settings.weight_decay), (others, 0.0)], paces)
         self.average: Predictor | None = None
         self.steps = 0
@@ -382,11 +382,13 @@ def _means(steps: Iterable[dict[str, Any]]) -> dict[str, float]:
 
     Only the means leave the device, so that no step waits for another.
     """
-    figures: dict[str, list[Any]] = defaultdict(list)
+    totals: dict[str, Any] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for step in steps:
         for name, figure in step.items():
-            figures[name].append(figure)
-    return {name: float(sum(values) / len(values)) for name, values in figures.items()}
+            totals[name] = totals[name] + figure  # a figure kept per step would fragment the heap
+            counts[name] += 1
+    return {name: float(total / counts[name]) for name, total in totals.items()}
 
 
 def _restore_shares(data: TrainingData, classes: int) -> TrainingData:

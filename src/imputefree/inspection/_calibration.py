@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._conformal_ranks import missing_groups, rank_of, rows_needed
+from ._conformal_ranks import TIE, missing_groups, rank_of, rows_needed
 from ._model_rows import ModelRows, predict_rows
 
 MOST_NUMBERS = 2**21  # of comparisons in memory at once
@@ -104,7 +104,8 @@ class GroupCalibration:
         ranks = [rank_of(coverage, len(some)) for some in scores]
         pairs = zip(scores, ranks, strict=True)
         bounded = [np.sort(some)[k - 1] if k <= len(some) else np.inf for some, k in pairs]
-        return starts, np.array(bounded)
+        tie = 0.0 if self.models.classes is None else TIE
+        return starts, np.array(bounded) + tie
 
     def _groups(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of gaps at which groups begin, (g,), and the group of each row, (n,)."""

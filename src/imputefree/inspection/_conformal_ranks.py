@@ -16,6 +16,7 @@ import warnings
 import numpy as np
 
 ROUNDING = 1e-9  # 0.55 * 100 is 55.00000000000001, whose ceiling would be 56
+TIE = 1e-6  # probabilities of equal rows differ by less, by rounding: in a batch, or one alone
 
 
 def rank_of(coverage: float, n: int) -> int:
@@ -68,8 +69,12 @@ def _ranked(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 
 
 def set_members(trial_scores: np.ndarray, scores: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Which classes belong to the set; scores with each class (r, n, C), and (r, n) -> (r, C)."""
-    return (scores[:, :, None] < trial_scores).sum(1) < ranks[:, None]
+    """Which classes belong to the set; scores with each class (r, n, C), and (r, n) -> (r, C).
+
+    Scores that differ by no more than rounding are equal: rows without any value all have the same
+    prediction, and none of them conforms better than another.
+    """
+    return (scores[:, :, None] < trial_scores - TIE).sum(1) < ranks[:, None]
 
 
 def missing_groups(n_missing: np.ndarray, least: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data import EXTENT, Category, PanelEncoder, Plan, TableEncoder
+from ..data import ACTIVITY, EXTENT, WINDOWS, Category, PanelEncoder, Plan, TableEncoder
 from ._graph import DOUBLE, FLOAT, INT64, Graph
 from ._onnx_encoders import LARGEST, any_of, not_increasing, pick, refused_rows
 
@@ -111,7 +111,25 @@ def summarise_series(g: Graph, encoder: PanelEncoder, table: TableEncoder, serie
     observations = g("ReduceSum", count, STEPS, keepdims=1)
     extent = [observations, g("Unsqueeze", g("Cast", lengths, to=DOUBLE), STEPS)]
     extent.append(_finite(g, g("Sub", end, start)))
+    extent = [*_activity(g, seen, series), *extent]
     return _in_order(g, encoder, table, parts, extent, series.static)
+
+
+def _activity(g: Graph, seen: str, series: Series) -> list[str]:
+    """How observations spread over the steps, as `ACTIVITY` names it; (n, 1) each."""
+    in_step = g("ReduceSum", g("Cast", seen, to=DOUBLE), np.array([2]), keepdims=0)  # (n, T)
+    any_seen = g("Cast", g("Greater", in_step, 0.0), to=DOUBLE)
+    parts = [
+        g("ReduceSum", any_seen, STEPS, keepdims=1),
+        g("ReduceMax", in_step, STEPS, keepdims=1),
+    ]
+    left = g("Sub", g("Unsqueeze", series.lengths, STEPS), series.clock)  # 1 at the last step
+    for inside in (
+        *(g("Less", series.clock, steps) for steps in WINDOWS),
+        *(g("LessOrEqual", left, steps) for steps in WINDOWS),
+    ):
+        parts.append(g("ReduceSum", g("Where", inside, in_step, 0.0), STEPS, keepdims=1))
+    return parts
 
 
 def _in_order(
@@ -130,7 +148,7 @@ def _in_order(
         for j, name in enumerate(names)
     }
     others = len(parts) * width
-    place |= {name: others + i for i, name in enumerate(EXTENT)}
+    place |= {name: others + i for i, name in enumerate((*ACTIVITY, *EXTENT))}
     levels: dict[str, Plan] = dict(zip(place, [*encoder.steps.plans] * len(parts), strict=False))
     everything = [*parts.values(), *extent]
     if encoder.statics is not None and static is not None:

@@ -2,13 +2,30 @@
 
 from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
-from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
+from ._chunks import (
+    Chunk,
+    Chunks,
+    Marks,
+    is_of_series,
+    load_model,
+    read_upload,
+    reading_of,
+    roles_of,
+)
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._fitting_files import fit_larger
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file, read_joined_for
-from ._problem import Problem, Request, check_output, read_other, read_problem, split_names
+from ._problem import (
+    Problem,
+    Request,
+    check_output,
+    codes_of,
+    read_other,
+    read_problem,
+    split_names,
+)
 
 __all__ = [
     "CATEGORY",
@@ -17,11 +34,13 @@ __all__ = [
     "TITLES",
     "Chunk",
     "Chunks",
+    "Marks",
     "Problem",
     "Request",
     "audit_file",
     "check_output",
     "class_labels",
+    "codes_of",
     "evaluate",
     "figure_text",
     "fit",
@@ -35,6 +54,8 @@ __all__ = [
     "read_joined_for",
     "read_other",
     "read_problem",
+    "read_upload",
+    "reading_of",
     "render",
     "roles_of",
     "split_names",

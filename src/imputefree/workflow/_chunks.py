@@ -6,7 +6,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,6 +111,20 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
     return wanted
 
 
+@dataclass(frozen=True)
+class Marks:
+    """How a file is written, where it is not to be found by itself.
+
+    sep, decimal, encoding : of a CSV file
+    missing : cells that stand for a gap besides those of training, by column, * for all
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
 class Chunk(NamedTuple):
     """Rows of a file; the index of both frames is the line of each row.
 
@@ -156,8 +170,7 @@ class Chunks:
     skip : leave bad rows out and count them; otherwise the first one is an InputError
     progress : called with the bytes read so far and in total
     may_be_empty : whether a file without rows is none, not an InputError
-    decimal : the mark before decimals; found by itself if None
-    missing : cells that stand for a gap besides those of training, by column, * for all
+    marks : how the file is written
     """
 
     def __init__(
@@ -169,8 +182,7 @@ class Chunks:
         skip: bool = False,
         progress: Progress | None = None,
         may_be_empty: bool = False,
-        decimal: str | None = None,
-        missing: Mapping[str, Sequence[Any]] | None = None,
+        marks: Marks | None = None,
     ) -> None:
         self.model, self.reader, self.progress = model, reader, progress
         self._may_be_empty = may_be_empty
@@ -190,7 +202,8 @@ class Chunks:
         self._kinds: dict[str, str] = {}  # by column of the file, or its role
         self._levels: dict[str, Levels] = {}
         self._inputs = list(inputs)
-        codes = dict(missing or {})
+        marks = marks or Marks()
+        codes = dict(marks.missing)
         every = codes.pop("*", ())
         need_columns(reader.names, list(codes), path, option="--missing")
         self._readings: dict[str, ColumnReading] = {}
@@ -213,7 +226,7 @@ class Chunks:
         self._unnamed = any(name != plan.name for name, plan in plans.items())
         self._clock = Clock((about(model).get("series") or {}).get("clock"))
         self._unseen: dict[str, Counter[str]] = {}  # by column, levels unknown to training
-        self._decimal = decimal
+        self._decimal = marks.decimal
         self._marks: dict[str, str] = {}
         with naming(path):
             self._decided = self._find_marks(reader.look(self._written))

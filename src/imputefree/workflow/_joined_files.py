@@ -237,10 +237,14 @@ class FrameRows:
 
 
 @contextmanager
-def open_joined(path: Path, joined: Joined | None) -> Iterator[Reader]:
-    """A file to be read piece by piece, or as it was read together with others."""
+def open_joined(path: Path, joined: Joined | None, marks: Any = None) -> Iterator[Reader]:
+    """A file to be read piece by piece, or as it was read together with others.
+
+    marks : the sep and the encoding of a CSV file, as attributes
+    """
     if joined is not None:
         yield FrameRows(joined.frame)
         return
-    with open_rows(path) as reader:
+    text = (marks.sep, marks.encoding) if marks else ()
+    with open_rows(path, *text) as reader:
         yield reader

@@ -70,12 +70,53 @@ def test_fixed_series_have_the_papers_steps_and_no_method_that_cannot():
     assert forms == {"fixed"}
 
 
-def test_search_gives_every_network_the_papers_rates():
-    by = {run.method: run.grid for run in plan("mnist", quick=True, search=True).runs}
-    assert by["naive_bayes"] == {}
-    assert set(RATES) < set(by["gil"])
-    assert "imputer__alpha" in by["gain+network"]
-    assert by["gil-h"] == by["zero+network"] == RATES
+def test_search_gives_every_network_as_many_fits_and_the_same_rates():
+    by = {run.method: run.grid for run in plan("mnist", quick=True, search=6).runs}
+    assert by.pop("naive_bayes") == by.pop("mask_only") == {}
+    assert {len(grid) for grid in by.values()} == {6}
+    assert by["gil-h"] == by["zero+network"]
+    assert len({str(setting) for setting in by["network"]}) == 6  # none twice
+    rates = [{name: setting[name] for name in RATES} for setting in by["gil"]]
+    assert rates == by["network"]
+    for setting in by["gil"]:
+        for name, value in setting.items():
+            assert value in (RATES | PAPER_GRIDS["gil"])[name]
+    assert {setting["imputer__alpha"] for setting in by["gain+network"]} > {0.1}
+
+
+@pytest.mark.parametrize("study", ["mnist", "ophthalmic", "icu"])
+def test_the_authors_preset(study):
+    methods = ["gil", "gil-d", "network", "mean+network"]
+    by = {run.method: run.setting for run in plan(study, methods=methods, preset="authors").runs}
+    for method, setting in by.items():
+        configure(
+            make_method(method, kind=PLANS[study].kind),
+            in_epochs(make_method(method, kind=PLANS[study].kind), setting, 1000),
+        )
+    assert by["gil"]["policy__per_batch"]
+    assert by["gil"]["policy__batch_size"] == 128
+    assert by["gil-d"].get("reward__weight") == (None if study == "icu" else 10.0)
+    assert by["network"].get("placeholder") == ("3max" if study == "icu" else None)
+    assert "placeholder" not in by["mean+network"]
+    assert not any(name.startswith("policy__") for name in by["network"])
+
+
+def test_redrawn_masks_leave_out_methods_that_would_see_complete_rows():
+    made = plan("mnist", masks="redrawn", seeds=1)
+    assert "zero+network" in made.methods
+    assert "gain+network" not in made.methods
+    assert {run.options["masks"] for run in made.runs} == {"redrawn"}
+    assert {run.options["rate"] for run in made.runs} == {0.5, 0.7, 0.9}
+    rates = {run.options["rate"] for run in plan("mnist", masks="redrawn", rates=[0.3]).runs}
+    assert rates == {0.3}
+    for run in made.runs:
+        run.check()
+
+
+def test_every_placeholder_is_run_where_there_are_gaps():
+    made = plan("icu", methods=["gil-h", "mean+network"], seeds=1, placeholders=[0, "3max"])
+    by = [(run.method, run.setting.get("placeholder")) for run in made.runs]
+    assert by == 2 * [("gil-h", 0), ("gil-h", "3max"), ("mean+network", None)]
 
 
 def test_tables_are_eight_and_one_can_be_named():
@@ -110,6 +151,9 @@ def test_requests():
         ({"study": "mnist", "methods": ["gru-d"]}, "there is no table method 'gru-d'"),
         ({"study": "icu", "rates": [0.5]}, "rates is set"),
         ({"study": "mnist", "seeds": 0}, "seeds"),
+        ({"study": "mnist", "search": True}, "search"),
+        ({"study": "mnist", "preset": "ours"}, "preset is 'ours'"),
+        ({"study": "icu", "masks": "redrawn"}, "'icu' has one draw of its gaps"),
         ({"study": "mnist", "steps": 1.5}, "steps"),
     ],
 )

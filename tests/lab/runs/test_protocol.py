@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -73,6 +73,12 @@ def test_test_rows_are_seen_once_and_after_everything_is_chosen(monkeypatch):
     assert predicted == [validation] * 3 + [test]
     assert log[-1][1] == test
     assert found["rows"] == [len(train), len(validation), len(test)]
+
+
+def test_a_list_of_settings_is_a_grid(monkeypatch):
+    found, _ = spied(monkeypatch, Run("toy", "x", grid=[{"loss": 0.9}, {"loss": 0.5}]))
+    assert [setting for setting, _ in found["tried"]] == [{"loss": 0.9}, {"loss": 0.5}]
+    assert found["chosen"] == {"loss": 0.5}
 
 
 def test_the_grid_is_chosen_by_validation_loss(monkeypatch):
@@ -254,9 +260,48 @@ def test_settings_reach_the_part_they_are_for():
     assert policy.actor_rate == 0.5
 
 
+def test_with_redrawn_masks_networks_hide_while_they_train(monkeypatch):
+    """The method gets complete training rows, and the rate to hide at; others stay masked."""
+
+    @dataclass(frozen=True, eq=False)
+    class Redrawn(Study):
+        redrawn_rate = 0.4
+
+        def for_training(self, rows):
+            return replace(self, X=self.X.fillna(0.0))
+
+    seen = {}
+
+    class Network(Spy):
+        def get_params(self, deep=True):
+            return {"hide": 0.0}
+
+        def set_params(self, hide):
+            seen["hide"] = hide
+
+        def fit(self, X, y, *, held_out=None):
+            seen["gaps"] = X.isna().to_numpy().any()
+            return super().fit(X, y, held_out=held_out)
+
+    monkeypatch.setattr(protocol, "make_method", lambda *given: Network([]))
+    toy = study(X=X[list("abcd")])
+    parts = {name: getattr(toy, name) for name in ("X", "y", "citation", "licence", "simulated")}
+    carry_out(Run("toy", "network"), Redrawn("toy", **parts))
+    assert seen == {"hide": 0.4, "gaps": False}
+    carry_out(Run("toy", "network"), toy)
+    assert seen["gaps"]
+
+
+def test_rewards_have_settings():
+    model = configure(make_method("gil-d"), {"reward__weight": 10.0, "policy__per_batch": True})
+    assert model.reward.weight == 10.0
+    assert model.policy.per_batch
+
+
 @pytest.mark.parametrize(
     ("method", "name", "part"),
     [
+        ("gil-d", "reward__depth", "the reward 'contrastive' has no option 'depth'"),
         ("naive_bayes", "depth", "ObservedNaiveBayes has no option 'depth'"),
         ("naive_bayes", "imputer__depth", "has no option 'imputer__depth'"),
         ("gil", "policy__depth", "the policy 'ddpg' has no option 'depth'"),
@@ -272,7 +317,8 @@ def test_errors():
         (Run("icu", "gill"), "there is no method 'gill'", "mask_only"),
         (Run("icu", "gil", mask_seed=1), "mask_seed is 1", "'icu' hides nothing", "split_seed"),
         (Run("mnist", "gil", {"mask_seed": 1}), "options holds 'mask_seed'"),
-        (Run("mnist", "gil", {"masks": "redrawn"}), "options holds 'masks'", "one draw"),
+        (Run("mnist", "mean+network", {"masks": "redrawn"}), "redrawn", "complete rows"),
+        (Run("mnist", "zero+network", {"masks": "redrawn"}), "redrawn", "without scaling"),
     ):
         check_error(run.check, *parts, kind=ParameterError)
     written = Run("icu", "gil", setting={"policy": object()})

@@ -19,6 +19,7 @@ from imputefree.lab.runs import _run as module
 from imputefree.lab.runs._protocol import Run
 from imputefree.lab.runs._results import ResultsFile, read_results
 from imputefree.lab.runs._run import attempt, run_grid
+from imputefree.lab.runs._sources import ChangedCodeWarning, commit, fingerprint
 from imputefree.lab.runs._workers import WorkerDied
 from tests.lab.simulated import in_this_process, table
 from tests.refusals import check_error
@@ -65,6 +66,26 @@ def test_one_line_per_run(csv, undisturbed):
         assert line["seconds"] > line["cost"]["fit_seconds"] > 0
         assert 0 <= line["scores"]["accuracy"] <= 1
         assert line["simulated"] is False
+
+
+def test_lines_carry_the_code_that_made_them(undisturbed):
+    for line in undisturbed:
+        assert line["sources"] == fingerprint()
+        assert line["commit"] == commit()
+
+
+def test_resuming_over_changed_code_is_noticed(csv, tmp_path, undisturbed):
+    path = tmp_path / "results.jsonl"
+    old, same = runs(csv)[:2]
+    with ResultsFile(path) as results:
+        results.append(undisturbed[0] | {"sources": "0ld0ld00"})
+        results.append(undisturbed[1])
+    with pytest.warns(ChangedCodeWarning, match="1 run in .* were made by other code .*0ld0ld00"):
+        kept = run_grid([old, same], path, **HERE)
+    assert kept[0]["sources"] == "0ld0ld00"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run_grid([same], path, **HERE)
 
 
 def test_what_is_done_is_not_done_again(csv, tmp_path, monkeypatch, undisturbed):

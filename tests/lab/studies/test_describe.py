@@ -164,7 +164,7 @@ def test_the_table_says_simulated_and_quotes_names_as_they_are():
 
 @pytest.mark.slow
 def test_a_picture_that_cannot_be_written(tmp_path):
-    pytest.importorskip("matplotlib", reason="pictures need the extra bench")
+    pytest.importorskip("matplotlib", reason="pictures need the extra plot")
     found = describe(made())
     for path in (tmp_path / "none" / "p.png", tmp_path / "p.docx"):
         check_error(lambda p=path: draw(found, p), f"{path} cannot be written (", ".png")
@@ -173,7 +173,7 @@ def test_a_picture_that_cannot_be_written(tmp_path):
 @pytest.fixture
 def drawn(tmp_path, monkeypatch):
     """Draws a study and gives the figure, as it was when it was written."""
-    figure = pytest.importorskip("matplotlib.figure", reason="pictures need the extra bench")
+    figure = pytest.importorskip("matplotlib.figure", reason="pictures need the extra plot")
     made_figures = []
     plain = figure.Figure.savefig
 

@@ -93,34 +93,23 @@ def test_at_random_masks_keep_what_drives_them(alone, parts):
 
 def test_redrawn_masks(alone, parts):
     study = load("mnist", write_npz(alone, parts), rate=0.9, masks="redrawn")
-    assert "Masks are redrawn each epoch, test masks stay (masks='redrawn')." in study.notes
-    one, same, two = study.redraw(1), study.redraw(1), study.redraw(2)
-    assert one.shape == (200, 784)
-    np.testing.assert_array_equal(one, same)
-    assert (np.isnan(one) != np.isnan(two)).mean() > 0.1
-    truth = parts["x_train"].reshape(200, 784).astype(np.float32) / 255
-    seen = ~np.isnan(one)
-    np.testing.assert_allclose(one[seen], truth[seen])
-    train = study.split(0).train
-    assert study.redraw(np.random.default_rng(0), train).shape == (len(train), 784)
-    part = study.take(train[:20])
-    np.testing.assert_allclose(
-        np.nan_to_num(part.redraw(0)), np.nan_to_num(study.redraw(0, train[:20]))
-    )
-    check_error(
-        lambda: study.redraw(0, study.split(0).test),
-        "rows holds test rows. The test part is masked once",
-        kind=ParameterError,
-    )
     fixed = load("mnist", alone, rate=0.9)
+    assert "Masks are redrawn for each batch of training (masks='redrawn')." in study.notes
     assert "Masks stay the same (masks='fixed')." in fixed.notes
-    check_error(lambda: fixed.redraw(0), "this study has fixed masks", kind=ParameterError)
+    assert (study.redrawn_rate, fixed.redrawn_rate) == (0.9, 0)
+    train, validation, test = study.split(0)
+    training = study.for_training(train)
+    np.testing.assert_array_equal(training.X[train], study.complete()[train])
+    for rows in (validation, test):  # are masked once, whatever happens in training
+        np.testing.assert_array_equal(training.X[rows], fixed.X[rows])
+    assert fixed.for_training(train) is fixed
 
 
 @pytest.mark.parametrize(
     ("options", "part"),
     [
         ({"masks": "new"}, "masks is 'new'. It must be one of 'fixed', 'redrawn'."),
+        ({"masks": "redrawn", "mechanism": "mar"}, "masks is 'redrawn' and mechanism 'mar'"),
         ({"mechanism": "magic"}, "mechanism is 'magic'. It must be one of 'mcar', 'mar'."),
         ({"rate": 1.5}, "rate is 1.5. It must be None or a number in [0, 1)."),
         ({"rate": "half"}, "rate is 'half'"),

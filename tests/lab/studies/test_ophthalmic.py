@@ -121,6 +121,21 @@ def test_the_authors_four_matrices(folder):
     assert load("ophthalmic", folder, rate=0.25).missing_rate > study.missing_rate
 
 
+def test_the_authors_names_tell_the_label(folder, monkeypatch):
+    same = load("ophthalmic", folder)
+    for name in ("train_x.txt", "test_x.csv", "train_y.txt", "test_y.txt.gz"):
+        (folder / name).unlink()
+    tests = np.isin(np.arange(8), same.split(0).test)
+    for part, rows in (("train", ~tests), ("test", tests)):
+        for y, label in enumerate(("normal", "abnormal")):
+            path = folder / f"{label}_{part}_all_35_missing.txt"
+            np.savetxt(path, same.X[rows & (same.y == y)], fmt="%.3f")
+    study = load("ophthalmic", folder)
+    assert study.y.tolist() == [0, 0, 0, 1, 1, 1, 0, 1]
+    np.testing.assert_array_equal(study.split(0).test, [6, 7])
+    np.testing.assert_array_equal(study.X[study.y == 1], same.X[same.y == 1])
+
+
 def test_nobody_has_the_files(folder):
     (folder / "test_x.csv").unlink()
     check_error(

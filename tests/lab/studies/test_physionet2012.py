@@ -86,6 +86,23 @@ def test_hours_statics_and_outcomes(folder):
     assert stays.static["ICUType"].tolist() == [1, 4]
 
 
+def test_the_papers_attributes(folder):
+    everything = read(folder, "a")
+    paper = load("physionet2012", folder, sets="a", attributes="paper")
+    assert paper.X.shape == (2, 48, 35)
+    assert paper.static is None
+    assert {"MechVent", "Weight"} == {*everything.columns} - {*paper.columns}
+    hr = paper.columns.index("HR")
+    np.testing.assert_array_equal(paper.X[..., hr], everything.X[..., HR])
+    raw = load("physionet2012", folder, sets="a", form="raw", attributes="paper")
+    assert list(raw.X[0].columns) == list(paper.columns)
+    check_error(
+        lambda: load("physionet2012", folder, attributes="few"),
+        "attributes is 'few'",
+        kind=ParameterError,
+    )
+
+
 def test_raw_series(folder):
     raw = load("physionet2012", folder, form="raw", sets="a")
     second, first = raw.X

@@ -3,11 +3,13 @@
 from typing import Any
 
 from ...errors import require_extra
+from ._equivalence import MARGINS, paired_differences, verdicts
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, results_table, what_was_cut
 from ._stats import compare, compare_over_studies, corrected_t, mean_ranks
 
 __all__ = [
+    "MARGINS",
     "SCORES",
     "compare",
     "compare_over_studies",
@@ -15,10 +17,12 @@ __all__ = [
     "correlation_table",
     "has_figures",
     "mean_ranks",
+    "paired_differences",
     "report",
     "results_table",
     "runs_frame",
     "tidy_lines",
+    "verdicts",
     "what_was_cut",
 ]
 
@@ -26,7 +30,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The page needs jinja2 and matplotlib, which the tables do not."""
     if name == "report":
-        require_extra("bench", "jinja2", "matplotlib")
+        require_extra("plot", "matplotlib")
         from ._results_page import report
 
         return report

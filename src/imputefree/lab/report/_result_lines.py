@@ -30,7 +30,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "mnist": {"mechanism": "mcar", "masks": "fixed", "rate": None},
     "mimic3": {"form": "variable"},
     "icu": {"form": "variable"},
-    "physionet2012": {"form": "hourly", "sets": "abc"},
+    "physionet2012": {"form": "hourly", "sets": "abc", "attributes": "all"},
 }
 SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")  # the most informative first
 # Studies whose columns share a unit; elsewhere the largest numbers alone would decide an error.

@@ -96,8 +96,8 @@ def compare(
         others = wide.drop(columns=[base] if base in wide else [])
         values = others.to_numpy()
         rival = wide[base].to_numpy()[:, None] if base in wide else np.full((len(wide), 1), np.nan)
-        d = _without_noise(values - rival, np.fmax(np.abs(values), np.abs(rival)))
-        ratio = _test_to_train(part[part[metric].notna()], test_to_train)
+        d = without_noise(values - rival, np.fmax(np.abs(values), np.abs(rival)))
+        ratio = ratio_of_runs(part[part[metric].notna()], test_to_train)
         t, p = corrected_t(d, ratio)
         pairs = np.isfinite(d).sum(axis=0)
         dropped = (np.isfinite(values) != np.isfinite(rival)).sum(axis=0)
@@ -272,7 +272,8 @@ def signed_rank(differences: np.ndarray) -> tuple[float, float]:
     return float(positive / 2), float(min(1.0, 2 * chance[: smaller + 1].sum()))
 
 
-def _without_noise(differences: np.ndarray, size: np.ndarray) -> np.ndarray:
+def without_noise(differences: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Differences of numbers of this size, 0 where these agree but for rounding."""
     return np.where(np.abs(differences) <= NOISE * size, 0.0, differences)
 
 
@@ -280,7 +281,8 @@ def _upwards(metric: str, higher_is_better: bool | None) -> bool:
     return metric in HIGHER_IS_BETTER if higher_is_better is None else higher_is_better
 
 
-def _test_to_train(part: pd.DataFrame, test_to_train: float | None) -> float:
+def ratio_of_runs(part: pd.DataFrame, test_to_train: float | None) -> float:
+    """n_test / n_train as asked for, or of the runs."""
     if test_to_train is None and part.empty:  # nothing was finished, so nothing is tested
         return 0.0
     if test_to_train is None and "test_to_train" not in part:

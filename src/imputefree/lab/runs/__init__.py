@@ -1,21 +1,27 @@
 """Benchmark runs: plans, the protocol of one run, workers, results files."""
 
 from ._plans import AS_IT_COMES, PLANS, STUDIES, plan
+from ._presets import preset
 from ._protocol import Run, peak_memory_mb
 from ._results import Record, ResultsFile, read_results
 from ._run import run_grid
+from ._sources import LEARNING, ChangedCodeWarning, fingerprint
 from ._workers import connect
 
 __all__ = [
     "AS_IT_COMES",
+    "LEARNING",
     "PLANS",
     "STUDIES",
+    "ChangedCodeWarning",
     "Record",
     "ResultsFile",
     "Run",
     "connect",
+    "fingerprint",
     "peak_memory_mb",
     "plan",
+    "preset",
     "read_results",
     "run_grid",
 ]

@@ -3,9 +3,9 @@
 A study is one plan in plans.toml. Its network is the paper's (one network, no dropout, no
 indicator, ...) and the same for every method that has one, so that methods differ only in what
 fills a gap and in what a gap may teach; the one exception is "zero+network" on MNIST. Only
-"imputefree" is our default, unchanged; rivals without a network keep their defaults too. A gap is 0
-in scaled units, so it teaches nothing under any policy: "gil-h" then equals "network" to the last
-digit.
+"imputefree" is our default, unchanged; rivals without a network keep their defaults too. Unless a
+placeholder is named, a gap is 0 in scaled units, so it teaches nothing under any policy: "gil-h"
+then equals "network" to the last digit.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import Any
 
-from ..._rules import check_name, check_value, or_the_word, whole
+import numpy as np
+
+from ..._rules import check_name, check_value, choice, or_the_word, whole
 from ...errors import ParameterError
 from ..rivals._methods import KINDS
-from ..studies import KNOWN, takes
-from ._protocol import Run, Setting
+from ..studies import KNOWN, MASKS, takes
+from ._protocol import OUR_NETWORKS, Run, Setting, grid_settings
 
 AS_IT_COMES = "imputefree"  # our default
 END_TO_END = ("brits", "gru-d", "saits")  # networks that no plan configures
-OUR_NETWORKS = ("gil", "gil-d", "gil-h", "network", "random", "meta", "gate")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class StudyPlan:
 
 _FILE = tomllib.loads(files(__package__).joinpath("plans.toml").read_text(encoding="utf-8"))
 EIGHT_TABLES: list[str] = _FILE["eight_tables"]
+PRESETS = ("paper", "authors")
+AUTHORS: dict[str, dict[str, Setting]] = _FILE["authors"]
 RATES: dict[str, list[Any]] = _FILE["rates"]
 PAPER_GRIDS: dict[str, dict[str, list[Any]]] = _FILE["paper_grids"]
 PLANS: dict[str, StudyPlan] = {}
@@ -104,7 +107,10 @@ def plan(
     steps: int | None = None,
     width: int | None = None,
     quick: bool = False,
-    search: bool = False,
+    search: int | None = None,
+    preset: str = "paper",
+    masks: str = "fixed",
+    placeholders: Sequence[float | str] | None = None,
     method_settings: Mapping[str, Setting] | None = None,
 ) -> Plan:
     """The runs of a study, at the paper's size unless asked otherwise.
@@ -118,7 +124,13 @@ def plan(
     steps : maximum number of training steps
     width : of hidden layers
     quick : little of everything, for a first look
-    search : choose from the paper's grids on validation rows: 84 fits per run, 1,008 for "gil"
+    search : how many settings every network draws at random from the paper's grids, to choose from
+        on validation rows. All draw the same learning rates; None means no search
+    preset : "paper", or "authors": what their scripts do where the paper says nothing or otherwise
+    masks : "fixed", or "redrawn" for each batch of training, for studies that hide completely at
+        random; then only networks that train without an imputer are run
+    placeholders : values of a gap in the networks that have no imputer, each run in turn, such as
+        [0, "3max"]; None means one, that of the preset
     method_settings : of individual methods, in addition to those of the study
 
     >>> small = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
@@ -132,6 +144,11 @@ def plan(
     chosen = tuple(dict.fromkeys(base.methods if methods is None else methods))
     for name in chosen:
         check_name(f"{base.kind} method", name, KINDS[base.kind])
+    check_value("search", search, or_the_word(None, whole(1)))
+    check_value("preset", preset, choice(*PRESETS))
+    base = base.changed({"options": _masked(study, base.options, masks)})
+    if masks == "redrawn":
+        chosen = tuple(name for name in chosen if name in (*OUR_NETWORKS, "zero+network"))
     masked = takes(names[0], "mask_seed")
     if rates is not None:
         if not masked:
@@ -140,15 +157,18 @@ def plan(
                 "Only studies that hide entries have rates",
                 "Leave rates out, or choose mnist or ophthalmic-simulated",
             )
-        base = base.changed({"options": [{"rate": float(rate)} for rate in rates]})
+        options = [{"rate": float(rate)} for rate in rates]
+        base = base.changed({"options": _masked(study, options, masks)})
     runs = [
         Run(
             name,
             method,
             options=option,
             setting=_setting(method, base, steps or base.steps_in(option), width)
+            | (_authors(study, base.kind, method) if preset == "authors" else {})
+            | placeholder
             | (method_settings or {}).get(method, {}),
-            grid={**RATES, **PAPER_GRIDS.get(method, {})} if search and has_network(method) else {},
+            grid=drawn_settings(method, search) if search and has_network(method) else {},
             mask_seed=seed if masked else 0,
             split_seed=0 if masked else seed,
         )
@@ -157,8 +177,59 @@ def plan(
         for seed in range(seeds or base.seeds)
         for method in chosen
         if [method, option.get("form")] not in base.cannot
+        for placeholder in _placeholders(method, placeholders)
     ]
     return Plan(study, runs, base.metrics, chosen)
+
+
+def drawn_settings(method: str, count: int) -> list[Setting]:
+    """Settings drawn from the paper's grids, the learning rates alike for all methods.
+
+    >>> [len(drawn_settings(method, 5)) for method in ("gil", "network")]
+    [5, 5]
+    >>> one, other = drawn_settings("gil", 1)[0], drawn_settings("network", 1)[0]
+    >>> other.items() < one.items()
+    True
+    """
+    rates, grid = grid_settings(RATES), PAPER_GRIDS.get(method, {})
+    places = np.random.default_rng(0).permutation(len(rates))[:count]
+    rng = np.random.default_rng(1)
+    more = [
+        {name: values[rng.integers(len(values))] for name, values in grid.items()} for _ in places
+    ]
+    return [rates[place] | extra for place, extra in zip(places, more, strict=True)]
+
+
+def _masked(study: str, options: Sequence[dict[str, Any]], masks: str) -> list[dict[str, Any]]:
+    """The study's settings under this protocol of masks."""
+    check_value("masks", masks, choice(*MASKS))
+    if masks == "fixed":
+        return list(options)
+    if not takes(study, "masks"):
+        raise ParameterError(
+            f"masks is {masks!r}, and {study!r} has one draw of its gaps",
+            "Only masks that are drawn completely at random can be redrawn",
+            "Leave masks out, or choose mnist",
+        )
+    return [option | {"masks": masks} for option in options if "mechanism" not in option]
+
+
+def _authors(study: str, kind: str, method: str) -> Setting:
+    """What the authors' scripts add to the setting of a method."""
+    setting: Setting = {}
+    for part in (AUTHORS[kind], AUTHORS.get(study, {})):
+        if has_network(method):
+            setting |= part.get("network", {})
+        setting |= part.get(method, {})
+    if method not in OUR_NETWORKS:  # behind an imputer there is no gap
+        setting.pop("placeholder", None)
+    return setting
+
+
+def _placeholders(method: str, values: Sequence[float | str] | None) -> list[Setting]:
+    if values is None or method not in OUR_NETWORKS:
+        return [{}]
+    return [{"placeholder": value} for value in values]
 
 
 def has_network(method: str) -> bool:

@@ -4,7 +4,8 @@ Every method goes through the same steps:
 
 1. The study is loaded; `mask_seed` decides the gaps where they are simulated.
 2. `split_seed` decides which rows are for training, validation and testing.
-3. The method is fitted on the training rows; the validation rows are its `held_out`, for early
+3. The method is fitted on the training rows (with redrawn masks: on complete rows, of which it
+   hides others in every step); the validation rows are its `held_out`, for early
    stopping and whatever else it chooses itself. With a grid, every setting is fitted so, and the
    model with the smallest validation loss (log-loss, or mean squared error) is kept as it is.
 4. The test part is predicted and scored once. Nothing that was chosen has seen it.
@@ -13,8 +14,9 @@ The method's own seed comes from both seeds, and a run uses one thread: the same
 scores in any order, alongside any other runs, on one core or many.
 
 A setting is a dict of plain JSON values by parameter name. A parameter that a method lacks goes
-to the estimator inside it (the network of "em+network"); "imputer__NAME" goes to its imputer and
-"policy__NAME" to its policy. "steps" is a budget of training steps for methods that count epochs.
+to the estimator inside it (the network of "em+network"); "imputer__NAME" goes to its imputer,
+"policy__NAME" to its policy and "reward__NAME" to its reward. "steps" is a budget of training steps
+for methods that count epochs.
 """
 
 from __future__ import annotations
@@ -37,16 +39,18 @@ from threadpoolctl import threadpool_limits
 
 from ..._rules import check_name, check_options
 from ...errors import ParameterError
-from ...gil import POLICIES
+from ...gil import POLICIES, REWARDS
 from ...metrics import Figures, classification_scores, imputation_scores, regression_scores
 from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
 from ..studies import Root, Study, load, takes
 from . import _pictures
 
 METHODS = {**TABLES, **SERIES}
+OUR_NETWORKS = ("gil", "gil-d", "gil-h", "network", "random", "meta", "gate")
 STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 Setting = dict[str, Any]
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Run:
     study, options : arguments of `studies.load`, without mask_seed and root
     method : a name from `lab.rivals`
     setting : parameters of the method
-    grid : parameter -> values to choose from on validation rows
+    grid : what to choose from on validation rows: parameter -> values, or a list of settings
     mask_seed : decides which entries are hidden, in studies that hide them on purpose; else 0
     split_seed : decides which rows are tested
 
@@ -69,7 +73,7 @@ class Run:
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
     setting: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    grid: Grid = field(default_factory=dict)
     mask_seed: int = 0
     split_seed: int = 0
 
@@ -101,11 +105,19 @@ class Run:
                 "Leave mask_seed at 0 and vary split_seed",
             )
         refused = [name for name in ("mask_seed", "root") if name in self.options]
-        if refused or self.options.get("masks") == "redrawn":
+        if refused:
+            fact = f"options holds {refused[0]!r}"
+            raise ParameterError(fact, "A run has its own", "Leave it out of options")
+        hides = self.method in OUR_NETWORKS or (
+            self.method == "zero+network" and self.setting.get("numeric_encoding") == "unscaled"
+        )  # what an unscaled network hides is 0
+        if self.options.get("masks") == "redrawn" and not hides:
             raise ParameterError(
-                f"options holds {refused[0] if refused else 'masks'!r}",
-                "A run has its own mask_seed and root, and trains on one draw of the masks",
-                "Leave it out of options",
+                f"masks are redrawn for the method {self.method!r}",
+                "Networks that hide entries while they train can do so; another method would learn"
+                " from complete rows",
+                f"Choose one of {', '.join(OUR_NETWORKS)} (or, without scaling, zero+network), or"
+                " leave masks at 'fixed'",
             )
 
     def load(self, root: Root = None) -> Study:
@@ -155,7 +167,8 @@ def carry_out(run: Run, study: Study, pictures: bool = False) -> dict[str, Any]:
 def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     reset_peak_memory()
     split = study.split(run.split_seed)
-    rest = study.take(np.concatenate([split.train, split.validation]))
+    rest = study.for_training(split.train)
+    rest = rest.take(np.concatenate([split.train, split.validation]))
     held_out = np.arange(len(rest.y)) >= len(split.train)
     tried: list[tuple[Setting, float]] = []
     seconds: list[float] = []
@@ -163,6 +176,8 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     for choice in (grid := grid_settings(run.grid)):
         model = make_method(run.method, study.task, study.kind, run.random_state)
         setting = in_epochs(model, {**run.setting, **choice}, len(split.train))
+        if study.redrawn_rate:
+            setting["hide"] = study.redrawn_rate
         configure(model, setting)
         start = time.perf_counter()
         model.fit(rest.inputs, rest.y, held_out=held_out)
@@ -244,15 +259,20 @@ def _check_finite(values: np.ndarray, what: str) -> None:
         raise ParameterError(f"{what} NaN or infinity", rule, "Fix the method")
 
 
+NAMED: dict[str, dict[str, Any]] = {"policy": POLICIES, "reward": REWARDS}
 PAPER_BATCH = 128  # rows per step where steps are counted
 
 
-def grid_settings(grid: Mapping[str, Sequence[Any]]) -> list[Setting]:
-    """Every combination in a grid, the last name changing fastest; one empty setting for no grid.
+def grid_settings(grid: Grid) -> list[Setting]:
+    """The settings to choose from: a list as it is, or every combination of a dict's values.
+
+    The last name changes fastest; no grid is one empty setting.
 
     >>> grid_settings({"max_iter": [5, 10], "dropout": [0.0, 0.5]})[:2]
     [{'max_iter': 5, 'dropout': 0.0}, {'max_iter': 5, 'dropout': 0.5}]
     """
+    if not isinstance(grid, Mapping):
+        return [dict(setting) for setting in grid]
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
@@ -288,20 +308,21 @@ def configure(model: Any, setting: Mapping[str, Any]) -> Any:
 kind, smoothing. ...
     """
     known = model.get_params()
-    named = known.get("policy") in POLICIES
-    policy = {}
+    parts: dict[str, Setting] = {"policy": {}, "reward": {}}  # by what has a name so far
     for name, value in setting.items():
         if f"estimator__{name}" in known and name not in known:
             name = f"estimator__{name}"
-        if name.startswith("policy__") and named:
-            policy[name.removeprefix("policy__")] = value
+        part, _, option = name.partition("__")
+        if part in parts and known.get(part) in NAMED[part]:
+            parts[part][option] = value
         else:
             _check_setting(model, name)
             model.set_params(**{name: value})
-    if policy:
-        make = POLICIES[known["policy"]]
-        check_options(f"the policy {known['policy']!r}", policy, signature(make).parameters)
-        model.set_params(policy=make(**policy))
+    for part, options in parts.items():
+        if options:
+            make = NAMED[part][known[part]]
+            check_options(f"the {part} {known[part]!r}", options, signature(make).parameters)
+            model.set_params(**{part: make(**options)})
     return model
 
 

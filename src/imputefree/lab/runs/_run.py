@@ -12,7 +12,8 @@ A line of results holds
 - simulated, missing_rate, notes : what a reader has to know about the study
 - warnings : the first line of each warning
 - seconds, finished : how long the run took (with its pictures), and when it ended (UTC)
-- versions, command : what produced it
+- versions, commit, sources, command : what produced it; `sources` is a fingerprint of the code that
+  learns and scores
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from pathlib import Path
 
 from ..._progress import grid_progress
 from ..._rules import check_value, whole
-from ...errors import ImputefreeError
+from ...errors import ImputefreeError, counted
 from ..studies import Root
 from ._pictures import PictureWarning
 from ._protocol import Run, carry_out
 from ._results import Record, ResultsFile
+from ._sources import ChangedCodeWarning, commit, fingerprint
 from ._workers import Results, WorkerDied, by_processes
 
 PACKAGES = (
@@ -75,8 +77,9 @@ def run_grid(
     pictures : also record what there is to look at, where both seeds are 0. This does not change
         a run's identity: a line that the file holds without pictures stays so
 
-    A method that fails is a line as well. A study that cannot be read, or a file that cannot be
-    written, ends everything with one error; what is written stays.
+    Lines that other code made are kept, with a warning. A method that fails is a line as well. A
+    study that cannot be read, or a file that cannot be written, ends everything with one error;
+    what is written stays.
     """
     check_value("n_jobs", n_jobs, whole(1))
     asked = {run.identity: run for run in runs}
@@ -91,6 +94,7 @@ def run_grid(
             for identity, run in asked.items()
             if identity not in lines or (retry_failed and lines[identity]["status"] == "failed")
         ]
+        _warn_of_changes([lines[identity] for identity in asked if identity in lines], path)
         work = partial(attempt, root=root, pictures=pictures)
         carry = workers or partial(by_processes, n_jobs=n_jobs)
         with grid_progress(progress, len(asked), len(asked) - len(todo)) as report:
@@ -134,7 +138,23 @@ def _record(run: Run, result: Record, seconds: float | None) -> Record:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    return asdict(run) | result | {"seconds": seconds, "finished": finished, "versions": versions}
+    made = {"versions": versions, "commit": commit(), "sources": fingerprint()}
+    return asdict(run) | result | {"seconds": seconds, "finished": finished, **made}
+
+
+def _warn_of_changes(kept: Sequence[Record], path: Path | str) -> None:
+    """Say so if lines that are not run again were made by other code than this."""
+    others = {record.get("sources") for record in kept} - {fingerprint()}
+    if others:
+        count = counted(sum(record.get("sources") in others for record in kept), "run")
+        known = ", ".join(sorted(name for name in others if name)) or "not recorded"
+        warnings.warn(
+            f"{count} in {path} were made by other code (sources {known}; now {fingerprint()})."
+            " They are kept as they are. To run them again, remove their lines or name another"
+            " file.",
+            ChangedCodeWarning,
+            stacklevel=3,
+        )
 
 
 def _message(error: Exception) -> str:

@@ -24,6 +24,7 @@ from ._data_files import SOURCES, Root, get, home_of
 from ._describe import describe, show
 from ._describe_picture import draw
 from ._icu import simulate as simulate_icu
+from ._mnist import MASKS
 from ._study import Study, long_form
 
 LOADERS: dict[str, Callable[..., Study]] = {
@@ -87,6 +88,7 @@ def takes(name: str, option: str) -> bool:
 __all__ = [
     "KNOWN",
     "LOADERS",
+    "MASKS",
     "SOURCES",
     "Root",
     "Study",

@@ -1,9 +1,11 @@
 """MNIST: 70,000 images of handwritten digits, 28 × 28, with pixels hidden on purpose.
 
 Masks are drawn once per image and stay (`masks="fixed"`, as real gaps do), or are redrawn for each
-training epoch (`masks="redrawn"`). Redrawn masks show the network new pixels of the same images in
-every epoch, which makes the task easier: at 90 % missing, a plain network's accuracy rises from
-about 0.73 to about 0.78. So `notes` say which it was, and so should every table of results.
+training batch (`masks="redrawn"`): training images are then complete, and networks hide entries at
+the same rate in every step. Redrawn masks show the network new pixels of the same images each time,
+which makes the task easier: at 90 % missing, a plain network's accuracy rises from about 0.73 to
+about 0.79. So `notes` say which it was, and so should every table of results. Images to validate
+and to test on are masked once either way.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import gzip
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,7 +45,7 @@ class Images(Study):
     """MNIST with gaps and with the complete images.
 
     pixels : (n, 784) uint8, complete; `X` is pixels / 255 with NaN where a pixel is hidden
-    masks : "fixed", or "redrawn": then `redraw` gives the training images of the next epoch
+    masks : "fixed" or "redrawn" (see the module's docstring)
     mechanism, rate : what hides the pixels
     """
 
@@ -53,29 +55,19 @@ class Images(Study):
     mechanism: str = "mcar"
     rate: float | None = 0.5
 
-    def redraw(self, random_state: Any, rows: Any = None) -> np.ndarray:
-        """Training images with new masks, (len(rows), 784) float32.
+    @property
+    def redrawn_rate(self) -> float:
+        """The share of entries to hide in every step of training; 0 for fixed masks."""
+        return self.rate or 0.0 if self.masks == "redrawn" else 0.0
 
-        random_state : int or Generator; pass one Generator for all epochs, or an int for each
-        rows : row numbers, such as `study.split(0).train`; None means all that are not test rows
-        """
-        if self.masks != "redrawn" or self.pixels is None:
-            raise ParameterError(
-                "this study has fixed masks",
-                "Only a study loaded with masks='redrawn' redraws them",
-                "Load it that way, and say so next to the results: it makes the task easier",
-            )
-        tests = np.asarray([] if self.splits.test_rows is None else self.splits.test_rows)
-        if rows is None:
-            rows = np.setdiff1d(np.arange(len(self.y)), tests)
-        rows = np.arange(len(self.y))[np.asarray(rows)]
-        if np.isin(rows, tests).any():
-            raise ParameterError(
-                "rows holds test rows",
-                "The test part is masked once, whatever happens in training",
-                "Pass rows=study.split(seed).train",
-            )
-        return _hidden(self.pixels[rows], self.mechanism, self.rate, random_state)
+    def for_training(self, rows: Any) -> Images:
+        """The same images; with redrawn masks, these rows (numbers) are complete."""
+        complete = self.complete()
+        if not self.redrawn_rate or complete is None:
+            return self
+        X = self.X.copy()
+        X[rows] = complete[rows]
+        return replace(self, X=X)
 
     def complete(self) -> np.ndarray | None:
         """All pixels, (n, 784) float32 in [0, 1]; computed on demand, as they need much memory."""
@@ -104,6 +96,12 @@ def study(
     check_value("mechanism", mechanism, choice(*MECHANISMS))
     check_value("mask_seed", mask_seed, whole(0))
     check_value("rate", rate, or_the_word(None, number(0, 1, open_high=True)))
+    if masks == "redrawn" and mechanism != "mcar":
+        raise ParameterError(
+            f"masks is 'redrawn' and mechanism {mechanism!r}",
+            "Only masks that hide pixels completely at random are redrawn",
+            "Use masks='fixed', or mechanism='mcar'",
+        )
     pixels, digits, n_train = read(root)
     if rate is None and mechanism == "mcar":
         rate = 0.5
@@ -112,7 +110,7 @@ def study(
     rng = np.random.default_rng([mask_seed, share, zlib.crc32(mechanism.encode())])
     X = _hidden(pixels, mechanism, rate, rng)
     hidden = float(np.isnan(X).mean())
-    drawn = "stay the same" if masks == "fixed" else "are redrawn each epoch, test masks stay"
+    drawn = "stay the same" if masks == "fixed" else "are redrawn for each batch of training"
     notes = (
         f"Masks {drawn} (masks={masks!r}).",
         f"{hidden:.1%} of the pixels hidden, {mechanism.upper()}.",

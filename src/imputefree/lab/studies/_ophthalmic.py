@@ -5,8 +5,10 @@ age, sex, years of diabetes, A1C and insulin use. An image is seen or missing as
 count 7 entries per subject: two vectors and five columns.
 
 The data are not public. Those who have them from the authors put four matrices into a folder
-`ophthalmic`: train_x, train_y, test_x and test_y, as .txt or .csv, gzipped or not; one line per
-subject, columns separated by blanks or commas, NaN for gaps, no header.
+`ophthalmic`: train_x, train_y, test_x and test_y, or under the authors' names
+{normal,abnormal}_{train,test}_all_35_missing, where the name tells the label and gaps are already
+at 35 %. As .txt or .csv, gzipped or not; one line per subject, columns separated by blanks or
+commas, NaN for gaps, no header.
 
 For everybody else there is `ophthalmic-simulated`, a SIMULATED cohort of the same shape: 1,148
 subjects, 17 % of the entries missing. Not patient data: no value of it was ever measured.
@@ -42,6 +44,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +53,7 @@ import numpy as np
 from ..._rules import check_value, whole
 from ...data import Splits
 from ...errors import InputError, ParameterError
-from ._data_files import ABOUT, Root, find
+from ._data_files import ABOUT, Layout, Root, find
 from ._study import Study
 
 VECTOR = 2048
@@ -58,6 +61,12 @@ EHR = ("age", "sex", "years_of_diabetes", "a1c", "insulin")
 WIDTH = 2 * VECTOR + len(EHR)
 ENDINGS = (".txt", ".csv", ".txt.gz", ".csv.gz")
 PARTS = ("train_x", "train_y", "test_x", "test_y")
+# The authors' files: label 0, then 1, of the training part; the same of the test part.
+THEIR_PARTS = tuple(
+    f"{label}_{part}_all_35_missing"
+    for part in ("train", "test")
+    for label in ("normal", "abnormal")
+)
 RULE = (
     f"X is a text matrix of {WIDTH:,} columns ({VECTOR:,} OCT, {VECTOR:,} CFP, {', '.join(EHR)}), a"
     " line per subject, NaN for gaps; y is 0 or 1"
@@ -85,18 +94,24 @@ def study(root: Root = None, rate: float | None = None, mask_seed: int = 0) -> S
         0.35; None or the natural rate (0.17 in the paper) leaves the data as they are
     mask_seed : decides which entries are hidden; the paper uses 3 seeds
     """
-    names = [tuple(part + ending for ending in ENDINGS) for part in PARTS]
+    layouts = [
+        [tuple(part + ending for ending in ENDINGS) for part in parts]
+        for parts in (PARTS, THEIR_PARTS)
+    ]
     home = find(
         "the ophthalmic study",
         ["ophthalmic"],
-        names,
+        *layouts,
         root=root,
         remedy="It is not public: ask its authors, or load 'ophthalmic-simulated'",
     )
-    paths = [next(home / name for name in each if (home / name).exists()) for each in names]
-    x, y, x_test, y_test = (read_matrix(path) for path in paths)
-    _check(paths[0], x, paths[1], y)
-    _check(paths[2], x_test, paths[3], y_test)
+    ours, theirs = (_files(home, layout) for layout in layouts)
+    if ours:
+        x, y, x_test, y_test = (read_matrix(path) for path in ours)
+        _check(ours[0], x, ours[1], y)
+        _check(ours[2], x_test, ours[3], y_test)
+    else:
+        (x, y), (x_test, y_test) = _by_label(theirs[:2]), _by_label(theirs[2:])
     return _as_study(
         "ophthalmic",
         np.concatenate([x, x_test]).astype(np.float32),
@@ -201,6 +216,21 @@ def read_matrix(path: Path) -> np.ndarray:
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InputError(f"{path} cannot be read ({error})", RULE, REPAIR) from None
     raise InputError(f"{path} is empty", RULE, REPAIR)
+
+
+def _files(home: Path, layout: Layout) -> list[Path]:
+    """The files of a layout; none if one is lacking."""
+    found = [[home / name for name in names if (home / name).exists()] for names in layout]
+    return [paths[0] for paths in found] if all(found) else []
+
+
+def _by_label(paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of two files: 0 for those of the first, 1 for those of the second."""
+    parts = [read_matrix(path) for path in paths]
+    y = np.repeat([0, 1], [len(part) for part in parts])
+    for path, part in zip(paths, parts, strict=True):
+        _check(path, part, path, y[: len(part)])
+    return np.concatenate(parts), y
 
 
 def _check(path: Path, X: np.ndarray, path_y: Path, y: np.ndarray) -> None:

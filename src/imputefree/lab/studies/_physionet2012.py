@@ -7,7 +7,8 @@ A stay becomes 48 hourly steps of 37 variables: the mean of an hour's measuremen
 without any (about 80 % of the grid). Or it keeps its own times, with a step whenever something was
 measured. Age, sex, height, type of unit and weight at admission are static. In these files -1 means
 unknown, and no variable can be negative, so negative values are gaps. Lines without the name of a
-variable (2,403 in set-c) are left out. Twelve stays hold no measurement.
+variable (2,403 in set-c) are left out. Twelve stays hold no measurement. The paper has 35 of the
+variables, without ventilation and weight, and no statics (`attributes="paper"`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ._study import Study
 
 HOURS = 48
 FORMS = ("hourly", "raw")
+ATTRIBUTES = ("all", "paper")
 REPAIR = "Remove the file and run `imputefree data get physionet2012`"
 RULE = "A stay is lines of hh:mm,variable,value; the first line after the header is RecordID"
 DEATH = "In-hospital_death"
@@ -41,10 +43,16 @@ VARIABLES = [
     "SysABP", "Temp", "TroponinI", "TroponinT", "Urine", "WBC", "Weight", "pH",
 ]
 # fmt: on
+NOT_IN_THE_PAPER = ("MechVent", "Weight")
 NAMES = sorted({*STATICS, *VARIABLES, "RecordID"})  # RecordID shows that a stay has a file
 
 
-def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") -> Study:
+def study(
+    root: Root = None,
+    form: str = "hourly",
+    sets: Sequence[str] = "abc",
+    attributes: str = "all",
+) -> Study:
     """The challenge as a study; y is 1 if the patient died in hospital.
 
     Parameters
@@ -53,8 +61,10 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
     form : "hourly": X (n, 48, 37), NaN for an hour without a measurement; "raw": a list of n frames
         (T_i, 37), one row whenever something was measured, and times in hours
     sets : the thirds to read, 4,000 stays each
+    attributes : "all": 37 variables and 5 statics; "paper": the 35 variables of the paper alone
     """
     check_value("form", form, choice(*FORMS))
+    check_value("attributes", attributes, choice(*ATTRIBUTES))
     measured, static, died = _read(root, sets)
     empty = len(died) - measured["stay"].nunique()
     X: Any
@@ -64,15 +74,21 @@ def study(root: Root = None, form: str = "hourly", sets: Sequence[str] = "abc") 
     else:
         X, times = _raw(measured, died.index)
         note = "A step whenever something was measured; an empty stay has one empty step."
+    columns = list(VARIABLES)
+    if attributes == "paper":
+        columns = [name for name in VARIABLES if name not in NOT_IN_THE_PAPER]
+        places = [VARIABLES.index(name) for name in columns]
+        X = X[:, :, places] if form == "hourly" else [frame[columns] for frame in X]
+        note += f" The paper's {len(columns)} variables, without statics."
     return Study(
         "physionet2012",
         X,
         died.to_numpy(),
         **ABOUT["physionet2012"],
-        static=static.reset_index(drop=True),
+        static=static.reset_index(drop=True) if attributes == "all" else None,
         times=times,
         notes=(f"Sets {', '.join(sets)}; {empty} stays hold no measurement at all.", note),
-        columns=tuple(VARIABLES),
+        columns=tuple(columns),
     )
 
 

@@ -116,6 +116,12 @@ class Study:
         """X without gaps, in the same form, or None if unknown; for scores, never for training."""
         return self.truth
 
+    redrawn_rate: ClassVar[Any] = 0.0  # share of entries that training hides anew in every step
+
+    def for_training(self, rows: Any) -> Self:
+        """The study as it is when these rows are trained on."""
+        return self
+
     def split(self, seed: int = 0) -> Split:
         """Row numbers for training, validation and the final test."""
         return self.splits.of(self.y, self.groups, seed)

@@ -15,15 +15,15 @@ from ._options import (
     FILE,
     Command,
     ExistingPath,
-    file_options,
     interruptible,
     join_option,
     option,
     output_option,
+    plain_file_options,
 )
 
 if TYPE_CHECKING:
-    from ..workflow import Marks, Problem
+    from ..workflow import Problem
 
 EPILOG = """\b
 Table:  imputefree fit patients.csv --target died -o died.imputefree
@@ -140,10 +140,9 @@ class ShareOrFile(click.ParamType):
     help="For predict --coverage; mask leaves a fifth of the rows out and keeps them in MODEL.",
 )
 @model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
-@file_options
+@plain_file_options
 def fit_command(
     data: Path,
-    marks: Marks,
     understood: Path | None,
     output: Path,
     resume: bool,
@@ -169,14 +168,12 @@ def fit_command(
     if resume and fresh:
         rule = "One continues, the other starts again"
         raise ParameterError("--resume and --fresh were given", rule, "Choose one")
-    from ..io import header, parts_of
+    from ..io import check_marks, header, parts_of
     from ..workflow import Request, check_output, render, split_names
 
-    columns = [
-        name
-        for path in (parts_of(data)[0], *join)
-        for name in header(path, marks.sep, marks.encoding)
-    ]
+    check_marks(choices["sep"], choices["decimal"])
+    text = choices["sep"], choices["encoding"]
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
     request = Request(
         data=data,
         output=output,
@@ -184,14 +181,6 @@ def fit_command(
         category=split_names(category, columns),
         static=split_names(static, columns),
         join=join,
-        sep=marks.sep,
-        decimal=marks.decimal,
-        encoding=marks.encoding,
-        missing=tuple(
-            f"{name}={code}" if name != "*" else code
-            for name, codes in marks.missing.items()
-            for code in codes
-        ),
         larger_than_memory=larger_than_memory or data.is_dir(),
         **choices,
     )

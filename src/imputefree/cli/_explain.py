@@ -100,7 +100,8 @@ def explain_command(
         written.append(f"Lines: {csv}")
     if output is not None:
         with saving(output) as place:
-            inspection.draw(explanation, values, names, place, output.suffix[1:].lower())
+            suffix = output.suffix[1:].lower()
+            inspection.draw(explanation, values, at_steps, names, place, suffix)
         written.append(f"Picture: {output}")
     if as_json:
         plain = {f"{kind}s": names, **explanation.to_dict()}

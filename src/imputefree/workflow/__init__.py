@@ -11,6 +11,7 @@ from ._chunks import (
     read_upload,
     reading_of,
     roles_of,
+    whole_series,
 )
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
@@ -60,4 +61,5 @@ __all__ = [
     "roles_of",
     "split_names",
     "summary",
+    "whole_series",
 ]

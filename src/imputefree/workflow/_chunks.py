@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ from ..io import (
     cell_values,
     decimals_of,
     need_columns,
-    reader_of,
     twin_error,
 )
 from ._file_times import Clock, naming
@@ -73,6 +71,15 @@ def reading_of(model: Any) -> dict[str, ColumnReading]:
     """How the columns of a model's file were read, by name; {} if it was saved from Python."""
     plain = about(model).get("reading")
     return dict(Understood.from_dict(plain).columns) if plain else {}
+
+
+def made_inputs(model: Any, names: Sequence[str]) -> dict[str, str]:
+    """Inputs that are made from a column of a file, such as the month of a date; -> its name.
+
+    names : of the file's columns; an input that the file has itself is not made
+    """
+    parts = {part: col.name for col in reading_of(model).values() for part in col.parts}
+    return {part: name for part, name in parts.items() if name in names and part not in names}
 
 
 def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
@@ -188,10 +195,7 @@ class Chunks:
         self._may_be_empty = may_be_empty
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
-        readings = reading_of(model)
-        # A date of the file is several inputs, unless the file has these themselves.
-        made = {part: col.name for col in readings.values() for part in col.parts}
-        made = {p: n for p, n in made.items() if n in reader.names and p not in reader.names}
+        readings, made = reading_of(model), made_inputs(model, reader.names)
         with naming(path):
             inputs = file_inputs(model, [*reader.names, *made])
         sources = [made.get(name, name) for name in inputs]
@@ -435,16 +439,3 @@ def _numbered(parts: list[Chunk], chunks: Chunks) -> Chunk:
         if wrong:
             chunk, codes = chunk.rows(~repeated), codes[~repeated]
     return chunk._replace(series=codes)
-
-
-def read_upload(model: Any, content: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
-    """The inputs of a model from the bytes of a CSV, Excel or Parquet file, and notes.
-
-    The file is read as `imputefree predict` reads it. A row that cannot be read is an InputError.
-
-    name : of the file, for messages, and for the format by its ending
-    """
-    reader = reader_of(Path(name), io.BytesIO(content))
-    chunks = Chunks(model, reader, Path(name))
-    parts = list(chunks)
-    return Chunk.joined(parts).inputs.reset_index(drop=True), [str(reader.format), *chunks.notes]

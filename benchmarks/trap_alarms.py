@@ -50,7 +50,7 @@ def table(name: str, clean: bool = True) -> tuple[pd.DataFrame, np.ndarray]:
         frame = load_file("flights_late.csv.gz")
         return frame.drop(columns="late"), frame["late"].to_numpy()
     study: Study = load(f"table:{name}")
-    X, y = study.X, study.y
+    X, y = study.X.copy(), study.y
     if not clean and KNOWN[name].drop:
         whole = load_file(f"{name}.csv")
         whole = whole[whole[KNOWN[name].target].notna()].reset_index(drop=True)

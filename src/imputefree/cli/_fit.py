@@ -13,12 +13,14 @@ import click
 from .._progress import step_progress
 from ..errors import ParameterError
 from ._options import (
+    FILE,
     Command,
     ExistingPath,
     interruptible,
     join_option,
     option,
     output_option,
+    plain_file_options,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ Series: imputefree fit stays.csv --target died --id stay --time hour --static ag
 MAX_COLUMNS = 25  # shown one per line; of more, only those with a note
 CELL_WIDTH = len("0.768–0.930")
 POSITIVE = click.IntRange(1)
+file_option = partial(option, section="File")
 series_option = partial(option, section="Series")
 estimate_option = partial(option, section="Estimate")
 model_option = partial(option, section="Model")
@@ -56,7 +59,7 @@ class ShareOrFile(click.ParamType):
 @click.argument(
     "data",
     type=ExistingPath(),
-    help="A CSV, CSV.gz or Parquet file, or a folder of such parts; empty cells are gaps.",
+    help="A CSV, CSV.gz, Excel or Parquet file, or a folder of such parts; - is stdin.",
 )
 @option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @output_option("Model file; its card is written next to it.", required=True)
@@ -74,6 +77,13 @@ class ShareOrFile(click.ParamType):
 )
 @option("--resume", is_flag=True, help="Continue an interrupted fit.")
 @option("--fresh", is_flag=True, help="Remove what an interrupted fit left, and start again.")
+@file_option("--columns", type=ExistingPath(), metavar="FILE.yaml", help="What columns are.")
+@file_option(
+    "--understood",
+    type=FILE,
+    metavar="FILE.yaml",
+    help="Write what each column was taken for, to be edited and passed with --columns.",
+)
 @series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
 @series_option("--time", metavar="COLUMN", help="Column of numbers or dates; default: row order.")
 @series_option("--static", multiple=True, metavar="COLUMNS", help="Constant within a series.")
@@ -131,7 +141,9 @@ class ShareOrFile(click.ParamType):
     help="For predict --coverage; mask leaves a fifth of the rows out and keeps them in MODEL.",
 )
 @model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
+@plain_file_options
 def fit_command(
+    understood: Path | None,
     output: Path,
     resume: bool,
     fresh: bool,
@@ -158,7 +170,7 @@ def fit_command(
     advice = f"What was finished is kept; the same command with --resume continues to {output}."
     with interruptible(advice):
         larger = request.larger_than_memory
-        about = _fit_larger(request, resume) if larger else _fit(request, resume, fresh)
+        about = _fit_larger(request, resume) if larger else _fit(request, resume, fresh, understood)
     show_scores(about)
     click.echo(render("result.txt.jinja", about), nl=False)
     click.echo(f"Model: {output}")
@@ -177,10 +189,12 @@ def read_request(
     **choices: Any,
 ) -> Any:
     """What was requested on the command line; lists of columns are taken apart."""
-    from ..io import header, parts_of
+    from ..io import check_marks, header, parts_of
     from ..workflow import Request, split_names
 
-    columns = [name for path in (parts_of(data)[0], *join) for name in header(path)]
+    check_marks(choices["sep"], choices["decimal"])
+    text = choices["sep"], choices["encoding"]
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
     return Request(
         data=data,
         drop=split_names(drop, columns),
@@ -192,7 +206,7 @@ def read_request(
     )
 
 
-def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
+def _fit(request: Any, resume: bool, fresh: bool, understood: Path | None = None) -> dict[str, Any]:
     """Read, show the columns and train; -> what the model knows about itself."""
     from ..workflow import check_problem, fit, open_partial, plan, read_other, read_problem
 
@@ -207,6 +221,8 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
     for trap in traps:
         click.echo(f"WARNING: {trap}", err=True)
     problem = replace(problem, notes=(*problem.notes, *map(str, traps)))
+    if understood is not None and problem.understood is not None:
+        problem.understood.save(understood)
     planned = plan(problem, other)
     with open_partial(problem, other, resume, fresh) as partial:
         if resume and partial.begun:
@@ -237,6 +253,8 @@ def show_columns(problem: Problem, err: bool = True) -> None:
     from ..workflow import CATEGORY, NUMBER, percent, summary
 
     request, classes = problem.request, problem.task == "classification"
+    if problem.understood is not None:
+        click.echo(problem.understood.line, err=True)
     target = f"{len(problem.classes)} classes" if classes else "a number"
     click.echo(
         f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"

@@ -14,7 +14,7 @@ AHEAD = {"AUC": 0.04, "R²": 0.1}  # by which it must be better than they are
 GAPS = {"AUC": 0.85, "R²": 0.4}  # what gaps alone do not reach by nature
 MOST_ROWS, MOST_COLUMNS, N_TREES = 5000, 100, 40  # of that comparison
 BY_GAPS = 0.9  # share of a column's gain over chance from which its gaps alone tell
-FEWEST_KNOWN, SURPRISE = 10, 1e-6  # values of one class only, and how likely that is by chance
+FEWEST_KNOWN, SURPRISE = 20, 1e-6  # values of one class only, and how likely that is by chance
 
 
 class LoneColumn(NamedTuple):

@@ -6,6 +6,7 @@ seen and what to do if it is what it looks like.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -185,6 +186,6 @@ def group_traps(X: Any, among: Sequence[str] | None = None) -> list[Trap]:
         fact = f"Column {group.name!r} has {group.groups:,} values that occur in several rows"
         if group.constant:
             fact += f", in which {shorten(group.constant, 3)} hardly change"
-        remedy = f"If these rows belong together, keep them in one fold: --group {group.name}."
+        remedy = f"If these rows belong together, keep them in one fold: --group {shlex.quote(group.name)}."
         traps.append(Trap(GROUPS, (group.name,), group.rows, f"{fact}.", remedy))
     return traps

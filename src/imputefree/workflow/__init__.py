@@ -3,13 +3,31 @@
 from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
 from ._checking import advised, check_problem
-from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of, whole_series
+from ._chunks import (
+    Chunk,
+    Chunks,
+    Marks,
+    is_of_series,
+    load_model,
+    made_inputs,
+    reading_of,
+    roles_of,
+    whole_series,
+)
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._fitting_files import fit_larger
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file, read_joined_for
-from ._problem import Problem, Request, check_output, read_other, read_problem, split_names
+from ._problem import (
+    Problem,
+    Request,
+    check_output,
+    codes_of,
+    read_other,
+    read_problem,
+    split_names,
+)
 
 __all__ = [
     "CATEGORY",
@@ -18,6 +36,7 @@ __all__ = [
     "TITLES",
     "Chunk",
     "Chunks",
+    "Marks",
     "Problem",
     "Request",
     "advised",
@@ -25,12 +44,14 @@ __all__ = [
     "check_output",
     "check_problem",
     "class_labels",
+    "codes_of",
     "evaluate",
     "figure_text",
     "fit",
     "fit_larger",
     "is_of_series",
     "load_model",
+    "made_inputs",
     "open_partial",
     "percent",
     "plan",
@@ -38,6 +59,7 @@ __all__ = [
     "read_joined_for",
     "read_other",
     "read_problem",
+    "reading_of",
     "render",
     "roles_of",
     "split_names",

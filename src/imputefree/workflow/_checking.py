@@ -72,10 +72,10 @@ def advised(traps: list[Trap]) -> str:
 
     >>> trap = Trap("afterwards", ("boat",), 1309, "", "")
     >>> advised([trap, replace(trap, columns=("body",)), Trap("groups", ("ticket",), 1309, "", "")])
-    '--drop boat,body --group ticket'
+    '--drop boat --drop body --group ticket'
     """
     telling = [trap for trap in traps if trap.kind in ("answer", "afterwards")]
     drop = [name for trap in telling for name in trap.columns]
     group = next((trap.columns[0] for trap in traps if trap.kind == "groups"), None)
-    words = ["--drop", ",".join(drop)] * bool(drop) + ["--group", str(group)] * bool(group)
-    return shlex.join(words)
+    words = [word for name in drop for word in ("--drop", name)]
+    return shlex.join(words + ["--group", str(group)] * bool(group))

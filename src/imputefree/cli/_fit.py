@@ -254,7 +254,7 @@ def show_columns(problem: Problem, err: bool = True) -> None:
 
     request, classes = problem.request, problem.task == "classification"
     if problem.understood is not None:
-        click.echo(problem.understood.line, err=True)
+        click.echo(problem.understood.line, err=err)
     target = f"{len(problem.classes)} classes" if classes else "a number"
     click.echo(
         f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"

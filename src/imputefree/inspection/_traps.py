@@ -186,6 +186,7 @@ def group_traps(X: Any, among: Sequence[str] | None = None) -> list[Trap]:
         fact = f"Column {group.name!r} has {group.groups:,} values that occur in several rows"
         if group.constant:
             fact += f", in which {shorten(group.constant, 3)} hardly change"
-        remedy = f"If these rows belong together, keep them in one fold: --group {shlex.quote(group.name)}."
+        option = f"--group {shlex.quote(group.name)}"
+        remedy = f"If these rows belong together, keep them in one fold: {option}."
         traps.append(Trap(GROUPS, (group.name,), group.rows, f"{fact}.", remedy))
     return traps

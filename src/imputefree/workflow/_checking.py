@@ -29,7 +29,8 @@ def check_problem(problem: Problem, other: Problem | None = None) -> list[Trap]:
         test = None if other is None else other.frame
         options: Any = {"groups": problem.groups, "test": test, "task": problem.task}
         traps = find_traps(problem.frame, problem.y, **options)
-        return traps + (_left_out_groups(problem) if problem.groups is None else [])
+        traps += _left_out_groups(problem) if problem.groups is None else []
+        return [_of_file(trap, problem) for trap in traps]
     layout = Layout(id=request.id, time=request.time, static=tuple(problem.statics))
     panel: Panel = read_panel(problem.frame, layout)
     if problem.steps is None:
@@ -41,6 +42,14 @@ def check_problem(problem: Problem, other: Problem | None = None) -> list[Trap]:
     y = labels.to_numpy()[known].astype(problem.y.dtype)
     rows = summarise_steps(panel).rows(known)
     return _by_column(target_traps(y) + telling_traps(rows, y), problem)
+
+
+def _of_file(trap: Trap, problem: Problem) -> Trap:
+    """A trap of parts of a column, such as the days of a date, as one of the column."""
+    known = {} if problem.understood is None else problem.understood.columns
+    owner = {part: name for name, reading in known.items() for part in reading.parts}
+    columns = dict.fromkeys(owner.get(name, name) for name in trap.columns)
+    return replace(trap, columns=tuple(columns))
 
 
 def _by_column(traps: list[Trap], problem: Problem) -> list[Trap]:
@@ -63,7 +72,8 @@ def _left_out_groups(problem: Problem) -> list[Trap]:
     names = [col.name for col in problem.columns if col.left_out and col.name not in dropped]
     if not names:
         return []
-    whole, _ = read_table(request.data, target=request.target, keys=names)
+    marks = {name: getattr(request, name) for name in ("sep", "decimal", "encoding")}
+    whole, _ = read_table(request.data, target=request.target, keys=names, **marks)
     return group_traps(whole, among=names)
 
 

@@ -73,7 +73,7 @@ def explain_command(
 
     fitted = load_model(model)
     series = is_of_series(fitted)
-    select = _select_series if series else select_rows
+    select = select_series if series else select_rows
     notes, names, selected = select(fitted, data, rows, id)
     for note in notes:
         click.echo(note, err=True)
@@ -145,7 +145,7 @@ def select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) 
     return notes, list(range(len(frame))), frame
 
 
-def _select_series(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
+def select_series(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
     """The series to explain, named by their ids."""
     from ..workflow import roles_of, split_names
 

@@ -40,8 +40,8 @@ class AdamW:
             for weights, _ in self.groups
         ]
         self.steps = torch.zeros((), device=self._device)
-        self.paces = [
-            (weight, pace.to(weight), decay)
+        self.paces = [  # with room for what the weight is without the step
+            (weight, pace.to(weight), decay, torch.empty_like(weight))
             for weights, decay in self.groups
             for weight, pace in paces
             if any(weight is other for other in weights)
@@ -51,7 +51,8 @@ class AdamW:
     def step(self, rate: float) -> None:
         """Change the parameters by their gradients."""
         self.steps += 1
-        decayed = [weight.data * (1 - rate * decay) for weight, _, decay in self.paces]
+        for weight, _, decay, without_step in self.paces:
+            torch.mul(weight, 1 - rate * decay, out=without_step)
         for (weights, decay), (means, squares) in zip(self.groups, self.moments, strict=True):
             gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
             steps = [self.steps] * len(weights)
@@ -70,8 +71,8 @@ class AdamW:
                 eps=EPSILON,
                 maximize=False,
             )
-        for (weight, pace, _), without_step in zip(self.paces, decayed, strict=True):
-            weight.data.copy_(torch.lerp(without_step, weight.data, pace))
+        for weight, pace, _, without_step in self.paces:
+            torch.lerp(without_step, weight, pace, out=weight.data)
 
     def per_gradient(self, weight: nn.Parameter) -> Tensor:
         """How far a weight moved, per rate, by each unit of the last step's gradient; its shape.
@@ -82,7 +83,7 @@ class AdamW:
         (_, square), (beta1, beta2), steps = self._moments_of(weight), BETAS, float(self.steps)
         scale = square.sqrt().div_((1 - beta2**steps) ** 0.5).add_(EPSILON)
         scale.reciprocal_().mul_((1 - beta1) / (1 - beta1**steps))
-        for other, pace, _ in self.paces:
+        for other, pace, *_ in self.paces:
             if other is weight:
                 scale *= pace
         return scale
@@ -120,7 +121,9 @@ class AdamW:
             ([m[kept] for m in means], [s[kept] for s in squares])
             for means, squares in self.moments
         ]
-        self.paces = [(weight, pace[kept], decay) for weight, pace, decay in self.paces]
+        self.paces = [
+            (weight, pace[kept], decay, room[kept]) for weight, pace, decay, room in self.paces
+        ]
 
     def state_dict(self) -> dict[str, Any]:
         """Moments and the number of steps."""

@@ -8,6 +8,7 @@ density of states, so it depends on what else the step has and on what was measu
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,10 +68,10 @@ def with_present(panel: Panel, states: ModelRows, series: np.ndarray) -> ModelRo
 def _states(panel: Panel, at: np.ndarray) -> ModelRows:
     """The states at these steps, numbered over all series; (k,)."""
     starts = np.repeat(first_steps(panel.lengths), panel.lengths)
-    before = []
+    before: list[np.ndarray] = []
     for array, seen in zip(panel.steps.arrays, panel.steps.observed.T, strict=True):
         last = np.append(-1, _last_seen(seen)[:-1])[at]
-        gap = None if array.dtype == object else np.nan
+        gap: Any = None if array.dtype == object else np.nan
         before.append(np.where(last >= starts[at], array[last], gap))
     steps = panel.steps.rows(at)
     names, arrays = list(steps.names), list(steps.arrays)
@@ -87,7 +88,9 @@ def _states(panel: Panel, at: np.ndarray) -> ModelRows:
 
 
 def _strings(array: np.ndarray) -> np.ndarray:
-    return np.where(pd.isna(array), None, array.astype(object))
+    strings = array.astype(object)
+    strings[pd.isna(array)] = None
+    return strings
 
 
 def _last_seen(seen: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from ._options import (
     ExistingPath,
     console,
     data_argument,
+    file_options,
     model_argument,
     option,
 )
@@ -25,6 +26,8 @@ from ._options import (
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+
+    from ..workflow import Marks
 
 MOST = 10  # measurements shown per row
 SHOWN = {
@@ -72,9 +75,11 @@ together_option = option(
 @option("--confidence", type=float, help="Plan until a class is expected to be that probable.")
 @option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
 @option("--csv", "csv_file", type=FILE, help="A file with one line per row and measurement.")
+@file_options
 def next_command(
     model: Path,
     data: Path,
+    marks: Marks,
     background: Path,
     costs: tuple[str, ...],
     together: tuple[str, ...],
@@ -104,7 +109,7 @@ def next_command(
     kind, select = ("id", select_series) if series else ("row", select_rows)
     _, known = read_first(fitted, background, float("inf"))
     selected: Any
-    notes, names, selected = select(fitted, data, rows, id)
+    notes, names, selected = select(fitted, data, rows, id, marks)
     for note in notes:
         click.echo(note, err=True)
     if series:

@@ -33,6 +33,10 @@ test: lint types unit
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile
 
+# the lower bounds of pyproject.toml, in an environment of its own; not part of `make test`
+oldest:
+	$(PYTHON) scripts/oldest.py
+
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check $(SOURCES)
 	$(VENV)/bin/ruff format --check $(SOURCES)

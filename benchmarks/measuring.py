@@ -10,7 +10,6 @@ import json
 import platform
 import shlex
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -70,18 +69,10 @@ def provenance(packages: str) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a plus sign if files differ from it; "" outside git."""
-    try:
-        git = ["git", "-C", str(Path(__file__).parent)]
-        head = [*git, "rev-parse", "--short=10", "HEAD"]
-        changed = [*git, "status", "--porcelain", "--untracked-files=no", "--", "../src"]
-        name, changes = (
-            subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
-            for words in (head, changed)
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return name + "+" * bool(changes)
+    """The commit that is checked out, with a plus sign if the package differs; "" outside git."""
+    from imputefree.lab import runs  # late: some benchmarks measure imports
+
+    return runs.commit()
 
 
 def write(path: Path | None, packages: str, **figures: Any) -> None:

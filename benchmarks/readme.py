@@ -189,6 +189,11 @@ def policy_section() -> str:
 
 
 def fit_cost_section() -> str:
+    """The same with the command that measured it."""
+    return f"{fit_cost_sentence()}\n\n`{read('fit_cost')['command']}`"
+
+
+def fit_cost_sentence() -> str:
     """CPU time of fits against CatBoost and LightGBM."""
     content = read("fit_cost")
     seconds = pd.DataFrame(content["cpu_seconds"]).T
@@ -198,9 +203,9 @@ def fit_cost_section() -> str:
         f"CPU time of a fit, one thread, on the {len(seconds)} tables: the blend takes"
         f" {ratio.min():.1f} to {ratio.max():.1f} times CatBoost's with its defaults (median"
         f" {ratio.median():.1f}; at most twice on {int((ratio <= 2).sum())} tables);"
-        f' `quality="fast"` {seconds["fast"].median():.1f} s in the median, LightGBM with its'
-        f" defaults {seconds['LightGBM'].median():.1f} s (at most three times that plus one second"
-        f" on {int((fast <= 1).sum())} tables) (`{content['command']}`)."
+        f' `quality="fast"` {seconds["fast"].median():.2f} s in the median, LightGBM with its'
+        f" defaults {seconds['LightGBM'].median():.2f} s (at most three times that plus one second"
+        f" on {int((fast <= 1).sum())} tables)."
     )
 
 
@@ -340,7 +345,7 @@ PAGES: dict[str, dict[str, Block]] = {
     },
     "docs/which-tool.md": {
         "tools": lambda: which_tool.tables_section(table_runs()),
-        "fit": fit_cost_section,
+        "fit": fit_cost_sentence,
         "pypots": networks_section,
     },
     "docs/when-not-to-use.md": {

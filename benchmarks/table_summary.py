@@ -139,7 +139,7 @@ def twelve_tables(runs: pd.DataFrame) -> str:
     ]
     some = wide(runs, "score", TWELVE, everywhere=False).notna().sum(axis=1).drop(scores.index)
     rows += [
-        [name_of(method), f"run on {n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
+        [name_of(method), f"{n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
         for method, n in some.items()
     ]
     return markdown(rows, titles)
@@ -154,11 +154,11 @@ def front_page(runs: pd.DataFrame) -> str:
     rows = []
     for method in scores.mean(axis=1, skipna=False).sort_values(ascending=False).index:
         mean, low, high = interval(runs, "score", BLEND, method)
-        n = int(scores.loc[method].notna().sum())
+        n, of = int(scores.loc[method].notna().sum()), len(TWELVE)
         rows.append(
             [
                 "**imputefree** (default)" if method == BLEND else method,
-                f"{scores.loc[method].mean():.4f}" if n == len(TWELVE) else f"{n} tables only",
+                f"{scores.loc[method].mean():.4f}" if n == of else f"{n} of {of} tables",
                 "" if method == BLEND else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})",
                 f"{seconds[method]:.1f}",
             ]

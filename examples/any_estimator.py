@@ -30,6 +30,6 @@ scores = {
 }
 fig, ax = plt.subplots(figsize=(6.2, 2.2))
 for name, auc in scores.items():
-    ax.plot(auc, [name] * 3, "o", ms=8, alpha=0.8)
+    ax.plot(auc, [name] * 3, "o", ms=9, alpha=0.7)
 ax.set(xlabel="AUC, one point per fold", ylim=(-0.5, 2.5))
 plt.show()

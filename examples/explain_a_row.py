@@ -5,6 +5,7 @@ nothing is filled in for the answer, the value simply goes missing.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
@@ -16,7 +17,8 @@ X, y = X.iloc[:, :10], y.map({0: "malignant", 1: "benign"})
 X = make_missing("mcar", X, rate=0.3, random_state=0).apply(X)  # simulated gaps
 model = ImputeFreeClassifier(quality="fast", random_state=0).fit(X[:400], y[:400])
 
-row = X.iloc[[412]]
+risk = model.predict_proba(X[400:])[:, list(model.classes_).index("malignant")]
+row = X[400:].iloc[[np.argsort(np.abs(risk - 0.6))[0]]]  # the model is not sure here
 why = explain_rows(model, row, of="malignant")
 effect = pd.Series(why.removal[0], index=why.columns)
 known = effect.dropna().sort_values(key=abs)

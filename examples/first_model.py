@@ -17,12 +17,13 @@ X = make_missing("mcar", X, rate=0.3, random_state=0).apply(X)  # simulated gaps
 model = ImputeFreeClassifier(random_state=0).fit(X[:400], y[:400])
 print(f"accuracy on rows with gaps: {model.score(X[400:], y[400:]):.2f}")
 
-row = X[400:].dropna().tail(1)  # a complete row; now its values go, one by one
-rows, names = [row], ["all values"]
-for column in row.columns:
+malignant = list(model.classes_).index("malignant")
+complete = X[400:].dropna()
+nearest = np.argsort(np.abs(model.predict_proba(complete)[:, malignant] - 0.85))[0]
+rows, names = [complete.iloc[[nearest]]], ["all values"]  # now its values go, one by one
+for column in complete:
     rows.append(rows[-1].assign(**{column: np.nan}))
     names.append(f"without {column.removeprefix('mean ')}")
-malignant = list(model.classes_).index("malignant")
 risk = [model.predict_proba(one)[0, malignant] for one in rows]
 
 fig, ax = plt.subplots(figsize=(6, 3.4))

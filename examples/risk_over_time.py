@@ -19,8 +19,12 @@ model = ImputeFreeSequenceClassifier(
 
 whole = model.predict_proba(frame[new])[:, 1]
 ids = np.asarray(model.series_ids(frame[new]))
+steps = frame[new].groupby("patient").size()
+order = [one for one in ids[np.argsort(whole)] if steps[one] > 12]  # long stays, by their risk
 fig, ax = plt.subplots(figsize=(6.4, 3))
-for patient, color in zip(ids[np.argsort(whole)[[5, 50, -2]]], ["C2", "C1", "C0"], strict=True):
+for patient, color in zip(
+    [order[0], order[len(order) // 2], order[-1]], ["C2", "C1", "C0"], strict=True
+):
     stay = frame[frame["patient"] == patient]
     hours = sorted(stay["hour"].unique())
     risk = [model.predict_proba(stay[stay["hour"] <= hour])[0, 1] for hour in hours]

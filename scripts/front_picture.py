@@ -46,9 +46,9 @@ def draw_rows(axes: Any, names: dict[str, Any]) -> None:
     ill = list(model.classes_).index("ill")
     risk = model.predict_proba(rows)[:, ill]
     possible = sets.predict_set(rows, coverage=0.9)
-    lefts, widths = [0, 1.1, 2.2], 1.0
+    lefts, widths = [0, 1.25, 2.5], 1.2
     for place, column in enumerate(rows):
-        axes.text(lefts[place] + 0.5, -0.35, column, ha="center", fontweight="bold")
+        axes.text(lefts[place] + 0.6, -0.35, column, ha="center", fontweight="bold")
         for line, value in enumerate(rows[column]):
             missing = value != value
             box = FancyBboxPatch(
@@ -63,26 +63,26 @@ def draw_rows(axes: Any, names: dict[str, Any]) -> None:
             )
             axes.add_patch(box)
             shown = "" if missing else value if isinstance(value, str) else f"{value:g}"
-            axes.text(lefts[place] + 0.5, line + 0.52, shown, ha="center", va="center", fontsize=9)
+            axes.text(lefts[place] + 0.6, line + 0.52, shown, ha="center", va="center", fontsize=10)
     axes.annotate(
-        "", (4.05, 3.5), (3.35, 3.5), arrowprops={"arrowstyle": "-|>", "color": GREY, "lw": 1.6}
+        "", (4.5, 3.5), (3.85, 3.5), arrowprops={"arrowstyle": "-|>", "color": GREY, "lw": 1.6}
     )
-    axes.text(4.3, -0.35, "risk", fontweight="bold")
-    axes.text(6.55, -0.35, "may be (90 %)", fontweight="bold")
+    axes.text(4.65, -0.35, "risk", fontweight="bold")
+    axes.text(7.15, -0.35, "may be (90 %)", fontweight="bold")
     for line, (p, allowed) in enumerate(zip(risk, possible, strict=True)):
-        axes.barh(line + 0.5, 1.6, 0.34, left=4.3, color=LINES)
-        axes.barh(line + 0.5, 1.6 * p, 0.34, left=4.3, color=TEAL)
-        axes.text(6.0, line + 0.52, f"{p:.2f}", va="center", fontsize=9)
+        axes.barh(line + 0.5, 1.6, 0.34, left=4.65, color=LINES)
+        axes.barh(line + 0.5, 1.6 * p, 0.34, left=4.65, color=TEAL)
+        axes.text(6.35, line + 0.52, f"{p:.2f}", va="center", fontsize=10)
         words = " or ".join(model.classes_[allowed])
         axes.text(
-            6.55,
+            7.15,
             line + 0.52,
             words,
             va="center",
-            fontsize=9,
+            fontsize=10,
             color=ORANGE if allowed.sum() > 1 else INK,
         )
-    axes.set(xlim=(0, 8), ylim=(N_ROWS + 0.1, -0.8))
+    axes.set(xlim=(0, 8.9), ylim=(N_ROWS + 0.1, -0.8))
     axes.set_axis_off()
     axes.set_title("gaps in, prediction out (simulated patients)", loc="left", pad=10)
 
@@ -111,9 +111,9 @@ def draw_leads(axes: Any) -> None:
 
 
 def main() -> None:
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE | {"font.size": 11, "axes.titlesize": 12}):
         figure = Figure(figsize=(11, 3.7), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=[1.45, 1])
+        left, right = figure.subplots(1, 2, width_ratios=[1.75, 1])
         draw_rows(left, readme_example())
         draw_leads(right)
     save(figure, "front")

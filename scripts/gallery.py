@@ -56,7 +56,11 @@ STYLE = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
-INTRODUCTION = """# Gallery
+INTRODUCTION = """---
+hide: [navigation]
+---
+
+# Gallery
 
 <!-- made by `python -m scripts.gallery` from the folder examples -->
 Short programs, each with the picture that it draws. They are in the folder `examples` of the

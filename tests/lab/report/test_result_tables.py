@@ -51,23 +51,30 @@ def printed(table, width=200):
 
 def test_our_figures_are_beside_the_papers():
     table = results_table(runs(), "mnist")
-    assert table.head == ["method", "mcar-90 Acc.", "paper", "mar Acc.", "paper"]
+    minus = "ours - paper"
+    assert table.head == ["method", "mcar-90 Acc.", "paper", minus, "mar Acc.", "paper", minus]
     assert cell(table, "gil", 1) == "78.50 ± 0.71"
     assert cell(table, "gil", 2) == "78.47 ± 0.39"
-    assert cell(table, "gil", 3) == "93.00"  # a single run
-    assert cell(table, "gil", 4) == "93.23 ± 0.03"
+    assert cell(table, "gil", 3) == "+0.03"
+    assert cell(table, "gil", 4) == "93.00"  # a single run
+    assert cell(table, "gil", 5) == "93.23 ± 0.03"
+    assert cell(table, "gil", 6) == "-0.23"
     assert cell(table, "gil-h", 1) == "80.00 (1 failed)"
-    assert cell(table, "em+network", 3) == "failed"
+    assert cell(table, "em+network", 4) == "failed"
     assert cell(table, "em+network", 1) == "–"  # not run
     assert cell(table, "mask_only", 2) == "–"  # not in the paper
 
 
-def test_rows_are_those_of_the_paper_in_its_order_run_or_not_then_the_rest():
+def test_redrawn_masks_stand_beside_the_same_figure_of_the_paper():
+    redrawn = runs().replace({"setting": {"mcar-90": "mcar-90, masks redrawn"}})
+    table = results_table(redrawn, "mnist", methods=["gil"])
+    assert table.head[1:3] == ["mcar-90, masks redrawn Acc.", "paper"]
+    assert cell(table, "gil", 2) == "78.47 ± 0.39"
+
+
+def test_rows_are_what_was_run_in_the_papers_order_then_the_rest():
     names = [row[0] for row in results_table(runs(), "mnist").rows]
-    assert names[:4] == ["gil", "gil-d", "gil-h", "gain+network (GAIN)"]
-    assert names[-1] == "mask_only"
-    assert "zero+network (Zero)" in names
-    assert "carry_forward+network (CF)" not in names  # MIMIC only
+    assert names == ["gil", "gil-h", "em+network (EM)", "mask_only"]
     chosen = results_table(runs(), "mnist", methods=["mask_only", "gil"])
     assert [row[0] for row in chosen.rows] == ["mask_only", "gil"]
 
@@ -75,9 +82,9 @@ def test_rows_are_those_of_the_paper_in_its_order_run_or_not_then_the_rest():
 def test_the_best_of_ours_is_bold_by_the_direction_of_the_metric():
     one_rate = runs().query("setting != 'mar'")
     table = results_table(one_rate, "mnist", ["accuracy", "log_loss"])
-    assert table.head == ["method", "mcar-90 Acc.", "paper", "mcar-90 log loss"]
+    assert table.head == ["method", "mcar-90 Acc.", "paper", "ours - paper", "mcar-90 log loss"]
     bold = {(table.rows[row][0], column) for row, column in table.best}
-    assert bold == {("gil-h", 1), ("gil", 3)}
+    assert bold == {("gil-h", 1), ("gil", 4)}
     assert "| **80.00 (1 failed)** |" in table.markdown()
 
 
@@ -91,6 +98,7 @@ def test_simulated_studies_are_marked_beside_the_study_they_imitate():
     table = results_table(runs(), "icu", ["accuracy", "auc"])
     assert table.title == "icu (SIMULATED)"
     assert table.captions[0].startswith("SIMULATED")
+    assert "ours - paper" not in table.head  # the data are not the paper's
     assert cell(table, "gil", 2) == "93.32"
     assert cell(table, "gil", 4) == "96.10"
     for text in (table.markdown(), printed(table)):
@@ -106,7 +114,8 @@ def test_runs_that_say_they_are_simulated_are_believed():
 
 
 def test_captions_say_what_was_cut_and_where_figures_come_from():
-    table = results_table(runs(), "mnist", cut=["2 masks, not 5.", "1,000 steps, not 10,000."])
+    cut = ["2 masks, not 5.", "1,000 steps, not 10,000."]
+    table = results_table(runs(), "mnist", methods=["gil", "gil-d", "gil-h", "gate"], cut=cut)
     text = table.markdown()
     assert "- 2 masks, not 5.\n- 1,000 steps, not 10,000.\n" in text
     assert "Ours: mean ± sd over 1 to 2 runs" in text
@@ -138,15 +147,14 @@ def test_the_correlation_table_is_table_4():
     ]
     made = pd.DataFrame(lines, columns=[*COLUMNS[:6], "imputation_mse"])
     table = correlation_table(made)
-    assert table.head[1:3] == ["mnist mcar-70, 6 points", "paper"]
-    assert table.head[3] == "ophthalmic-simulated (SIMULATED) rate-35, 6 points"
-    assert table.rows[0][1] == "-1.00"
-    assert table.rows[1][1] == "<0.001"
-    assert [row[2] for row in table.rows] == ["-0.88", "<0.01"]
+    assert table.head[1:3] == ["mnist mcar-70, 3 imputers", "paper"]
+    assert table.head[3] == "ophthalmic-simulated (SIMULATED) rate-35, 3 imputers"
+    assert [row[1] for row in table.rows] == ["-1.00", "<0.001", "-1.00"]
+    assert [row[2] for row in table.rows] == ["-0.88", "<0.01", "–"]
     assert "SIMULATED" in table.captions[0]
     assert "Table 4" in table.captions[-1]
     few = correlation_table(made[made["mask_seed"] == 0][:2])
-    assert [row[1] for row in few.rows] == ["–", "–"]
+    assert [row[1] for row in few.rows] == ["–", "–", "–"]
     assert "SIMULATED" not in few.markdown()
 
 
@@ -208,6 +216,8 @@ def test_what_is_not_cut_and_what_imputers_were_given():
 def test_equal_methods_and_zeros_are_named():
     assert GIL_H in what_was_cut(planned("mnist", methods=["gil-h", "network"]))
     assert GIL_H not in what_was_cut(planned("mnist", methods=["gil-h"]))
+    both = planned("icu", methods=["gil-h", "network"], placeholders=[0, "3max"])
+    assert GIL_H not in what_was_cut(both)
     assert RAW_ZERO in what_was_cut(planned("physionet2012", methods=["zero+network"]))
     assert RAW_ZERO not in what_was_cut(planned("mnist", methods=["zero+network"]))
 

@@ -39,7 +39,7 @@ def test_only_code_changes_the_fingerprint(home, old, new, changes):
 
 
 def test_the_commit_says_if_files_differ_from_it(home):
-    assert sources.commit() is None  # not a checkout
+    assert sources.commit() == ""  # not a checkout
 
     def git(*words):
         identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
@@ -53,4 +53,4 @@ def test_the_commit_says_if_files_differ_from_it(home):
     assert len(clean) == 12
     (home / "code.py").write_text(CODE + "two = 2\n")
     sources.commit.cache_clear()
-    assert sources.commit() == f"{clean}-dirty"
+    assert sources.commit() == f"{clean}+"

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ...errors import require_extra
-from ._equivalence import MARGINS, paired_differences, verdicts
+from ._equivalence import MARGINS, holm, interval, paired_differences, verdicts
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
-from ._result_tables import correlation_table, results_table, what_was_cut
+from ._result_tables import correlation_table, p_value, results_table, what_was_cut
 from ._stats import compare, compare_over_studies, corrected_t, mean_ranks
 
 __all__ = [
@@ -16,7 +16,10 @@ __all__ = [
     "corrected_t",
     "correlation_table",
     "has_figures",
+    "holm",
+    "interval",
     "mean_ranks",
+    "p_value",
     "paired_differences",
     "report",
     "results_table",

@@ -39,7 +39,9 @@ ONE_UNIT = frozenset({"mnist"})
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 DICTS = ("options", "setting", "grid", "scores", "cost", "versions", "chosen", "pictures")
 # By place, not by options: {} and {"rate": 0.5} may be the same.
-IDENTITY = ("study", "method", "place", "setting", "grid", "mask_seed", "split_seed")
+IDENTITY = (
+    *("study", "method", "place", "setting", "grid", "settings_tried", "mask_seed", "split_seed"),
+)
 PLACE = ["study", "setting"]  # columns of a frame: where methods are compared
 RUN = ["mask_seed", "split"]  # what makes runs at one place differ
 
@@ -63,6 +65,8 @@ def tidy_lines(records: Iterable[Mapping[str, Any]]) -> list[Record]:
 
 def _tidy(record: Mapping[str, Any]) -> Record:
     line = dict(record)
+    drawn = line.get("grid")  # a list of settings, or values by name
+    line["settings_tried"] = len(drawn) if isinstance(drawn, list) else 0
     for key in DICTS:
         line[key] = dict(line[key]) if isinstance(line.get(key), Mapping) else {}
     for key in ("notes", "warnings"):
@@ -104,6 +108,8 @@ def _name_parameters(lines: list[Record]) -> None:
     methods: dict[tuple[str, str], list[tuple[Record, dict[str, Any]]]] = defaultdict(list)
     for line in lines:
         grid = {f"{name} of": value for name, value in line["grid"].items()}
+        if line["settings_tried"]:
+            grid["settings tried"] = line["settings_tried"]
         methods[line["study"], line["method"]].append((line, {**line["setting"], **grid}))
     for variants in methods.values():
         runs = {(line["place"], line["mask_seed"], line["split_seed"]) for line, _ in variants}

@@ -1,6 +1,7 @@
 """Results in the paper's layout, with its figures next to ours, for a terminal and as Markdown.
 
-Methods are rows, settings columns; each setting has our figure, then the paper's, if it prints one.
+Methods are rows, settings columns; each setting has our figure, then the paper's, if it prints one,
+and where data are the same ours minus the paper's.
 Captions say what our runs have less of, where the figures come from, and SIMULATED where data are.
 
 >>> runs = pd.DataFrame({
@@ -9,10 +10,10 @@ Captions say what our runs have less of, where the figures come from, and SIMULA
 ... })
 >>> lines = results_table(runs, "mnist", methods=["gil", "mask_only"]).markdown().splitlines()
 >>> print(*lines[2:6], sep="\\n")
-| method | mar Acc. | paper |
-|:--|--:|--:|
-| gil | **93.50 ± 0.71** | 93.23 ± 0.03 |
-| mask_only | 50.00 | – |
+| method | mar Acc. | paper | ours - paper |
+|:--|--:|--:|--:|
+| gil | **93.50 ± 0.71** | 93.23 ± 0.03 | +0.27 |
+| mask_only | 50.00 | – | – |
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ METRIC_NAMES = {
     "calibration_error": "calibration error",
     "fit_seconds": "fit time in seconds",
 }
-NONE = "–"
+NONE, MINUS = "–", "ours - paper"
 SIMULATED = (
     "SIMULATED: none of our values was ever measured on anybody. The paper's figures are of real "
     "data, so the two do not compare."
@@ -82,7 +83,7 @@ class ResultTable:
             caption_justify="left",
         )
         for at, name in enumerate(self.head):
-            style = "dim" if name == "paper" else None
+            style = "dim" if name in ("paper", MINUS) else None
             table.add_column(escape(name), justify="right" if at else "left", style=style)
         for i, row in enumerate(self.rows):
             cells = [escape(cell) for cell in row]
@@ -117,8 +118,8 @@ def results_table(
     Parameters
     ----------
     runs : as in `_stats`; may hold other studies too
-    methods : those to show, in this order. None: those of the paper in its order, run or not, then
-        the rest
+    methods : those to show, in this order. None: all that were run, those of the paper first and
+        in its order
     cut : what our runs have less of than the paper's, one sentence each; see `what_was_cut`
 
     A single run has no ±; a method that failed says so; `–` is a missing figure.
@@ -139,10 +140,11 @@ def results_table(
         (setting, metric, name): figure
         for setting, metric in shown
         for name in PRINTED_NAMES
-        if (figure := find(IMITATES.get(study, study), name, setting, metric)) is not None
+        if (figure := find(IMITATES.get(study, study), name, _printed(setting), metric)) is not None
     }
+    simulated = study in _simulated(runs)
     if methods is None:
-        known = set(table["method"]) | {name for _, _, name in paper}
+        known = set(table["method"])
         methods = [name for name in PRINTED_NAMES if name in known]
         methods += [name for name in table["method"].unique() if name not in methods]
     paper = {key: figure for key, figure in paper.items() if key[2] in methods}
@@ -156,7 +158,9 @@ def results_table(
         if any(figures):
             cells = [NONE if f is None else _mean_sd(f.mean, f.sd, metric) for f in figures]
             columns.append(("paper", cells))
-    simulated = study in _simulated(runs)
+            if not simulated:
+                pairs = zip(lines, figures, strict=True)
+                columns.append((MINUS, [_minus(line, figure, metric) for line, figure in pairs]))
     counts = [line["runs"] for line in ours.values() if line["runs"]]
     captions = _captions(simulated, _how_many(counts, metrics), cut, paper.values())
     title = f"{study} (SIMULATED)" if simulated else study
@@ -170,23 +174,33 @@ def correlation_table(
     score: str = "accuracy",
     cut: Sequence[str] = (),
 ) -> ResultTable:
-    """The paper's Table 4: r and p of imputation error and score, a column per setting."""
-    correlations = imputation_correlation(runs, error, score)
+    """The paper's Table 4: r and p of imputation error and score, a column per setting.
+
+    A point is an imputer, with the means of its runs: these share everything but a mask, so that
+    they are not independent. r over single runs, which the paper seems to print, stands below.
+    """
+    correlations = imputation_correlation(runs, error, score, over="methods")
+    over_runs = imputation_correlation(runs, error, score)["r"]
     simulated = _simulated(runs) & set(correlations["study"])
-    columns: list[tuple[str, list[str]]] = [("", ["Pearson's r", "p-value"])]
+    columns: list[tuple[str, list[str]]] = [("", ["Pearson's r", "p-value", "r over runs"])]
     used: list[Figure] = []
-    for line in correlations.to_dict("records"):
+    for line, of_runs in zip(correlations.to_dict("records"), over_runs, strict=True):
         study, setting = str(line["study"]), str(line["setting"])
         mark = " (SIMULATED)" if study in simulated else ""
-        cells = [NONE if np.isnan(line["r"]) else f"{line['r']:.2f}", p_value(line["p"])]
-        columns.append((f"{study}{mark} {setting}, {line['points']} points", cells))
+        cells = [_r(line["r"]), p_value(line["p"]), _r(of_runs)]
+        columns.append((f"{study}{mark} {setting}, {line['points']} imputers", cells))
         names = ("pearson_r", "p_value")
         figures = [find(IMITATES.get(study, study), "imputers", setting, name) for name in names]
         if any(figures):
-            columns.append(("paper", [NONE if f is None else f.printed for f in figures]))
+            columns.append(("paper", [NONE if f is None else f.printed for f in figures] + [NONE]))
             used += [figure for figure in figures if figure is not None]
-    captions = _captions(bool(simulated), "A point is one run of one imputer.", cut, used)
+    points = "A point is one imputer, with the means of its runs."
+    captions = _captions(bool(simulated), points, cut, used)
     return _from_columns(f"{error} and {score}", columns, (), captions)
+
+
+def _r(r: float) -> str:
+    return NONE if np.isnan(r) else f"{r:.2f}"
 
 
 def _from_columns(
@@ -219,6 +233,18 @@ def _ours(line: Mapping[Any, Any] | None, metric: str) -> str:
         return NONE if line is None else "failed"
     failed = f" ({line['failed']:.0f} failed)" if line["failed"] else ""
     return _mean_sd(line["mean"], line["sd"], metric) + failed
+
+
+def _minus(line: Mapping[Any, Any] | None, figure: Figure | None, metric: str) -> str:
+    if line is None or not line["runs"] or figure is None:
+        return NONE
+    scale, digits = (100, "+.2f") if metric in PERCENT else (1, "+.4g")
+    return f"{scale * (line['mean'] - figure.mean):{digits}}"
+
+
+def _printed(setting: str) -> str:
+    """The setting's name in the paper, which does not say whether masks are redrawn."""
+    return setting.removesuffix(", masks redrawn").removesuffix(", attributes paper")
 
 
 def _mean_sd(mean: float, sd: float | None, metric: str) -> str:
@@ -289,7 +315,9 @@ def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
     study = lines[0]["study"]
     methods = {line["method"] for line in lines}
     sentences = [_cut_networks(lines), _number_of_seeds(lines, study), _imputer_settings(lines)]
-    if {"gil-h", "network"} <= methods:
+    if {"gil-h", "network"} <= methods and not any(
+        line["setting"].get("placeholder") for line in lines
+    ):
         sentences.append(GIL_H)
     if "zero+network" in methods and study != "mnist":
         sentences.append(RAW_ZERO)

@@ -5,7 +5,7 @@ from ._presets import preset
 from ._protocol import Run, peak_memory_mb
 from ._results import Record, ResultsFile, read_results
 from ._run import run_grid
-from ._sources import LEARNING, ChangedCodeWarning, fingerprint
+from ._sources import LEARNING, ChangedCodeWarning, commit, fingerprint
 from ._workers import connect
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Record",
     "ResultsFile",
     "Run",
+    "commit",
     "connect",
     "fingerprint",
     "peak_memory_mb",

@@ -43,11 +43,17 @@ def fingerprint(patterns: tuple[str, ...] = RUNNING) -> str:
 
 
 @cache
-def commit() -> str | None:
-    """The commit of this code, with "-dirty" if files differ from it; None outside a checkout."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"]
+def commit() -> str:
+    """The commit that is checked out, with a plus sign if the package differs; "" outside git."""
+    head = ["git", "rev-parse", "--short=12", "HEAD"]
+    changed = ["git", "status", "--porcelain", "--untracked-files=no", "--", "."]
     try:
-        ran = subprocess.run(command, cwd=HOME, capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return ran.stdout.strip() or None
+        name, changes = (
+            subprocess.run(
+                words, cwd=HOME, capture_output=True, text=True, check=True, timeout=60
+            ).stdout.strip()
+            for words in (head, changed)
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return name + "+" * bool(changes)

@@ -18,6 +18,7 @@ from ._options import (
     ExistingPath,
     console,
     data_argument,
+    file_options,
     model_argument,
     option,
 )
@@ -25,6 +26,8 @@ from ._options import (
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+
+    from ..workflow import Marks
 
 MOST = 10  # measurements shown per row
 SHOWN = {
@@ -71,9 +74,11 @@ together_option = option(
 @option("--confidence", type=float, help="Plan until a class is expected to be that probable.")
 @option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
 @option("--csv", "csv_file", type=FILE, help="A file with one line per row and measurement.")
+@file_options
 def next_command(
     model: Path,
     data: Path,
+    marks: Marks,
     background: Path,
     costs: tuple[str, ...],
     together: tuple[str, ...],
@@ -97,7 +102,7 @@ def next_command(
 
     fitted = load_model(model)
     known = rows_of_table(fitted, background)
-    notes, names, selected = select_rows(fitted, data, rows, ())
+    notes, names, selected = select_rows(fitted, data, rows, (), marks)
     for note in notes:
         click.echo(note, err=True)
     settings: dict[str, Any] = {"background": known, "costs": prices, "together": panels or None}

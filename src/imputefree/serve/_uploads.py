@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ import pandas as pd
 from ..errors import ImputefreeError, counted, shorten
 from ..inspection import plain
 from ..io import RawRows, Reader, open_rows
-from ..workflow import Chunk, Chunks, is_of_series, roles_of, whole_series
+from ..workflow import Chunk, Chunks, is_of_series, made_inputs, roles_of, whole_series
 from ._limits import Limits, RequestError
 from ._model_schema import STATIC, STEPS, Schema
 
@@ -31,10 +31,16 @@ class CompletedRows:
     def __init__(self, reader: Reader, lacking: list[str]) -> None:
         self.reader, self.lacking = reader, lacking
         self.names, self.twins = [*reader.names, *lacking], reader.twins
-        self.word, self.size = reader.word, reader.size
+        self.word, self.size, self.format = reader.word, reader.size, reader.format
+        self.decimal = reader.decimal
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """As the reader gives it."""
+        return self.reader.look([name for name in names if name not in self.lacking])
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """As the reader gives them."""
+        self.reader.decimal = self.decimal
         present = {name: kind for name, kind in kinds.items() if name not in self.lacking}
         for raw in self.reader.rows(present):
             yield replace(raw, frame=raw.frame.reindex(columns=list(kinds)))
@@ -68,12 +74,15 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
         raise RequestError(422, fact, rule, "Use `imputefree predict`")
     wanted = [column.name for column in schema.columns]
     wanted += [column.name for column in schema.series.static] if schema.series else []
-    lacking = [column for column in wanted if column not in reader.names]
+    made = made_inputs(model, reader.names)
+    lacking = [column for column in wanted if column not in {*reader.names, *made}]
     if len(lacking) == len(wanted):
         rule = f"They are {shorten(wanted, 8)}; the file has {shorten(reader.names, 8)}"
         remedy = "Rename the columns of the file"
         raise RequestError(422, f"none of the model's columns is in {path}", rule, remedy)
-    unused = [name for name in reader.names if name not in {*wanted, *roles.values()}]
+    unused = [
+        name for name in reader.names if name not in {*wanted, *made.values(), *roles.values()}
+    ]
     kept = [] if is_of_series(model) else unused
     completed = CompletedRows(reader, lacking)
     chunks = Chunks(model, completed, path, kept, skip=True, may_be_empty=True)

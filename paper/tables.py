@@ -126,7 +126,7 @@ def made_by(records: list[Record]) -> str:
     failures = f", {failed} failed" if failed else ""
     return (
         f"- {'; '.join(f'`{command}`' for command in commands)}: {len(records)} runs{failures},"
-        f" {hours:.1f} core-hours; {made}{several}."
+        f" {hours:.1f} hours, one thread each; {made}{several}."
     )
 
 

@@ -74,7 +74,7 @@ def find_traps(
     >>> find_traps(X, y)
     []
     >>> print(find_traps(X.assign(outcome=np.where(y == 1, "dead", "alive")), y)[0].fact)
-    Column 'outcome' predicts the target almost alone (AUC 1.000; all other columns together 0.76).
+    Column 'outcome' predicts the target almost alone (AUC 1.00; all other columns together 0.76).
     """
     series = isinstance(X, Panel)
     columns = summarise(X) if series else read_columns(X)
@@ -147,7 +147,7 @@ def _thirds(low: float, high: float) -> tuple[str, str, str]:
 
 def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int) -> Trap:
     """A column that tells the target, in words."""
-    others, figures = lone.others, f"{metric} {lone.alone:.3f}"
+    others, figures = lone.others, f"{metric} {lone.alone:.2f}"
     if others is not None:
         figures += f"; all other columns together {others:.2f}"
     by_gaps = lone.by_gaps(CHANCE[metric])

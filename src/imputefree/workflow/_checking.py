@@ -36,12 +36,21 @@ def check_problem(problem: Problem, other: Problem | None = None) -> list[Trap]:
     if problem.steps is None:
         owners = problem.owners(np.arange(problem.n_units))
         y = pd.Series(problem.y, index=owners).loc[panel.ids].to_numpy()
-        return _by_column(find_traps(panel, y, task=problem.task), problem)
+        traps = _by_column(find_traps(panel, y, task=problem.task), problem)
+        return traps + _series_groups(panel, problem)
     labels = problem.label_column.iloc[panel.source]
     known = np.flatnonzero(labels.notna())
     y = labels.to_numpy()[known].astype(problem.y.dtype)
     rows = summarise_steps(panel).rows(known)
-    return _by_column(target_traps(y) + telling_traps(rows, y), problem)
+    traps = _by_column(target_traps(y) + telling_traps(rows, y), problem)
+    return traps + _series_groups(panel, problem)
+
+
+def _series_groups(panel: Panel, problem: Problem) -> list[Trap]:
+    """Static columns by which series seem to belong together, such as stays of one patient."""
+    if problem.groups is not None or panel.statics is None:
+        return []
+    return group_traps(panel.statics)
 
 
 def _of_file(trap: Trap, problem: Problem) -> Trap:

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, errors
-from imputefree.inspection import explain_rows
-from imputefree.inspection._show_explanation import draw_next
+from imputefree.inspection import explain_rows, input_values
+from imputefree.inspection._draw_explanation import draw_next, one_series
 
 rng = np.random.default_rng(0)
 N = 260
@@ -137,6 +137,21 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
     ends = [end for bar in axes.patches if bar.get_width() for end in bar.get_bbox().intervalx]
     assert min(ends) == pytest.approx(found.next_low[0, 0])
     assert max(ends) == pytest.approx(found.next_high[0, 0])
+
+
+def test_curves_of_a_series_break_at_gaps(folder):
+    pytest.importorskip("matplotlib")
+    model, one = GILSequenceClassifier.load(folder / "series"), LONG[LONG["who"] == 0]
+    found = explain_rows(model, one)
+    last, (steps,) = input_values(model, one)
+    axes = one_series(found, last[0], steps).axes[0]
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    curves = [line.get_ydata() for line in axes.get_lines()]
+    assert len(curves) == steps.shape[1]
+    assert sorted(names) == sorted(found.columns)
+    drawn = {name: ~np.isnan(curve) for name, curve in zip(names, curves, strict=False)}
+    for j, name in enumerate(found.columns[: steps.shape[1]]):
+        assert drawn[name].tolist() == (~pd.isna(steps[:, j])).tolist()
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_missing_files_and_folders(tmp_path):
     for name in ("d.csv", "d.parquet"):
         check_error(lambda name=name: read_frame(tmp_path / name), f"{name} does not exist")
         (tmp_path / name).mkdir()
-        check_error(lambda name=name: read_frame(tmp_path / name), f"{name} is a folder")
+        check_error(lambda name=name: read_frame(tmp_path / name), f"{name} holds no table")
         assert header(tmp_path / name) == []
 
 

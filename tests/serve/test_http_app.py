@@ -69,6 +69,48 @@ def test_notes_name_unseen_levels_and_numbers_outside_of_training():
     assert "150" in notes[-1]["note"]
 
 
+@pytest.mark.parametrize(
+    ("row", "level", "words"),
+    [
+        ({}, "nothing", "Nothing is given."),
+        ({"sex": "x"}, "nothing", ""),  # counts as missing
+        ({"age": 500, "lactate": 1.5}, "outside", "age = 500 is far outside training (20 to 89)"),
+        ({"age": 95, "sex": "f", "lactate": 1.5}, "outside", "age = 95 is outside training"),
+        ({"age": 31}, "few", "Only 1 of 5 values is given; rows of training had 4"),
+        ({"age": 31, "sex": "f", "grade": 2}, "like", "3 of 5 values are given"),
+    ],
+)
+def test_explanations_say_how_much_a_row_is_like_training(row, level, words):
+    found = ask("table", row, "/explain")["familiarity"]
+    assert found["level"] == level
+    assert words in found["sentence"]
+
+
+def test_an_empty_row_is_told_the_share_of_training():
+    from starlette.testclient import TestClient
+
+    from imputefree.serve import build_app
+
+    model = copy.copy(patients())
+    data = {"rows": 120, "target": {"classes": {"ill": 90, "well": 30}}}
+    model.about_ = model.about_ | {"data": data}
+    served = TestClient(build_app(model))
+    sentence = served.post("/explain?of=ill", json={}).json()["familiarity"]["sentence"]
+    assert "75.0\u00a0% of 120 rows had outcome = ill" in sentence
+    assert served.get("/schema").json()["training"]["rows"] == 120
+
+
+def test_few_numbers_are_named_and_many_have_a_range():
+    from imputefree.serve import Limits
+    from imputefree.serve._model_schema import Schema
+
+    columns = {column.name: column for column in Schema.of(patients(), Limits()).columns}
+    assert columns["grade"].values == [1.0, 2.0, 3.0]
+    assert columns["age"].values is None
+    assert columns["age"].beyond(89.0) == 0.0
+    assert columns["age"].beyond(89 + 69.0) == pytest.approx(1.0)  # from 20 to 89 in training
+
+
 def test_background_rows_and_costs_rank_what_to_measure_next():
     from starlette.testclient import TestClient
 

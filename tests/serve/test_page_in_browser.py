@@ -28,9 +28,11 @@ def serving(model, **options):
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     address = address_of(bound)
     thread.start()
-    yield address
-    server.should_exit = True
-    thread.join(30)
+    try:
+        yield address
+    finally:  # or a failed test would never end
+        server.should_exit = True
+        thread.join(30)
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +80,16 @@ class Page:
         """A field by its accessible name, as for a screen reader."""
         (field,) = [
             field
-            for field in self.all("#form input, #form select")
+            for field in self.all("#form input:not([type=radio]), #form select, #form fieldset")
             if field.accessible_name.removesuffix("most useful next").strip() == label
         ]
         return field
+
+    def choose(self, label, option):
+        """Press a button of a field with few values."""
+        for choice in self.field(label).find_elements("css selector", "label"):
+            if choice.text == option:
+                choice.click()
 
     def value(self):
         return self.find("#value").text
@@ -93,9 +101,21 @@ class Page:
 
     def type(self, label, text):
         field = self.field(label)
-        if field.tag_name == "input":
-            field.clear()
+        field.clear()
         field.send_keys(text)
+
+    def read(self, lines):
+        """Paste lines, and wait for what the server says of them."""
+        self.browser.execute_script(PASTE, lines)
+        self.find("#read-paste").click()
+        busy = ("", "Reading pasted.csv …")
+        self.until(
+            lambda: self.find("#preview").is_displayed() or self.find("#many-say").text not in busy
+        )
+
+    def predict_all(self):
+        self.press("#predict-many")
+        self.until(lambda: self.find("#answers").is_displayed())
 
     def press(self, selector):
         element = self.find(selector)
@@ -113,6 +133,13 @@ class Page:
     def keys(self, *keys):
         for key in keys:
             self.focused().send_keys(key)
+
+
+PASTE = """
+document.getElementById("paste-part").open = true;
+document.getElementById("paste").value = arguments[0];
+document.getElementById("read-paste").scrollIntoView({block: "center"});
+"""
 
 
 @pytest.fixture
@@ -150,39 +177,47 @@ def text(shown):
 
 def test_the_prediction_follows_what_is_typed(page):
     page = page()
-    assert text(page.settled()) == probability()
+    assert page.settled() == "Nothing entered yet"
+    assert "50.0" not in page.find("#result").text
     page.type("lactate", "6.5")
     page.until(lambda: text(page.value()) == probability(lactate=6.5))
-    page.type("sex", "m")
+    assert "Only 1 of 5 values is given" in page.find("#familiar").text
+    page.choose("sex", "m")
     page.until(lambda: text(page.value()) == probability(lactate=6.5, sex="m"))
     page.until(lambda: all(name in page.find("#effects").text for name in ("lactate", "sex")))
     page.field("lactate").clear()
     page.field("lactate").send_keys(" ")  # blanks are blank
     page.until(lambda: text(page.value()) == probability(sex="m"))
+    page.find("#of").send_keys("ill")
+    well = float(probability(sex="m").split()[0])
+    page.until(lambda: abs(float(text(page.value()).split()[0]) + well - 100) < 0.11)
     page.press("#clear")
-    page.until(lambda: text(page.value()) == probability())
+    page.until(lambda: page.value() == "Nothing entered yet")
     assert page.find("#no-effects").is_displayed()
 
 
-def test_the_most_useful_field_is_named_marked_and_focused(page):
+def test_costs_decide_what_to_measure_next(page):
     page = page()
-    best = page.find("#to-next").text
-    assert best in {"age", "sex", "home.dest", "lactate", "grade"}
+    rows = [button.text for button in page.all("#next-rows button")]
+    assert sorted(rows) == ["age", "grade", "home.dest", "lactate", "sex"]
+    best, second = rows[:2]
     (marked,) = page.all(".field.best")
     assert best in marked.text
     assert "most useful next" in marked.text
-    page.press("#to-next")
-    assert page.focused() == page.field(best)
+    page.find("#next-rows button").click()
+    focused = page.browser.execute_script("return document.activeElement.closest('.field')")
+    assert focused == marked
     status = page.find("#status").get_attribute("textContent")
     assert status.startswith("Probability of outcome = well: ")
     assert status.endswith(f"Most useful to measure next: {best}.")
-
-
-def test_the_class_can_be_chosen(page):
-    page = page()
-    well = float(text(page.settled()).split()[0])
-    page.find("#of").send_keys("ill")
-    page.until(lambda: abs(float(text(page.value()).split()[0]) + well - 100) < 0.11)
+    cost = page.find("#next-rows input")
+    cost.clear()  # it cannot be measured
+    page.find("#of").click()  # leaves the field
+    page.until(lambda: page.find("#next-rows button").text == second)
+    assert best not in page.find(".field.best").text
+    page.type("age", "31")  # costs stay
+    page.until(lambda: "age" not in page.find("#next-rows").text)
+    assert page.all("#next-rows button")[-1].text == best
 
 
 def test_errors_and_notes_are_shown_at_their_field(page):
@@ -202,6 +237,8 @@ def test_errors_and_notes_are_shown_at_their_field(page):
     page.until(lambda: "outside the range of training" in page.find(f"#{words}").text)
     assert field.get_attribute("aria-invalid") is None
     assert text(page.settled()) == probability(age=500)
+    assert "far outside training" in page.find("#familiar").text
+    assert "far outside training" in page.find("#status").get_attribute("textContent")
     page.type("age", "31")
     page.until(lambda: page.find(f"#{words}").text == "")
 
@@ -216,50 +253,57 @@ def test_the_keyboard_alone_is_enough(page):
     seen = []
     for _ in range(9):
         page.keys(Keys.TAB)
-        seen.append(page.focused().accessible_name.removesuffix("most useful next").strip())
-        outline = page.focused().value_of_css_property("outline-style")
-        assert outline != "none", seen
+        seen.append(page.focused().accessible_name)
+        assert page.browser.execute_script(OUTLINED), seen
         if seen[-1] == "lactate":
             break
-    assert seen[:2] == ["Fill in an example", "Clear all"]
-    assert seen[2:] == ["age", "sex", "home.dest", "lactate"]
+    # Of radio buttons, the chosen one.
+    assert seen == ["Fill in an example", "Clear all", "age", "unknown", "unknown", "lactate"]
     page.keys("6.5")
     page.until(lambda: text(page.value()) == probability(lactate=6.5))
-    page.keys(Keys.SHIFT + Keys.TAB)
-    page.focused().send_keys("there")
+    page.keys(Keys.SHIFT + Keys.TAB, Keys.ARROW_LEFT)
+    assert page.focused().accessible_name == "there"
     expected = probability(lactate=6.5, **{"home.dest": "there"})
     page.until(lambda: text(page.value()) == expected)
     page.keys(Keys.ENTER)  # sends no form anywhere
     assert text(page.settled()) == expected
 
 
+OUTLINED = """
+const focused = document.activeElement;
+const shown = focused.type === "radio" ? focused.nextElementSibling : focused;
+return getComputedStyle(shown).outlineStyle !== "none";
+"""
 LINES = """who,age,sex,lactate,home.dest,grade
-"Ada, L.",31,f,1.5,"no, where",
-Bob,old,m,2,here,1
-Cy,NA,,,there,3
+"=1+1",31,f,1.5,"no, where",
+Bob,NA,m,2,here,1
+Cy,40,,,there,3
 """
 
 
-def test_csv_in_and_out(page, tmp_path):
+def test_a_file_is_previewed_predicted_and_offered(page, tmp_path):
     page = page()
-    page.find("#paste").send_keys(LINES)
-    page.press("#predict-many")
-    page.until(lambda: page.find("#download").is_displayed())
-    summary = page.find("#many-say").text
-    assert "2 rows predicted, 1 not" in summary
-    assert "Not used by the model: who." in summary
+    page.read(LINES)
+    assert "Not used by the model: who." in page.find("#understood").text
+    missing = [
+        len(row.find_elements("css selector", ".missing"))
+        for row in page.all("#preview-table tbody tr")
+    ]
+    assert missing == [1, 1, 2]
+    page.predict_all()
+    assert "3 rows predicted." in page.find("#many-say").text
     cells = page.cells()
-    assert [row[0] for row in cells] == ["2", "3", "4"]
-    assert text(cells[0][3]) == probability(
-        age=31, sex="f", lactate=1.5, **{"home.dest": "no, where"}
-    )
-    assert "age holds “old”, which is not a number." in cells[1]
+    assert [row[0] for row in cells] == ["2", "3", "4"]  # lines
+    row = {"age": 31, "sex": "f", "lactate": 1.5, "home.dest": "no, where"}
+    assert text(cells[0][3]) == probability(**row)
     saved = list(csv.DictReader(io.StringIO(downloaded(page, tmp_path))))
-    assert [row["who"] for row in saved] == ["Ada, L.", "Bob", "Cy"]
-    assert saved[1]["prediction"] == ""
+    assert [row["who"] for row in saved] == ["'=1+1", "Bob", "Cy"]  # not a formula
     share = float(saved[2]["p_well"])
-    assert f"{100 * share:.1f} %" == probability(grade=3, **{"home.dest": "there"})
+    row = {"age": 40, "grade": 3, "home.dest": "there"}
+    assert f"{100 * share:.1f} %" == probability(**row)
     assert saved[0]["home.dest"] == "no, where"
+    page.all("#many-table tbody button")[2].click()  # shows the row in the form
+    page.until(lambda: text(page.value()) == probability(**row))
 
 
 def downloaded(page, folder):
@@ -272,39 +316,26 @@ def downloaded(page, folder):
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ("", "First choose a file"),
-        ("age,sex\n", "at least one more line"),
-        ("a,b\n1,2\n", "None of the model's columns"),
-        ("age,age\n1,2\n", "two columns named age"),
-        ('age,sex\n1,"f\n', "never closed"),
-    ],
-)
-def test_a_wrong_csv_is_refused(page, lines, words):
+def test_a_wrong_file_is_refused_and_a_large_one_predicted_in_parts(page, tmp_path):
     page = page()
-    page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
-    page.press("#predict-many")
-    page.until(lambda: words in page.find("#many-say").text)
-    assert not page.find("#download").is_displayed()
-
-
-def test_a_dropped_file_is_predicted(page, tmp_path):
-    page = page()
+    page.read("a,b\n1,2\n")
+    page.until(lambda: "None of the model's columns" in page.find("#many-say").text)
+    assert not page.find("#preview").is_displayed()
     path = tmp_path / "many.csv"
-    path.write_text("age;sex\n" + "31;m\n" * 700)  # more than one request, with semicolons
+    path.write_text("age,sex\n" + "31,m\n" * 700)  # more than one request
     page.find("#file").send_keys(str(path))
-    page.until(lambda: "700 rows predicted." in page.find("#many-say").text)
+    page.until(lambda: page.find("#preview").is_displayed())
+    assert "Predict 700 rows" in page.find("#predict-many").text
+    page.predict_all()
+    assert "700 rows predicted." in page.find("#many-say").text
     assert len(page.all("#many-table tbody tr")) == 50
-    assert "50 of 700" in page.find("#many-table caption").text
+    page.browser.get_log("browser")  # the refusal
 
 
-def test_series_have_steps(page):
+def test_series_have_steps_and_charts(page):
     from selenium.webdriver.common.keys import Keys
 
     page = page("series")
-    first = page.settled()
     page.type("pulse, step 1", "140")
     page.press("#add-step")
     page.until(lambda: page.focused().accessible_name == "hour, step 2")
@@ -312,32 +343,60 @@ def test_series_have_steps(page):
     page.keys(Keys.ENTER)
     assert page.focused().accessible_name == "pulse, step 2"
     page.keys("150")
-    expected = shock([{"hour": 0, "pulse": 140}, {"hour": 0.5, "pulse": 150}])
-    page.until(lambda: text(page.value()) == expected)
+    steps = [{"hour": 0, "pulse": 140}, {"hour": 0.5, "pulse": 150}]
+    page.until(lambda: text(page.value()) == shock(steps))
     assert "pulse (2 values)" in page.find("#effects").text
+    (chart,) = page.all("#charts button")
+    assert chart.accessible_name.startswith("pulse: last 150; 2 of 2 steps measured, 140 to 150")
+    assert "rhythm" in page.find("#unmeasured").text
     page.type("hour, step 2", "0")
     page.until(lambda: "not later than the step before" in page.find("#steps").text)
     page.press("#remove-step")
-    page.until(lambda: text(page.value()) == shock([{"hour": 0, "pulse": 140}]))
+    page.until(lambda: text(page.value()) == shock(steps[:1]))
     page.press("#clear")
-    page.until(lambda: page.value() == first)
+    page.until(lambda: page.value() == "Nothing entered yet")
 
 
-def shock(steps):
-    answer = client("series").post("/predict", json={"steps": steps}).json()
+def shock(steps, **static):
+    body = {"steps": steps, "static": static}
+    answer = client("series").post("/predict", json=body).json()
     return f"{100 * answer['predictions'][0]['probability']['1']:.1f} %"
 
 
-def test_csv_of_steps(page):
+def test_a_file_of_steps_shows_its_series_with_gaps(page):
     page = page("series")
-    lines = "patient,hour,age,pulse\n7,0.5,40,90\n7,0,40,80\n8,0,50,\n8,0,50,\n9,x,1,1\n"
-    page.browser.execute_script("document.getElementById('paste').value = arguments[0]", lines)
-    page.press("#predict-many")
-    page.until(lambda: "1 series predicted, 2 not" in page.find("#many-say").text)
-    cells = page.cells()
-    assert [row[0] for row in cells] == ["7", "8", "9"]
-    assert "two lines at hour 0" in cells[1][-1]
-    assert "is not a time" in cells[2][-1]
+    page.read("patient,hour,age,pulse\n7,1,40,90\n7,0,40,80\n7,0.5,40,\n8,0,50,70\n8,0,50,\n")
+    assert "already has a row at time 0" in page.find("#understood").text
+    page.predict_all()
+    assert "2 series predicted." in page.find("#many-say").text
+    page.find("#many-table tbody button").click()
+    steps = [{"hour": 0, "pulse": 80}, {"hour": 0.5}, {"hour": 1, "pulse": 90}]
+    page.until(lambda: text(page.value()) == shock(steps, age=40))
+    curve = page.find("#charts .curve").get_attribute("d")
+    assert curve.count("M") == 2  # two pieces: the gap is a gap
+    assert len(page.all("#charts .gap")) == 1
+    page.find("#charts button").send_keys("\n")  # by keyboard: the last step
+    assert page.focused().accessible_name == "pulse, step 3"
+
+
+def test_a_card_is_shown_as_a_document_and_never_as_html(browser):
+    model = copy.copy(patients())
+    model.card_ = (
+        "# Card of <b>x</b>\n\nSome `code` and **bold**.\n\n| a\\|b | n |\n| --- | ---: |\n"
+        "| <img src=x onerror=alert(1)> | 2 |\n\n- one\n- two\n\n    imputefree fit\n"
+    )
+    with serving(model) as address:
+        page = Page(browser, address)
+        page.until(lambda: page.find("#main").is_displayed())
+        page.press("#card-section summary")
+        assert page.find("#card h3").text == "Card of <b>x</b>"
+        assert [cell.text for cell in page.all("#card th, #card td")] == [
+            *("a|b", "n", "<img src=x onerror=alert(1)>", "2")
+        ]
+        assert [len(page.all(f"#card {tag}")) for tag in ("li", "code", "strong", "pre")] == [
+            *(2, 1, 1, 1)
+        ]
+        assert page.all("#card img, #card b") == []
 
 
 def test_the_token_is_asked_for(page):
@@ -409,8 +468,9 @@ def test_the_set_of_classes_is_shown_with_the_prediction(browser):
     model.conformal_ = keep_scores(model, rows, np.full((40, 2), 0.5), np.zeros(40, dtype=int))
     with serving(model) as address:
         page = Page(browser, address)
-        page.settled()
-        assert page.find("#within").text.startswith("90 % set: ")
+        page.until(lambda: page.find("#main").is_displayed())
+        page.type("age", "31")
+        page.until(lambda: page.find("#within").text.startswith("90 % set: "))
         page.type("age", "old")
         page.until(lambda: page.value() == "—")
         assert not page.find("#within").is_displayed()

@@ -10,10 +10,13 @@ import pandas as pd
 import pytest
 
 from imputefree.errors import ModelFileError
+from imputefree.io import FileFormat, Understood
 from imputefree.workflow import _partial as module
 from imputefree.workflow._partial import folder_of, open_partial
 from imputefree.workflow._problem import Problem, Request
 from tests.refusals import check_error
+
+READ = Understood(FileFormat("d.csv", "CSV"), digest="abc")
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def request_(tmp_path):
 
 def opened(request, resume=False, fresh=False):
     nothing = np.empty(0)
-    problem = Problem(request, "d.csv", pd.DataFrame(), nothing, nothing, [], digest="abc")
+    problem = Problem(request, "d.csv", pd.DataFrame(), nothing, nothing, [], understood=READ)
     return open_partial(problem, None, resume, fresh)
 
 

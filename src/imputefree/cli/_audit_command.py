@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +16,14 @@ from ._options import (
     Command,
     console,
     data_argument,
+    file_options,
     model_argument,
     option,
     refuse_overwriting,
 )
+
+if TYPE_CHECKING:
+    from ..workflow import Marks
 
 PICTURES = (".png", ".pdf", ".svg")
 PAGES = (".html", ".json")
@@ -36,9 +40,11 @@ PAGES = (".html", ".json")
 @option("--json", "as_json", is_flag=True, help="Print JSON.")
 @option("--out", "--output", "-o", "out", metavar="FILE", type=FILE,
         help="A page (.html), numbers (.json) or a picture (.png, .pdf, .svg).")  # fmt: skip
+@file_options
 def audit_command(
     model: Path,
     data: Path,
+    marks: Marks,
     target: str | None,
     group: str | None,
     repeats: int,
@@ -61,7 +67,7 @@ def audit_command(
     fitted = load_model(model)
     options = {"n_repeats": repeats, "max_rows": max_rows, "random_state": seed}
     with byte_progress(True, data.name) as progress:
-        audit, notes = audit_file(fitted, data, target, group, progress, **options)
+        audit, notes = audit_file(fitted, data, target, group, progress, marks, **options)
     for note in notes:
         click.echo(note, err=True)
     plain = {"model": str(model), "data": str(data)} | audit.to_dict()

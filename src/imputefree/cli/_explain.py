@@ -17,6 +17,7 @@ from ._options import (
     Command,
     console,
     data_argument,
+    file_options,
     model_argument,
     option,
     output_option,
@@ -25,6 +26,8 @@ from ._options import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..workflow import Marks
 
 FIRST_ROWS, FIRST_SERIES = 200, 50  # explained if none are named
 MAX_SPAN = 1_000_000  # rows that one span may name
@@ -48,9 +51,11 @@ Selection = tuple[list[str], list[Any], "pd.DataFrame"]  # notes, names of rows 
 @option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
 @output_option("A picture: .png, .pdf or .svg.")
 @option("--csv", type=FILE, help="A file with one line per row and column.")
+@file_options
 def explain_command(
     model: Path,
     data: Path,
+    marks: Marks,
     rows: str | None,
     id: tuple[str, ...],
     of: str | None,
@@ -73,8 +78,8 @@ def explain_command(
 
     fitted = load_model(model)
     series = is_of_series(fitted)
-    select = _select_series if series else select_rows
-    notes, names, selected = select(fitted, data, rows, id)
+    select = select_series if series else select_rows
+    notes, names, selected = select(fitted, data, rows, id, marks)
     for note in notes:
         click.echo(note, err=True)
     how = {"single": len(names) == 1 if steps is None else steps} if series else {}
@@ -95,7 +100,8 @@ def explain_command(
         written.append(f"Lines: {csv}")
     if output is not None:
         with saving(output) as place:
-            inspection.draw(explanation, values, names, place, output.suffix[1:].lower())
+            suffix = output.suffix[1:].lower()
+            inspection.draw(explanation, values, at_steps, names, place, suffix)
         written.append(f"Picture: {output}")
     if as_json:
         plain = {f"{kind}s": names, **explanation.to_dict()}
@@ -109,14 +115,17 @@ def explain_command(
         click.echo(line, err=as_json)
 
 
-def read_first(model: Any, data: Path, enough: float) -> tuple[list[str], pd.DataFrame]:
+def read_first(
+    model: Any, data: Path, enough: float, marks: Marks | None = None
+) -> tuple[list[str], pd.DataFrame]:
     """Notes, and at least `enough` first rows of a file, read as `imputefree predict` does."""
     from ..io import open_rows
     from ..workflow import Chunk, Chunks
 
     parts, count = [], 0
-    with open_rows(data) as reader:
-        chunks = Chunks(model, reader, data)
+    text = (marks.sep, marks.encoding) if marks else ()
+    with open_rows(data, *text) as reader:
+        chunks = Chunks(model, reader, data, marks=marks)
         for chunk in chunks:
             parts.append(chunk)
             count += len(chunk.inputs)
@@ -125,34 +134,38 @@ def read_first(model: Any, data: Path, enough: float) -> tuple[list[str], pd.Dat
     return chunks.notes, Chunk.joined(parts).inputs.reset_index(drop=True)
 
 
-def select_rows(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
+def select_rows(
+    model: Any, data: Path, rows: str | None, ids: tuple[str, ...], marks: Marks
+) -> Selection:
     """The rows of a table to explain, named by their numbers."""
     if ids:
         fact, remedy = f"--id {ids[0]} was given for a model of tables", "Name rows with --rows"
         raise ParameterError(fact, "It names series", remedy)
     if rows is not None and rows.strip() != "all":
         numbers = _row_numbers(rows)
-        notes, frame = read_first(model, data, max(numbers) + 1)
+        notes, frame = read_first(model, data, max(numbers) + 1, marks)
         if max(numbers) >= len(frame):
             fact = f"--rows names {max(numbers)}, but the rows are 0 to {len(frame) - 1}"
             raise ParameterError(fact, "The header is not counted", "Name existing rows")
         return notes, numbers, frame.iloc[numbers]
     limit = FIRST_ROWS if rows is None else float("inf")
-    notes, frame = read_first(model, data, limit + 1)
+    notes, frame = read_first(model, data, limit + 1, marks)
     if len(frame) > limit:
         notes = [f"The first {FIRST_ROWS} rows; --rows all explains all.", *notes]
         frame = frame.iloc[:FIRST_ROWS]
     return notes, list(range(len(frame))), frame
 
 
-def _select_series(model: Any, data: Path, rows: str | None, ids: tuple[str, ...]) -> Selection:
+def select_series(
+    model: Any, data: Path, rows: str | None, ids: tuple[str, ...], marks: Marks
+) -> Selection:
     """The series to explain, named by their ids."""
     from ..workflow import roles_of, split_names
 
     if rows is not None and rows.strip() != "all":
         fact, remedy = f"--rows {rows} was given for a model of series", "Name series with --id"
         raise ParameterError(fact, "Rows are for tables; a series has many", remedy)
-    notes, frame = read_first(model, data, float("inf"))
+    notes, frame = read_first(model, data, float("inf"), marks)
     column = frame[roles_of(model)["id"]].astype(str)
     known = column.unique().tolist()
     chosen = known

@@ -12,12 +12,14 @@ import click
 from .._progress import step_progress
 from ..errors import ParameterError
 from ._options import (
+    FILE,
     Command,
     ExistingPath,
     interruptible,
     join_option,
     option,
     output_option,
+    plain_file_options,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ Series: imputefree fit stays.csv --target died --id stay --time hour --static ag
 MAX_COLUMNS = 25  # shown one per line; of more, only those with a note
 CELL_WIDTH = len("0.768–0.930")
 POSITIVE = click.IntRange(1)
+file_option = partial(option, section="File")
 series_option = partial(option, section="Series")
 estimate_option = partial(option, section="Estimate")
 model_option = partial(option, section="Model")
@@ -55,7 +58,7 @@ class ShareOrFile(click.ParamType):
 @click.argument(
     "data",
     type=ExistingPath(),
-    help="A CSV, CSV.gz or Parquet file, or a folder of such parts; empty cells are gaps.",
+    help="A CSV, CSV.gz, Excel or Parquet file, or a folder of such parts; - is stdin.",
 )
 @option("--target", required=True, metavar="COLUMN", help="Column to predict.")
 @output_option("Model file; its card is written next to it.", required=True)
@@ -73,6 +76,13 @@ class ShareOrFile(click.ParamType):
 )
 @option("--resume", is_flag=True, help="Continue an interrupted fit.")
 @option("--fresh", is_flag=True, help="Remove what an interrupted fit left, and start again.")
+@file_option("--columns", type=ExistingPath(), metavar="FILE.yaml", help="What columns are.")
+@file_option(
+    "--understood",
+    type=FILE,
+    metavar="FILE.yaml",
+    help="Write what each column was taken for, to be edited and passed with --columns.",
+)
 @series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
 @series_option("--time", metavar="COLUMN", help="Column of numbers or dates; default: row order.")
 @series_option("--static", multiple=True, metavar="COLUMNS", help="Constant within a series.")
@@ -130,8 +140,10 @@ class ShareOrFile(click.ParamType):
     help="For predict --coverage; mask leaves a fifth of the rows out and keeps them in MODEL.",
 )
 @model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
+@plain_file_options
 def fit_command(
     data: Path,
+    understood: Path | None,
     output: Path,
     resume: bool,
     fresh: bool,
@@ -156,10 +168,12 @@ def fit_command(
     if resume and fresh:
         rule = "One continues, the other starts again"
         raise ParameterError("--resume and --fresh were given", rule, "Choose one")
-    from ..io import header, parts_of
+    from ..io import check_marks, header, parts_of
     from ..workflow import Request, check_output, render, split_names
 
-    columns = [name for path in (parts_of(data)[0], *join) for name in header(path)]
+    check_marks(choices["sep"], choices["decimal"])
+    text = choices["sep"], choices["encoding"]
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
     request = Request(
         data=data,
         output=output,
@@ -174,7 +188,7 @@ def fit_command(
     advice = f"What was finished is kept; the same command with --resume continues to {output}."
     with interruptible(advice):
         larger = request.larger_than_memory
-        about = _fit_larger(request, resume) if larger else _fit(request, resume, fresh)
+        about = _fit_larger(request, resume) if larger else _fit(request, resume, fresh, understood)
     show_scores(about)
     click.echo(render("result.txt.jinja", about), nl=False)
     click.echo(f"Model: {output}")
@@ -183,7 +197,7 @@ def fit_command(
     click.echo(f"Predict: {shlex.join(words)}")
 
 
-def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
+def _fit(request: Any, resume: bool, fresh: bool, understood: Path | None = None) -> dict[str, Any]:
     """Read, show the columns and train; -> what the model knows about itself."""
     from ..workflow import fit, open_partial, plan, read_other, read_problem
 
@@ -193,6 +207,8 @@ def _fit(request: Any, resume: bool, fresh: bool) -> dict[str, Any]:
         is_file = isinstance(request.test, Path)
         other = read_other(request.test, problem) if is_file else None
     show_columns(problem)
+    if understood is not None and problem.understood is not None:
+        problem.understood.save(understood)
     planned = plan(problem, other)
     with open_partial(problem, other, resume, fresh) as partial:
         if resume and partial.begun:
@@ -223,6 +239,8 @@ def show_columns(problem: Problem) -> None:
     from ..workflow import CATEGORY, NUMBER, percent, summary
 
     request, classes = problem.request, problem.task == "classification"
+    if problem.understood is not None:
+        click.echo(problem.understood.line, err=True)
     target = f"{len(problem.classes)} classes" if classes else "a number"
     click.echo(
         f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +53,8 @@ class ExistingPath(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         path = Path(value)
+        if value == "-":
+            return _standard_input()
         if not path.exists():
             raise InputError(f"{path} does not exist", "", "Correct the path")
         return path
@@ -76,7 +82,9 @@ def coverage_option(help: str) -> Callable[[Any], Any]:
 model_argument = click.argument(
     "model", type=ExistingPath(), help="A model that `fit` or `save` wrote."
 )
-data_argument = click.argument("data", type=ExistingPath(), help="A CSV, CSV.gz or Parquet file.")
+data_argument = click.argument(
+    "data", type=ExistingPath(), help="A CSV, CSV.gz, Excel or Parquet file; - is stdin."
+)
 on_error_option = option(
     "--on-error",
     type=click.Choice(["stop", "skip"]),
@@ -99,6 +107,57 @@ root_option = option(
     type=FILE,
     help="Folder with the study's files, or the one above it; default: IMPUTEFREE_DATA.",
 )
+
+
+def _standard_input() -> Path:
+    """A temporary file that holds standard input: commands read a file more than once."""
+    folder = tempfile.mkdtemp(prefix="imputefree-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+FILE_OPTIONS = (
+    option("--sep", metavar="MARK", section="File", help="Between columns: , ; tab or another."),
+    option("--decimal", metavar="MARK", section="File", help="Before decimals: . or a comma."),
+    option("--encoding", section="File", help="Such as utf-8, cp1252 or utf-16."),
+    option(
+        "--missing",
+        multiple=True,
+        metavar="CODES",
+        section="File",
+        help="Cells that stand for a gap, as -9,unknown or COLUMN=0; repeatable.",
+    ),
+)
+
+
+def file_options(command: Callable[..., None]) -> Callable[..., None]:
+    """How a file is written, where it is not to be found by itself; passed on as `marks`."""
+
+    @functools.wraps(command)
+    def run(
+        sep: str | None,
+        decimal: str | None,
+        encoding: str | None,
+        missing: tuple[str, ...],
+        **options: Any,
+    ) -> None:
+        from ..io import check_marks
+        from ..workflow import Marks, codes_of
+
+        check_marks(sep, decimal)
+        command(marks=Marks(sep, decimal, encoding, codes_of(missing)), **options)
+
+    return plain_file_options(run)
+
+
+def plain_file_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The same options as they are."""
+    for decorate in reversed(FILE_OPTIONS):
+        command = decorate(command)
+    return command
 
 
 def refuse_overwriting(path: Path, inputs: Iterable[Path], kind: type[ImputefreeError]) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,7 @@ from ._options import (
     console,
     coverage_option,
     data_argument,
+    file_options,
     in_memory_option,
     join_option,
     model_argument,
@@ -25,6 +26,9 @@ from ._options import (
     option,
     refuse_overwriting,
 )
+
+if TYPE_CHECKING:
+    from ..workflow import Marks
 
 
 @click.command("predict", cls=Command)
@@ -56,9 +60,11 @@ from ._options import (
     section="Series",
     help="If every step is predicted, write only the last of each series.",
 )
+@file_options
 def predict_command(
     model: Path,
     data: Path,
+    marks: Marks,
     output: str,
     keep: tuple[str, ...],
     coverage: float | None,
@@ -93,7 +99,7 @@ def predict_command(
         refuse_overwriting(history, (model, data, *join), ParameterError)
         check_format(history, "--history")
     estimator, written, notes = load_model(model), 0, list[str]()
-    joined = read_joined_for(estimator, [data, *join], history) if join or history else None
+    joined = read_joined_for(estimator, [data, *join], history, marks) if join or history else None
     pairs = [(data, output)]
     if Path(output).is_dir() and data.is_dir():
         pairs = [(part, str(Path(output) / part.name)) for part in parts_of(data)]
@@ -103,7 +109,7 @@ def predict_command(
                 skip = on_error == "skip"
                 options = (keep, skip, in_memory, progress, coverage, data.is_dir())
                 current = joined and joined.current
-                done = predict_file(estimator, part, write, *options, current, last)
+                done = predict_file(estimator, part, write, *options, current, last, marks)
             written, notes = written + done[0], [*notes, *done[1]]
     except BrokenPipeError:
         # The reader of stdout has enough. Python would complain once more at exit.
@@ -125,9 +131,11 @@ def predict_command(
 @on_error_option
 @in_memory_option
 @join_option
+@file_options
 def evaluate_command(
     model: Path,
     data: Path,
+    marks: Marks,
     target: str | None,
     as_json: bool,
     on_error: str,
@@ -142,10 +150,10 @@ def evaluate_command(
     from ..workflow import evaluate, load_model, read_joined_for
 
     estimator = load_model(model)
-    joined = read_joined_for(estimator, [data, *join]) if join else None
+    joined = read_joined_for(estimator, [data, *join], None, marks) if join else None
     with byte_progress(True, data.name) as progress:
         skip = on_error == "skip"
-        result, notes = evaluate(estimator, data, target, skip, in_memory, progress, joined)
+        result, notes = evaluate(estimator, data, target, skip, in_memory, progress, joined, marks)
     for note in [*(joined.notes if joined else ()), *notes]:
         click.echo(note, err=True)
     if as_json:

@@ -2,7 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._cells import GAP_WORDS, Levels, parse_numbers, read_cell
+from ._cells import (
+    GAP_WORDS,
+    MAYBE_LEVELS,
+    NEVER_LEVELS,
+    TRUTH,
+    Levels,
+    parse_numbers,
+    read_cell,
+)
 from ._column_plans import (
     FEW_ROWS,
     HARD_LIMIT,
@@ -21,19 +29,23 @@ from ._columns import (
     NumericTables,
     as_values,
     is_polars,
+    level_name,
     numbers,
     read_columns,
     remember_columns,
     to_strings,
 )
+from ._dates import ISO, NEVER, looks_like_a_date, one_format, read_dates, unambiguous_format
 from ._encoders import Encoder, Table, TableEncoder
 from ._examples import Examples
 from ._few_rows import Lines
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
+from ._missing_codes import Code, find_codes
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
+from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._running_summaries import summarise_mask_steps, summarise_steps
 from ._series_labels import fill_labels, series_labels, step_labels
@@ -59,15 +71,22 @@ __all__ = [
     "FEW_ROWS",
     "GAP_WORDS",
     "HARD_LIMIT",
+    "ISO",
     "LONGEST",
     "MAX_LEVELS",
+    "MAYBE_LEVELS",
     "MOST_CLASSES",
+    "NEVER",
+    "NEVER_LEVELS",
     "NOT_A_JUDGE",
     "SAMPLE_ROWS",
     "SOFT_LIMIT",
+    "THOUSANDS",
+    "TRUTH",
     "WINDOWS",
     "Category",
     "ClassCodes",
+    "Code",
     "Columns",
     "Encoder",
     "Examples",
@@ -82,6 +101,7 @@ __all__ = [
     "Panel",
     "PanelEncoder",
     "Plan",
+    "Quantity",
     "RowParts",
     "RowStore",
     "Split",
@@ -93,20 +113,27 @@ __all__ = [
     "assign_folds",
     "check_statics",
     "columns_by_kind",
+    "decimal_marks",
     "draw_folds",
     "fill_labels",
+    "find_codes",
     "first_steps",
     "is_polars",
+    "level_name",
     "location",
+    "looks_like_a_date",
     "normal_score_knots",
     "numbers",
+    "one_format",
     "parse_numbers",
     "prediction_panel",
     "read_cell",
     "read_classes",
     "read_columns",
+    "read_dates",
     "read_numbers",
     "read_panel",
+    "read_quantity",
     "read_target",
     "read_training_table",
     "read_weights",
@@ -122,6 +149,7 @@ __all__ = [
     "tenths",
     "to_strings",
     "training_panel",
+    "unambiguous_format",
 ]
 
 

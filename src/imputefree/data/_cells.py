@@ -20,7 +20,16 @@ import pandas as pd
 from ..errors import InputError, InputTypeError
 from ._columns import NUMBERS, level_name
 
-GAP_WORDS = {"NA", "N/A", "NaN", "nan", "n/a", "na", "NULL", "null", "None", "?", "-", ".", "#N/A"}
+# Words for "missing": those that are never a category, and those that may be one.
+NEVER_LEVELS = {"?", "??", ".", "..", "--", "n/a", "n.a.", "#n/a", "nan", "<na>", "null", "nul"}
+NEVER_LEVELS |= {"(null)", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?"}
+MAYBE_LEVELS = {"na", "none", "-", "–", "unknown", "missing", "not available", "not known"}
+MAYBE_LEVELS |= {"undefined", "no data", "k.a.", "not recorded", "not measured", "not done", "nd"}
+GAP_WORDS = {
+    form
+    for word in (*NEVER_LEVELS, *MAYBE_LEVELS)
+    for form in (word, word.upper(), word.capitalize(), word.title())
+} | {"NaN"}
 TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
 
 

@@ -186,6 +186,11 @@ class Number:
         return plan
 
     @property
+    def has_all_values(self) -> bool:
+        """Whether `values` are certain to be all of training, not quantiles of many."""
+        return 0 < len(self.values) < len(QUANTILES)
+
+    @property
     def inputs(self) -> dict[str, list[str]]:
         """Names of the inputs of this column, by the kinds that it has."""
         bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]

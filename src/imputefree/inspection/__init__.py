@@ -7,6 +7,7 @@ value, all else unchanged; if two columns carry the same information, both remov
 from ._audit import audit_missingness
 from ._audit_result import Audit
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
+from ._draw_explanation import draw
 from ._explain_rows import explain_rows
 from ._explanation import Explanation, SeriesExplanation, input_values, plain
 from ._gap_scenarios import GapScenarios
@@ -21,7 +22,7 @@ from ._measure_next import NextMeasurements, measure_next
 from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._plausible_values import PlausibleValues
-from ._show_explanation import draw, show_all, show_row
+from ._show_explanation import show_all, show_row
 
 __all__ = [
     "USUAL_COVERAGE",

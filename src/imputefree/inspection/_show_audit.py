@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._show_explanation import DOWN, GREY, PALE, UP, _label_bars, _say
+from ._picture_parts import DOWN, GREY, PALE, UP, label_bars, say, title
 
 MOST_COLUMNS = 15  # shown, those with the largest changes
 STYLE = """
@@ -68,30 +68,30 @@ def _draw_scores(axes: Any, lines: pd.DataFrame, score: str, chance: float) -> N
     )  # fmt: skip
     words = {"group gaps": "others with gaps of {}", "reference": "{} (reference)"}
     names = zip(lines["kind"], lines["scenario"], strict=True)
-    _label_bars(axes, [words.get(kind, "{}").format(name) for kind, name in names])
-    axes.set_title(f"{score} under other gaps")
+    label_bars(axes, [words.get(kind, "{}").format(name) for kind, name in names])
+    title(axes, f"{score} under other gaps")
     axes.set_xlabel(f"{score}, with 95 % intervals")
 
 
 def _draw_columns(axes: Any, lines: pd.DataFrame, count: int, score: str) -> None:
     more = f" (the {MOST_COLUMNS} largest of {count})" if count > MOST_COLUMNS else ""
-    axes.set_title(f"without a column{more}")
+    title(axes, f"without a column{more}")
     if not len(lines):
-        _say(axes, "no column has a value")
+        say(axes, "no column has a value")
         return
     place, change = np.arange(len(lines)), lines["change"].to_numpy()
     errors = np.abs(np.stack([lines["change_low"], lines["change_high"]]) - change)
     colours = np.where(change < 0, DOWN, UP)
     axes.barh(place, change, xerr=errors, color=colours, height=0.7, ecolor=GREY)
     axes.axvline(0, color="black", linewidth=0.8)
-    _label_bars(axes, lines["scenario"].tolist())
+    label_bars(axes, lines["scenario"].tolist())
     axes.set_xlabel(f"change of {score}")
 
 
 def _draw_parts(axes: Any, lines: pd.DataFrame, loss: str) -> None:
-    axes.set_title("who is served worse")
+    title(axes, "who is served worse")
     if not len(lines):
-        _say(axes, "all rows are alike")
+        say(axes, "all rows are alike")
         return
     colours = np.where(lines["kind"] == "group", UP, GREY)
     bars = axes.barh(np.arange(len(lines)), lines["loss"], color=colours, height=0.7)
@@ -103,7 +103,7 @@ def _draw_parts(axes: Any, lines: pd.DataFrame, loss: str) -> None:
     axes.margins(x=0.45)
     axes.locator_params(axis="x", nbins=5)
     names = zip(lines["kind"], lines["scenario"], strict=True)
-    _label_bars(axes, [f"group {name}" if kind == "group" else name for kind, name in names])
+    label_bars(axes, [f"group {name}" if kind == "group" else name for kind, name in names])
     axes.set_xlabel(f"{loss} as it is (lower is better)")
 
 

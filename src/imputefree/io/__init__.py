@@ -4,6 +4,9 @@ To add a format, write a `Reader` such as `ParquetRows`. `_read_files.py` and `_
 choose by the ending of the name.
 """
 
+from ._cell_values import cell_values
+from ._column_readings import is_steady
+from ._dialects import check_marks
 from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._model_file import (
     load_model_file,
@@ -20,18 +23,36 @@ from ._read_files import (
     header,
     need_columns,
     open_rows,
+    parts_of,
     read_csv,
-    read_frame,
     read_label_column,
+    reader_of,
     words_as_gaps,
 )
-from ._read_table import read_table
-from ._stored_files import StoredRows, left_out, parts_of, stored_rows
-from ._understood import ColumnReading, FileFormat, Understood
+from ._read_table import decimals_of, read_frame, read_raw, read_table, understand
+from ._stored_files import StoredRows, left_out, stored_rows
+from ._understood import (
+    CATEGORY,
+    DATE,
+    DROP,
+    KEY,
+    NUMBER,
+    WORDS,
+    ColumnReading,
+    FileFormat,
+    Understood,
+    read_yaml,
+)
 from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
+    "CATEGORY",
+    "DATE",
+    "DROP",
+    "KEY",
+    "NUMBER",
     "TASKS",
+    "WORDS",
     "BadRows",
     "ColumnReading",
     "FileFormat",
@@ -39,8 +60,12 @@ __all__ = [
     "Reader",
     "StoredRows",
     "Understood",
+    "cell_values",
     "check_format",
+    "check_marks",
+    "decimals_of",
     "header",
+    "is_steady",
     "left_out",
     "load_model_file",
     "model_content",
@@ -53,12 +78,16 @@ __all__ = [
     "read_csv",
     "read_frame",
     "read_label_column",
+    "read_raw",
     "read_table",
+    "read_yaml",
+    "reader_of",
     "rebuild_model",
     "save_model_file",
     "stored_rows",
     "table_output",
     "twin_error",
+    "understand",
     "unpack_network",
     "words_as_gaps",
     "write_frame",

@@ -8,7 +8,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -19,17 +19,20 @@ from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
 from ..errors import InputError
+from ._dialects import Decoder, Dialect, find_dialect, split_directive
 from ._file_rows import RawRows, twin_error, twins_of, unreadable
+from ._understood import FileFormat
 
 BLOCK = 2 * 2**20  # bytes read at once
+HEAD = 2**18  # bytes that show how a file is written
 LONGEST = 64 * 2**20  # bytes of one row
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-SEPARATORS = {";": "semicolons", "\t": "tabs"}
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
 # Left to itself, pandas would read 01 as 1 in a piece where all cells look like numbers.
 TYPES = {"category": "str", "text": "str"}
 PACKED: dict[str, Any] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
 PACKED |= {".zst": "zstd", ".tar": "tar"}
+MAGIC: dict[bytes, Any] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+MAGIC |= {b"PK\x03\x04": "zip", b"(\xb5/\xfd": "zstd"}
 PACKING_ERRORS = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
 CORRUPTED = (EOFError, OSError, ValueError, *PACKING_ERRORS)
 
@@ -43,7 +46,7 @@ class Records(NamedTuple):
     too_long: bool = False  # whether a field follows that is longer than the csv module allows
 
 
-def find_records(text: bytes, last: bool) -> Records:
+def find_records(text: bytes, last: bool, dialect: Dialect = Dialect()) -> Records:  # noqa: B008
     """Find all whole records; `last`: the file ends here, so the last line needs no line break.
 
     >>> find_records(b'a,"two\\nlines"\\n\\nb,c\\nd', last=False).spans
@@ -61,14 +64,14 @@ def find_records(text: bytes, last: bool) -> Records:
         breaks |= alone
     edges = np.concatenate([[0], np.flatnonzero(breaks) + 1])  # of lines
     too_long = False
-    if b'"' in text:
-        first, after, widths, too_long = _quoted_records(text, edges)
+    if dialect.quote.encode() in text:
+        first, after, widths, too_long = _quoted_records(text, edges, dialect)
         n_lines = int(after[-1]) if len(after) else 0
     else:
         n_lines = len(edges) - 1
         first, after = np.arange(n_lines), np.arange(1, n_lines + 1)
-        commas = np.flatnonzero(marks == ord(","))
-        widths = np.diff(np.searchsorted(commas, edges)) + 1
+        separators = np.flatnonzero(marks == ord(dialect.sep))
+        widths = np.diff(np.searchsorted(separators, edges)) + 1
     spans = np.column_stack([edges[first], edges[after], first, widths])
     single = widths <= 1
     if single.any():
@@ -78,14 +81,16 @@ def find_records(text: bytes, last: bool) -> Records:
 
 
 def _quoted_records(
-    text: bytes, edges: np.ndarray
+    text: bytes, edges: np.ndarray, dialect: Dialect
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """First line, line after and fields of each record, where quotes may hold line breaks."""
     lines = [
         text[start:end].decode("utf-8", "replace")
         for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
-    reader = csv.reader(chain(lines, ["(end)"]))  # a record by itself, unless a quote is open
+    reader = csv.reader(
+        chain(lines, ["(end)"]), **dialect.options
+    )  # a record by itself, unless a quote is open
     records, line, too_long = [], 0, False
     try:
         for fields in reader:
@@ -104,10 +109,16 @@ class CsvRows:
 
     word = "line"
 
-    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+    def __init__(
+        self, path: Path, raw: IO[bytes], sep: str | None = None, encoding: str | None = None
+    ) -> None:
         self.path, self._raw, self._stream = path, raw, _unpacked(path, raw)
-        self.size = path.stat().st_size or None
-        self._blocks = self._read_blocks()
+        self.size = path.stat().st_size or None if path.is_file() else None
+        self.decimal = "."  # the mark that numbers are read with; others are left as strings
+        self._decoder = Decoder(path, encoding)
+        found, head = split_directive(self._decoder.feed(self._read(HEAD)))
+        self.dialect = find_dialect(head.decode("utf-8", "replace"), sep or found)
+        self._blocks = self._read_blocks(head, 1 if found is None else 2)
         text, spans, line = next(self._blocks, (b"", np.empty((0, 4), int), 0))
         if not len(spans):
             raise unreadable(path, "is empty")
@@ -115,15 +126,26 @@ class CsvRows:
         if b"\0" in header:
             raise unreadable(path, "is not CSV text (it holds zero bytes)")
         try:
-            names = next(csv.reader(io.StringIO(header.decode(), newline="")))
+            names = next(self.dialect.rows(header.decode()))
         except UnicodeDecodeError as error:
             raise unreadable(path, f"is not CSV text ({error})") from None
-        for mark, word in SEPARATORS.items():
-            if len(names) == 1 and mark in names[0]:
-                raise unreadable(path, f"seems to have {word} between its columns, not commas")
+        names = [name.strip() for name in names]
         self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
         self.twins = twins_of(self.names)
         self._first = text, spans[1:], line
+
+    @property
+    def format(self) -> FileFormat:
+        """How the file is written, as far as it was read."""
+        sep, quote = self.dialect.sep, self.dialect.quote if self.dialect.quoted else ""
+        encoding = self._decoder.encoding or "utf-8"
+        return FileFormat(self.path.name, "CSV", sep, "", encoding, quote)
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of the first rows as strings; nothing is used up."""
+        text, spans, _ = self._first
+        fitting = spans[spans[:, 3] == len(self.names)]
+        return self._frame(text, fitting, dict.fromkeys(names, "text"))
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Pieces of the columns in `kinds`, in the order of the file.
@@ -143,23 +165,31 @@ class CsvRows:
             if wrong:
                 spans = spans[~np.isin(line + spans[:, 2], list(wrong))]
             frame = self._frame(text, spans, kinds)
-            yield RawRows(frame, line + spans[:, 2], wrong, self._raw.tell())
+            done = self._raw.tell() if self._raw.seekable() else 0
+            yield RawRows(frame, line + spans[:, 2], wrong, done)
 
-    def _read_blocks(self) -> Iterator[tuple[bytes, np.ndarray, int]]:
-        """Text that holds whole records, their spans, and the number of its first line."""
-        rest, line, size = b"", 1, BLOCK
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except CORRUPTED as error:
+            raise unreadable(self.path, f"is truncated or corrupted ({error})") from None
+
+    def _read_blocks(self, head: bytes, line: int) -> Iterator[tuple[bytes, np.ndarray, int]]:
+        """Text that holds whole records, their spans, and the number of its first line.
+
+        head : text that was read before, which begins with this line
+        """
+        rest, size, quote = b"", BLOCK, self.dialect.quote.encode()
         while True:
-            try:
-                new = self._stream.read(size)
-            except CORRUPTED as error:
-                raise unreadable(self.path, f"is truncated or corrupted ({error})") from None
-            text, last = rest + new, not new
-            if line == 1:
-                text = text.removeprefix(BYTE_ORDER_MARK)
-            records = find_records(text, last)
+            new, head = head[:size], head[size:]
+            if not new:
+                raw = self._read(size)
+                new = self._decoder.feed(raw)
+            text, last = rest + new, not new and not raw
+            records = find_records(text, last, self.dialect)
             unfinished = text[records.length :]
             too_long = len(unfinished) > LONGEST
-            if records.too_long or (b'"' in unfinished and (last or too_long)):
+            if records.too_long or (quote in unfinished and (last or too_long)):
                 raise InputError(
                     f"{self.path}, line {line + records.n_lines}: a quote opens a field and is"
                     " never closed",
@@ -187,6 +217,10 @@ class CsvRows:
                 header=None,
                 usecols=list(places),
                 index_col=False,
+                sep=self.dialect.sep,
+                quotechar=self.dialect.quote,
+                skipinitialspace=self.dialect.padded,
+                decimal=self.decimal,
                 dtype={j: TYPES[kind] for j, kind in places.items() if kind in TYPES},
                 keep_default_na=False,
                 na_values={j: GAPS[kind] for j, kind in places.items()},
@@ -196,7 +230,7 @@ class CsvRows:
             frame = None
         if frame is None or len(frame) != len(spans):  # pandas sees other records than we do
             rows = [
-                next(csv.reader(io.StringIO(text[start:end].decode(), newline="")))
+                next(self.dialect.rows(text[start:end].decode()))
                 for start, end, *_ in spans.tolist()
             ]
             frame = pd.DataFrame(rows, dtype=object)
@@ -223,6 +257,9 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         return pd.read_csv(
             io.BytesIO(content),
             compression=PACKED.get(path.suffix.lower()),
+            sep=reader.dialect.sep,
+            quotechar=reader.dialect.quote,
+            encoding=reader.format.encoding,
             keep_default_na=False,
             na_values=[""],
             low_memory=False,
@@ -234,6 +271,10 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
 
 def _unpacked(path: Path, raw: IO[bytes]) -> Any:
     method = PACKED.get(path.suffix.lower())
+    if method is None and raw.seekable():
+        begin = raw.read(6)
+        raw.seek(-len(begin), 1)
+        method = next((name for mark, name in MAGIC.items() if begin.startswith(mark)), None)
     if method is None:
         return raw
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, counted, require_extra, shorten
+from ._understood import FileFormat
 
 PARQUET = (".parquet", ".pq")
 CELLS, MOST_ROWS = 2**18, 2**15  # of a Parquet file, read at once
@@ -38,6 +39,16 @@ class Reader(Protocol):
     twins: set[str]  # names that more than one column has
     word: str  # what its rows are counted in: "line" or "row"
     size: int | None  # bytes
+    decimal: str  # the mark before decimals, if numbers may be strings; "." until it is set
+
+    @property
+    def format(self) -> FileFormat:
+        """How the file is written, as far as it was read."""
+        ...
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of the first rows, as they are; nothing is used up."""
+        ...
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Its rows in order, once; kinds: the wanted columns, as "number", "category" or "text"."""
@@ -112,10 +123,10 @@ def twin_error(path: Path, names: list[str]) -> InputError:
     return InputError(f"{path} has more than one column named {shorten(names)}", rule, remedy)
 
 
-def unreadable(path: Path, problem: str) -> InputError:
+def unreadable(path: Path, problem: str, remedy: str = "") -> InputError:
     """The error for a file that is not a table."""
-    rule = "A table is a Parquet file, or a CSV file: a line of column names, then a line per row"
-    return InputError(f"{path} {problem}", rule, "Correct or replace the file")
+    rule = "A table is a CSV, Excel or Parquet file: a row of column names, then the rows"
+    return InputError(f"{path} {problem}", rule, remedy or "Correct or replace the file")
 
 
 class ParquetRows:
@@ -129,10 +140,16 @@ class ParquetRows:
 
             # With a buffer, so that a single row group as large as the file is not read at once.
             self.file = parquet.ParquetFile(raw, buffer_size=2**20, pre_buffer=False)
-        self.path = path
-        self.size: int | None = path.stat().st_size
+        self.path, self.decimal = path, "."
+        self.size: int | None = path.stat().st_size if path.is_file() else None
+        self.format = FileFormat(path.name, "Parquet")
         self.names = [str(name) for name in self.file.schema_arrow.names]
         self.twins = twins_of(self.names)
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of the first rows."""
+        first = next(self.rows(dict.fromkeys(names, "")), None)
+        return pd.DataFrame(columns=list(names)) if first is None else first.frame
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Pieces of the columns in `kinds`, typed as in the file."""

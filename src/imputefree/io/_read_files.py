@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
 from ..data import GAP_WORDS, MOST_CLASSES
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
-from ._csv_rows import CsvRows, read_checked
-from ._file_rows import PARQUET, ParquetRows, Reader, open_file, read_parquet
+from ._csv_rows import PACKED, CsvRows, read_checked
+from ._dialects import check_marks
+from ._excel_rows import ExcelRows, is_workbook
+from ._file_rows import PARQUET, ParquetRows, Reader, open_file
 
+WORKBOOKS = (".xlsx", ".xlsm", ".xls")
+TABLES = (
+    *PARQUET,
+    *WORKBOOKS,
+    ".csv",
+    ".tsv",
+    *(f".csv{ending}" for ending in PACKED),
+)  # endings of names
 TASKS = ("classification", "regression")
 EXACT = 2**53  # up to which floats hold all whole numbers
-
-
-class TableFile(NamedTuple):
-    """A whole file."""
-
-    frame: pd.DataFrame  # its rows, numbered 0, 1, …
-    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
-    digest: str  # SHA-256, which identifies the content
-
-
-def read_frame(path: Path) -> TableFile:
-    """All rows of a CSV, compressed CSV or Parquet file, which is opened once.
-
-    Only empty cells are gaps, and words such as "NA" in columns that otherwise hold numbers.
-    """
-    with open_file(path) as file:
-        content = file.read()
-    if path.suffix.lower() in PARQUET:
-        frame = read_parquet(path, io.BytesIO(content))
-    else:
-        frame = read_checked(path, content)
-    frame.columns = frame.columns.astype(str)
-    return TableFile(*words_as_gaps(frame), hashlib.sha256(content).hexdigest())
 
 
 def read_csv(path: Path) -> pd.DataFrame:
@@ -51,17 +36,50 @@ def read_csv(path: Path) -> pd.DataFrame:
         return read_checked(path, file.read())
 
 
+def parts_of(path: Path) -> list[Path]:
+    """The files of a table: itself, or the tables of a folder sorted by name.
+
+    Names that begin with a dot or an underscore are not parts, as engines write notes under them.
+    """
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.is_file())
+    parts = [f for f in files if f.name.lower().endswith(TABLES) and f.name[0] not in "._"]
+    if not parts:
+        rule = "A folder holds the parts of one table, as CSV, Excel or Parquet files"
+        raise InputError(f"{path} holds no table", rule, "Correct the path")
+    return parts
+
+
 @contextmanager
-def open_rows(path: Path) -> Iterator[Reader]:
-    """A CSV, compressed CSV or Parquet file to be read piece by piece, closed after the block."""
+def open_rows(path: Path, sep: str | None = None, encoding: str | None = None) -> Iterator[Reader]:
+    """A CSV, Excel or Parquet file to be read piece by piece, closed after the block.
+
+    sep, encoding : of a CSV file, if they are not to be found by themselves
+    """
     with open_file(path) as raw:
-        yield ParquetRows(path, raw) if path.suffix.lower() in PARQUET else CsvRows(path, raw)
+        yield reader_of(path, raw, sep, encoding)
 
 
-def header(path: Path) -> list[str]:
+def reader_of(
+    path: Path, raw: IO[bytes], sep: str | None = None, encoding: str | None = None
+) -> Reader:
+    """The reader of an open file, by what the file begins with, or else by its name."""
+    sep = check_marks(sep)
+    begin = raw.read(4) if raw.seekable() else b""
+    if begin:
+        raw.seek(0)
+    if begin == b"PAR1" or path.suffix.lower() in PARQUET:
+        return ParquetRows(path, raw)
+    if is_workbook(raw) or path.suffix.lower() in WORKBOOKS:
+        return ExcelRows(path, raw)
+    return CsvRows(path, raw, sep, encoding)
+
+
+def header(path: Path, sep: str | None = None, encoding: str | None = None) -> list[str]:
     """The names of a file's columns; [] for a file that will be refused when it is read."""
     try:
-        with open_rows(path) as reader:
+        with open_rows(path, sep, encoding) as reader:
             return reader.names
     except (ImputefreeError, OSError):
         return []

@@ -5,17 +5,37 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from ._csv_rows import read_checked
-from ._file_rows import PARQUET, open_file, read_parquet
-from ._read_files import words_as_gaps
-from ._understood import CATEGORY, KEY, NUMBER, ColumnReading, FileFormat, Understood
+from ..data import TRUTH, decimal_marks, read_quantity
+from ..errors import InputError, InputTypeError, counted, listed, shorten
+from ._cell_values import cell_values, stripped, typed
+from ._column_readings import learn_column
+from ._dialects import check_marks
+from ._file_rows import INDEX, Reader, open_file, twin_error, unreadable
+from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
+from ._understood import (
+    DROP,
+    KEY,
+    NUMBER,
+    ColumnReading,
+    FileFormat,
+    Understood,
+    as_tuple,
+    column_readings,
+    read_yaml,
+)
 
+STDIN = "-"
+EVERY = "*"  # stands for all columns
+LOOKED_AT = 2000  # different cells of a column, for their decimal mark
 Source = str | os.PathLike[str] | bytes | IO[bytes] | pd.DataFrame
 
 
@@ -23,6 +43,7 @@ def read_table(
     source: Source,
     *,
     target: str | None = None,
+    id: str | None = None,
     keys: Sequence[str] = (),
     sep: str | None = None,
     decimal: str | None = None,
@@ -40,38 +61,341 @@ def read_table(
     source : a CSV (also compressed), Excel or Parquet file, a folder of parts, "-" for standard
         input, the bytes of a file (an upload), an open binary file, or a frame
     target : the column to predict: it is never dropped, and codes in it are only shown
-    keys : ids, times and groups: they are kept as they are
+    id : the column that identifies series, if rows are steps of series; it is kept as it is
+    keys : other columns that are kept as they are, such as times and groups
     sep, decimal, encoding : how a CSV file is written; found by themselves if None
     missing : cells that stand for a gap, such as [-9, "unknown"], in all columns, or by column as
-        {"bmi": [0]}; they are added to those that are found
+        {"bmi": [0], "*": [-9]}, where * is all columns; they are added to those that are found
     columns : what columns are: {"ward": "category", "bmi": {"kind": "number", "missing": [0]}}, a
         YAML file that `Understood.save` wrote, or an `Understood`: then a new file is read as the
         first one was, whatever its separator
     name : of bytes or an open file, for messages, and for the format by its ending
     """
-    label = name or ("frame" if isinstance(source, pd.DataFrame) else "table.csv")
-    digest = ""
+    check_marks(sep, decimal)
+    raw, file, digest = read_raw(source, name, sep, encoding)
+    options: Any = {"target": target, "id": id, "keys": keys, "decimal": decimal}
+    return understand(raw, file, digest, missing=missing, columns=columns, **options)
+
+
+def understand(
+    raw: pd.DataFrame,
+    file: FileFormat,
+    digest: str = "",
+    *,
+    target: str | None = None,
+    id: str | None = None,
+    keys: Sequence[str] = (),
+    decimal: str | None = None,
+    missing: Any = None,
+    columns: Any = None,
+) -> tuple[pd.DataFrame, Understood]:
+    """As `read_table`, from cells as they are in a file (see `read_raw`)."""
+    path, known = Path(file.name), columns if isinstance(columns, Understood) else None
+    kept = [name for name in (id, *keys) if name is not None]
+    need_columns(raw, [*kept, *([target] if target else [])], path)
+    if known is not None:
+        raw = raw[[column for column in raw if column in known.columns]]
+    else:
+        _refuse_values_as_names(raw, path)
+    marks, _ = decimals_of(raw, file, decimal)
+    shared, by_column = _missing(missing, raw, path)
+    given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
+    series = pd.factorize(raw[id])[0] if id else None
+
+    def learn(column: str, elsewhere: Sequence[float] = (), words: Sequence[str] = ()) -> Any:
+        codes = (*shared, *by_column.get(column, ()), *words)
+        if known is not None and column not in kept:
+            reading = known.columns[column]
+            note = reading.note if reading.kind == DROP else ""
+            return replace(reading, missing=(*reading.missing, *codes), suspects=(), note=note)
+        return learn_column(
+            raw[column],
+            given.get(column),
+            decimal=marks[column],
+            missing=codes,
+            elsewhere=elsewhere,
+            target=column == target,
+            series=series,
+        )
+
+    readings = {str(column): learn(str(column)) for column in raw}
+    if known is None:
+        _second_look(readings, learn, target)
+    frame, gaps = _frame(raw, readings, marks, known is not None, path)
+    readings = {name: replace(reading, gaps=gaps[name]) for name, reading in readings.items()}
+    if file.kind == "CSV":
+        used = list(marks.values())
+        file = replace(file, decimal=max(set(used), key=used.count))
+    notes = () if known is not None else tuple(_sentences(readings))
+    return frame, Understood(file, readings, notes, len(raw), digest)
+
+
+class TableFile(NamedTuple):
+    """A whole file, whose cells are not interpreted beyond numbers."""
+
+    frame: pd.DataFrame  # its rows, numbered 0, 1, …
+    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
+    digest: str  # SHA-256, which identifies the content
+
+
+def read_frame(
+    path: Path, sep: str | None = None, decimal: str | None = None, encoding: str | None = None
+) -> TableFile:
+    """All rows of a file; columns that hold nothing but numbers, and words for gaps, are numbers.
+
+    sep, decimal, encoding : of a CSV file, if they are not to be found by themselves
+    """
+    check_marks(sep, decimal)
+    raw, file, digest = read_raw(path, None, sep, encoding)
+    marks, _ = decimals_of(raw, file, decimal)
+    columns = {name: typed(stripped(raw[name]), mark) for name, mark in marks.items()}
+    for name, cells in columns.items():
+        if cells.dtype == object:
+            truths = cells.map(TRUTH)
+            columns[name] = (
+                pd.Series(cells.tolist(), name=name) if truths.isna().any() else truths.astype(bool)
+            )
+    frame = pd.DataFrame(columns)
+    return TableFile(*words_as_gaps(frame), digest)
+
+
+def read_raw(
+    source: Source,
+    name: str | None = None,
+    sep: str | None = None,
+    encoding: str | None = None,
+) -> tuple[pd.DataFrame, FileFormat, str]:
+    """Cells as they are, how they are written, and the digest of the file."""
     if isinstance(source, pd.DataFrame):
-        frame, kind = source.reset_index(drop=True), "frame"
+        frame = source.reset_index(drop=True)
+        frame.columns = frame.columns.astype(str)
+        twins = frame.columns[frame.columns.duplicated()].tolist()
+        if twins:
+            raise twin_error(Path(name or "the frame"), twins)
+        return frame, FileFormat(name or "frame", "frame"), ""
+    if isinstance(source, str | os.PathLike) and str(source) != STDIN:
+        parts = parts_of(Path(source))
+        if len(parts) > 1 or Path(source).is_dir():
+            return _joined(parts, Path(source), sep, encoding)
+        with open_file(parts[0]) as file:
+            content, path = file.read(), parts[0]
     else:
         if isinstance(source, str | os.PathLike):
-            path = Path(source)
-            with open_file(path) as file:
-                content = file.read()
-        else:
-            path, content = Path(label), source if isinstance(source, bytes) else source.read()
-        label, digest = path.name, hashlib.sha256(content).hexdigest()
-        kind = "Parquet" if path.suffix.lower() in PARQUET else "CSV"
-        reader: Any = read_parquet if kind == "Parquet" else read_checked
-        frame = reader(path, io.BytesIO(content) if kind == "Parquet" else content)
-    frame.columns = frame.columns.astype(str)
-    frame, notes = words_as_gaps(frame)
-    readings = {
-        str(column): ColumnReading(
-            str(column),
-            KEY if column in keys else NUMBER if values.dtype.kind in "iufb" else CATEGORY,
-            gaps=float(values.isna().mean()),
-        )
-        for column, values in frame.items()
+            source, name = sys.stdin.buffer, name or "standard input"
+        content = source if isinstance(source, bytes | bytearray) else source.read()
+        path = Path(name or "table")
+        if not isinstance(content, bytes | bytearray):
+            fact, rule = "the open file gives strings", "Its encoding is found from its bytes"
+            raise InputTypeError(fact, rule, "Open it with mode 'rb'")
+    reader = reader_of(path, io.BytesIO(content), sep, encoding)
+    return _whole(reader, path), reader.format, hashlib.sha256(content).hexdigest()
+
+
+def _whole(reader: Reader, path: Path) -> pd.DataFrame:
+    """All rows of a file; a row that cannot be read is an InputError."""
+    if reader.twins:
+        raise twin_error(path, sorted(reader.twins))
+    names = [name for name in reader.names if not INDEX.fullmatch(name)]
+    pieces = []
+    for rows in reader.rows(dict.fromkeys(names, "text")):
+        for line, problem in sorted(rows.wrong.items()):
+            rule = "Every row has a cell for every column, even if it is empty"
+            fact = f"{path}, {reader.word} {line}: {problem}"
+            raise InputError(fact, rule, "Correct the row, or name the separator with --sep")
+        pieces.append(rows.frame)
+    frame = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
+    if frame.empty:
+        raise unreadable(path, "has column names but no rows")
+    return frame
+
+
+def _joined(
+    parts: list[Path], folder: Path, sep: str | None, encoding: str | None
+) -> tuple[pd.DataFrame, FileFormat, str]:
+    """The rows of all parts, which must be written alike and have the same columns."""
+    frames: list[pd.DataFrame] = []
+    formats, digest = list[FileFormat](), hashlib.sha256()
+    for part in parts:
+        frame, file, content = read_raw(part, None, sep, encoding)
+        digest.update(content.encode())
+        if frames and set(frame) != set(frames[0]):
+            differ = listed(
+                ("missing here", [name for name in frames[0] if name not in frame]),
+                ("not there", [name for name in frame if name not in frames[0]]),
+            )
+            rule = "The parts of a table have the same columns, in any order"
+            fact = f"{part} has other columns than {parts[0].name}: {differ}"
+            raise InputError(fact, rule, "Correct the file, or take it out of the folder")
+        frames.append(frame)
+        formats.append(file)
+    marks = [
+        set(decimals_of(frame, file, None)[0].values())
+        for frame, file in zip(frames, formats, strict=True)
+    ]
+    first = formats[0]
+    different = next((j for j, mark in enumerate(marks) if mark != marks[0]), None)
+    if different is not None:
+        fact = f"{parts[different]} has other decimal marks than {parts[0].name}"
+        rule, remedy = "The parts of a table are written alike", "Write them alike"
+        raise InputError(fact, rule, remedy)
+    file = replace(first, name=folder.name, note=counted(len(parts), "file"))
+    return pd.concat(frames, ignore_index=True)[list(frames[0])], file, digest.hexdigest()
+
+
+def _given(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:
+    """What the user says of columns, by name, as entries of a `ColumnReading`."""
+    if columns is None or isinstance(columns, Understood):
+        return {}
+    by_file = isinstance(columns, str | os.PathLike)
+    plain = read_yaml(Path(columns)) if by_file else {"columns": columns}
+    column_readings(plain)  # refuses what is not known
+    need_columns(raw, list(plain["columns"]), path, option="columns")
+    return {
+        str(name): {"kind": value} if isinstance(value, str) else dict(value or {})
+        for name, value in plain["columns"].items()
     }
-    return frame, Understood(FileFormat(label, kind), readings, notes, len(frame), digest)
+
+
+def _missing(
+    missing: Any, frame: pd.DataFrame, path: Path
+) -> tuple[tuple[Any, ...], dict[str, tuple[Any, ...]]]:
+    """Cells that stand for a gap in all columns, and by column."""
+    if missing is None:
+        return (), {}
+    if not isinstance(missing, Mapping):
+        return as_tuple(missing), {}
+    by_column = {str(name): as_tuple(codes) for name, codes in missing.items()}
+    shared = by_column.pop(EVERY, ())
+    need_columns(frame, list(by_column), path, option="missing")
+    return shared, by_column
+
+
+def decimals_of(
+    frame: pd.DataFrame, file: FileFormat, decimal: str | None
+) -> tuple[dict[str, str], bool]:
+    """The mark before decimals in each column, and whether any number shows it.
+
+    It is what the column's numbers show, or else those of others.
+
+    decimal : the mark, if the user names it
+    """
+    if decimal:
+        return dict.fromkeys(map(str, frame), decimal), True
+    shown: dict[str, set[str]] = {}
+    doubt: dict[str, str] = {}
+    for name, cells in frame.items():
+        marks: set[str] = set()
+        if cells.dtype == object or isinstance(cells.dtype, pd.StringDtype):
+            texts = [
+                cell for cell in pd.unique(cells.dropna())[:LOOKED_AT] if isinstance(cell, str)
+            ]
+            numbers = [t for t in texts if read_quantity(t, ".") or read_quantity(t, ",")]
+            if 2 * len(numbers) >= len(texts) > 0:
+                marks, either = decimal_marks(numbers)
+                if len(marks) > 1:
+                    pair = [next(t for t in numbers if decimal_marks([t])[0] == {m}) for m in ",."]
+                    fact = f"column {name!r} of {file.name} holds {pair[0]!r} and {pair[1]!r}"
+                    rule = "A column has one decimal mark, a point or a comma"
+                    raise InputError(fact, rule, "Correct the column, or name it with --decimal")
+                if either:
+                    doubt[str(name)] = either
+        shown[str(name)] = marks
+    found = set().union(*shown.values())
+    usual = next(iter(found)) if len(found) == 1 else "."
+    for name, text in doubt.items():
+        comma = "," in text
+        settled = len(found) == 1 or file.sep == "," or (not comma and file.sep != ";")
+        if not settled:
+            other = "2370" if comma else "1234"
+            raise InputError(
+                f"column {name!r} of {file.name} holds {text!r}, which may have thousands or"
+                f" decimals{'' if found else ', and no other number shows which'}",
+                f"Thousands are written as in 2,370 (which is {other}) or as in 2.370",
+                "Say which mark is before decimals, with decimal='.' or ',' (--decimal)",
+            )
+    marks_by_name = {name: next(iter(marks), usual) for name, marks in shown.items()}
+    return marks_by_name, bool(found)
+
+
+def _refuse_values_as_names(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse a file whose first row holds values, not names."""
+    names, inside = [], []
+    for name, cells in frame.items():
+        numbers = pd.to_numeric(stripped(cells), errors="coerce")
+        if numbers.notna().mean() < 0.5:
+            continue
+        value = pd.to_numeric(pd.Series([str(name)]), errors="coerce").iloc[0]
+        if np.isnan(value):
+            return
+        names.append(value)
+        inside.append(numbers.min() <= value <= numbers.max())
+    if len(names) > 0 and all(inside) and not (len(names) > 1 and (np.diff(names) > 0).all()):
+        fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
+        rule = "The first row of a table names the columns"
+        raise InputError(fact, rule, "Add a first row with their names")
+
+
+def _second_look(readings: dict[str, ColumnReading], learn: Any, target: str | None) -> None:
+    """Codes and words of some columns are looked for in the others."""
+    numbers = [reading for reading in readings.values() if reading.kind == NUMBER]
+    codes = [c for reading in numbers for c in reading.missing if not isinstance(c, str)]
+    common = sorted({code for code in codes if codes.count(code) > 1})
+    words = {
+        word.casefold() for reading in numbers for word in reading.missing if isinstance(word, str)
+    }
+    for name, reading in readings.items():
+        if reading.kind == NUMBER and common:
+            readings[name] = learn(name, elsewhere=common)
+        elif name != target:
+            known = [w for w in reading.suspects if isinstance(w, str) and w.casefold() in words]
+            if known:
+                readings[name] = learn(name, words=known)
+
+
+def _frame(
+    raw: pd.DataFrame,
+    readings: Mapping[str, ColumnReading],
+    marks: Mapping[str, str],
+    strict: bool,
+    path: Path,
+) -> tuple[pd.DataFrame, dict[str, float]]:
+    """The columns as values, and the share of gaps by column of the file."""
+    columns: dict[str, Any] = {}
+    gaps = {}
+    for name, reading in readings.items():
+        values, bad = cell_values(raw[name], reading, marks[name])
+        infinite = [v.dtype.kind == "f" and np.isinf(v[bad]).all() for v in values.values()]
+        if bad.any() and strict and not any(infinite):
+            row = int(np.argmax(bad))
+            fact = f"{path}: column {name!r} holds {str(raw[name].iloc[row])!r} in row {row + 1}"
+            rule = f"It is read as a {reading.kind}, as in the first table"
+            raise InputError(fact, rule, "Correct the cell, or name it with missing=")
+        columns |= values
+        first = next(iter(values.values()), raw[name].to_numpy())
+        gaps[name] = float(pd.isna(first).mean())
+    return pd.DataFrame(columns, index=raw.index), gaps
+
+
+def _sentences(readings: Mapping[str, ColumnReading]) -> list[str]:
+    """What must be read, a sentence each; columns with the same code share one."""
+    taken: dict[str, list[str]] = {}
+    kept: dict[str, list[str]] = {}
+    loud = []
+    for name, reading in readings.items():
+        if reading.kind == DROP:
+            loud += [f"Column {name!r} is dropped: {reading.note}."] * reading.loud
+            continue
+        for code in reading.missing:
+            if not isinstance(code, str):
+                taken.setdefault(str(code), []).append(name)
+        for code in reading.suspects:
+            kept.setdefault(str(code), []).append(name)
+        loud += [f"Column {name!r}: {reading.note}."] * reading.loud
+    lines = [f"{code} was taken for a gap in {shorten(names)}." for code, names in taken.items()]
+    for code, names in kept.items():
+        said = f"--missing {names[0]}={code}"
+        lines.append(
+            f"{code} in {shorten(names)} looks like a code for a gap, and was kept as a value:"
+            f" if it is one, say so ({said})."
+        )
+    return [*lines, *loud]

@@ -14,28 +14,11 @@ import pandas as pd
 from .._files import write_errors
 from ..data import RowStore, parse_numbers, to_strings
 from ..errors import InputError, counted, listed
-from ._csv_rows import PACKED
-from ._file_rows import PARQUET, BadRows, ParquetRows, RawRows, Reader, twin_error
-from ._read_files import need_columns, open_rows, read_label_column
+from ._file_rows import BadRows, ParquetRows, RawRows, Reader, twin_error
+from ._read_files import need_columns, open_rows, parts_of, read_label_column
 
-TABLES = (*PARQUET, ".csv", *(f".csv{ending}" for ending in PACKED))  # endings of names
 MOST_LEVELS = 2**20  # different strings per column
 REMEDY = "Name a folder on a larger disk with store="
-
-
-def parts_of(path: Path) -> list[Path]:
-    """The files of a table: itself, or the tables of a folder sorted by name.
-
-    Names that begin with a dot or an underscore are not parts, as engines write notes under them.
-    """
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.iterdir() if file.is_file())
-    parts = [f for f in files if f.name.lower().endswith(TABLES) and f.name[0] not in "._"]
-    if not parts:
-        rule = "A folder holds the parts of one table, as CSV or Parquet files"
-        raise InputError(f"{path} holds no table", rule, "Correct the path")
-    return parts
 
 
 class StoredRows(NamedTuple):

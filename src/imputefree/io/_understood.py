@@ -45,7 +45,7 @@ class FileFormat:
         parts = [f"{self.name}: {self.kind}"]
         if self.sep:
             parts.append(f"separated by {MARKS.get(self.sep, repr(self.sep))}")
-        parts += [DECIMALS[self.decimal]] * (self.decimal in DECIMALS)
+        parts += [DECIMALS[self.decimal]] if self.decimal in DECIMALS else []
         parts += [self.encoding] * bool(self.encoding)
         if self.sep:
             parts.append(QUOTES.get(self.quote, "no quotes"))

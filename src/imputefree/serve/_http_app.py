@@ -35,6 +35,7 @@ from ._served import Served
 log = logging.getLogger(__name__)
 OPEN = ("/", "/health")  # paths that say nothing about the model, like the files of the page
 HERE = Path(__file__).parent
+JSON, FILE = "application/json", "application/octet-stream"  # types of bodies
 BACKLOG = 2048  # connections that wait, as many as uvicorn lets
 GRACE = 2.0  # seconds that a shutdown waits beyond the time limit of a request
 HEADERS = {
@@ -76,9 +77,11 @@ def build_app(
         yield
         gate.close()
 
-    async def answer(request: Request, work: Callable[..., Any], *args: Any) -> Response:
+    async def answer(
+        request: Request, work: Callable[..., Any], *args: Any, kind: str = JSON
+    ) -> Response:
         async with gate.enter():
-            _check_content_type(request)
+            _check_content_type(request, kind)
             body = await read_body(request, limits)
             return AsciiResponse(await gate.run(work, body, *args))
 
@@ -87,6 +90,10 @@ def build_app(
 
     async def explain(request: Request) -> Response:
         return await answer(request, served.explain, request.query_params.get("of"))
+
+    async def read(request: Request) -> Response:
+        name = request.query_params.get("name", "table.csv")
+        return await answer(request, served.read, name, kind=FILE)
 
     def fixed(content: dict[str, Any]) -> Callable[[Request], Any]:
         async def endpoint(_: Request) -> Response:
@@ -98,6 +105,7 @@ def build_app(
         routes=[
             Route("/predict", predict, methods=["POST"]),
             Route("/explain", explain, methods=["POST"]),
+            Route("/read", read, methods=["POST"]),
             Route("/schema", fixed(schema)),
             Route("/health", fixed({"status": "ok"})),
             Route("/openapi.json", fixed(document)),
@@ -118,7 +126,8 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
         "title": f"imputefree: {schema.target or schema.task}",
         "version": __version__,
     }
-    predict, explain = (document["paths"][path]["post"] for path in ("/predict", "/explain"))
+    paths = ("/predict", "/explain", "/read")
+    predict, explain, read = (document["paths"][path]["post"] for path in paths)
     content = predict["requestBody"]["content"]["application/json"]
     content["examples"]["one"]["value"] = schema.example
     content["examples"]["batch"]["value"] = {ROWS: [schema.example] * 2}
@@ -149,20 +158,21 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
 
     if token is not None:
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        for operation in (predict, explain, document["paths"]["/schema"]["get"]):
+        for operation in (predict, explain, read, document["paths"]["/schema"]["get"]):
             operation["security"] = [{"token": []}]
             operation["responses"]["401"] = operation["responses"]["400"]
     return document
 
 
-def _check_content_type(request: Request) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+def _check_content_type(request: Request, kind: str) -> None:
+    """Bodies have one type, which no form of another page can send without being asked about."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").lower()
-    for header, value in (("Content-Type", kind), ("Content-Encoding", encoding)):
-        if value not in ("application/json", "identity"):
+    for header, value in (("Content-Type", given), ("Content-Encoding", encoding)):
+        if value not in (kind, "identity"):
             fact = f"the {header} of the body is {value[:80] or 'missing'}"
-            remedy = "Send the header Content-Type: application/json"
-            raise RequestError(415, fact, "A body is plain application/json", remedy, header)
+            remedy = f"Send the header Content-Type: {kind}"
+            raise RequestError(415, fact, f"A body is plain {kind}", remedy, header)
 
 
 def refusal(error: RequestError) -> Response:
@@ -174,7 +184,7 @@ async def _no_such_path(request: Request, error: Any) -> Response:
     path, status = request.url.path[:100], error.status_code
     facts = {404: f"there is nothing at {path}", 405: f"{path} does not take {request.method[:20]}"}
     fact, remedy = facts.get(status, str(error.detail)), "Correct the path or the method"
-    rule = "POST is for /predict and /explain; GET for /, /schema, /health and /openapi.json"
+    rule = "POST is for /predict, /explain and /read; GET for /, /schema, /health and /openapi.json"
     return refusal(RequestError(status, fact, rule, remedy, headers=error.headers))
 
 

@@ -16,6 +16,8 @@ from ._limits import Limits
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
 USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
+REACH = 5.0  # widths of such a range, within which unusual values of training may lie
+EXAMPLE_STEPS = 6
 NAMED_LEVELS = 100  # levels named in the schema; more are only counted
 
 
@@ -25,6 +27,7 @@ class Column(BaseModel):
     levels : for a category, the first levels of training; `n_levels` counts all
     low, high : for a number, the range in training; None if the file does not say
     range_holds : whether the range holds all values of training, or most of them
+    values : for a number, all values of training, if they are few
     missing : share of training rows without it, if the file says
     """
 
@@ -35,9 +38,10 @@ class Column(BaseModel):
     low: float | None = None
     high: float | None = None
     range_holds: Literal["all", "most"] | None = None
+    values: list[float] | None = None
     missing: float | None = None
     _known: Levels | None = PrivateAttr(None)
-    _typical: Any = PrivateAttr(None)
+    _usual: list[Any] = PrivateAttr([None] * 3)  # below the middle, in it, above it
 
     @classmethod
     def of(cls, plan: Plan, missing: float | None) -> Column:
@@ -49,18 +53,30 @@ class Column(BaseModel):
             column.levels, column.n_levels = levels[:NAMED_LEVELS], len(levels)
             column._known = Levels(levels)
             common = int(np.argmax(plan.shares[: len(plan.levels)])) if plan.shares else 0
-            column._typical = levels[common] if levels else None
+            column._usual = [levels[common] if levels else None] * 3
         else:
             column = cls(name=plan.name, kind="number", missing=missing)
             column.low, column.high, column.range_holds = _range_of(plan)
-            column._typical = _typical_number(plan)
+            column._usual = _usual_numbers(plan)
+            if plan.has_all_values:
+                column.values = plan.values
         return column
 
-    def is_outside(self, number: float) -> bool:
-        """Whether training is known to have seen no number as small or as large."""
-        if self.range_holds != "all" or self.low is None or self.high is None:
-            return False
-        return not self.low <= number <= self.high
+    def beyond(self, number: float) -> float:
+        """How far outside the range of training, in widths of that range; 0 inside.
+
+        If the range holds most values only, others may have been as far as `REACH` widths outside.
+        """
+        if self.low is None or self.high is None:
+            return 0.0
+        width = (self.high - self.low) or abs(self.low) or 1.0
+        distance = max(self.low - number, number - self.high, 0.0) / width
+        return distance if self.range_holds == "all" else max(distance - REACH, 0.0)
+
+    @property
+    def range_text(self) -> str:
+        """The range in words: "0 to 8", or "mostly 15 to 340"."""
+        return f"{'mostly ' * (self.range_holds == 'most')}{self.low:g} to {self.high:g}"
 
 
 class Time(BaseModel):
@@ -80,6 +96,14 @@ class Series(BaseModel):
     per_step: bool
 
 
+class Training(BaseModel):
+    """What the model learned from: rows or series by class, or the mean of the numbers."""
+
+    rows: int
+    classes: dict[str, int] | None = None
+    mean: float | None = None
+
+
 class Schema(BaseModel):
     """What a request may hold, and what is predicted.
 
@@ -94,6 +118,7 @@ class Schema(BaseModel):
     example: dict[str, Any]
     limits: dict[str, float]
     card: str | None
+    training: Training | None
     missing_words: list[str] = sorted(GAP_WORDS)
     version: str = __version__
 
@@ -125,34 +150,41 @@ class Schema(BaseModel):
             example={},
             limits={"rows": limits.rows, "bytes": limits.bytes, "seconds": limits.seconds},
             card=getattr(model, "card_", None),
+            training=_training(about.get("data") or {}),
         )
         schema.example = schema._example()
         return schema
 
+    @property
+    def unit(self) -> str:
+        """What is predicted, one by one: "rows" or "series"."""
+        return "rows" if self.series is None else "series"
+
     def _example(self) -> dict[str, Any]:
-        """A row, or a series of two steps, as a request may hold it; some values are missing."""
-        last = len(self.columns) - 1
+        """A row, or a series of a few steps, as a request may hold it; some values are missing."""
         if self.series is None:
-            return _typical(self.columns, blank=last)
+            return _typical(self.columns) | {self.columns[-1].name: None}
         time, steps = self.series.time, []
-        for i in range(2):
+        for i in range(EXAMPLE_STEPS):
             when = {time.name: round(i * time.unit, 6)} if time else {}
-            steps.append(when | _typical(self.columns, blank=(last - i) % len(self.columns)))
+            values = {
+                column.name: None if (i + 2 * j) % 4 == 1 else column._usual[(i + j) % 3]
+                for j, column in enumerate(self.columns)
+            }
+            steps.append(when | values)
         static = {STATIC: _typical(self.series.static)} if self.series.static else {}
         return {**static, STEPS: steps}
 
 
-def _typical(columns: list[Column], blank: int = -1) -> dict[str, Any]:
-    return {
-        column.name: None if i == blank else column._typical for i, column in enumerate(columns)
-    }
+def _typical(columns: list[Column]) -> dict[str, Any]:
+    return {column.name: column._usual[1] for column in columns}
 
 
 def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
     """The range of a number in training, and whether it holds "all" values or "most"."""
     values, holds = plan.knots or plan.levels, "all"
-    if not values and plan.values:  # all of few values, or quantiles of many
-        values, holds = plan.values, "all" if len(plan.values) <= 2 else "most"
+    if not values and plan.values:
+        values, holds = plan.values, "all" if plan.has_all_values else "most"
     if values:
         return float(values[0]), float(values[-1]), holds
     low, high = plan.center - USUAL * plan.spread, plan.center + USUAL * plan.spread
@@ -162,17 +194,26 @@ def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
     return _rounded(low), _rounded(high), "most"
 
 
+def _training(data: dict[str, Any]) -> Training | None:
+    """What the file says of the target in training."""
+    target, rows = data.get("target") or {}, data.get("series") or data.get("rows")
+    if not target or not rows:
+        return None
+    return Training(rows=rows, classes=target.get("classes"), mean=target.get("mean"))
+
+
 def _rounded(value: float) -> float:
     """Rounded to four significant digits, for display."""
     return float(f"{value:.4g}")
 
 
-def _typical_number(plan: Number) -> float | int:
-    """A value near the middle, as in training: an integer if those are integers."""
+def _usual_numbers(plan: Number) -> list[float | int]:
+    """Three values near the middle, as in training: integers if those are integers."""
     few = plan.levels or plan.values or plan.knots
     middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
-    typical = _rounded(middle)
-    return int(typical) if typical.is_integer() and abs(typical) < 1e15 else typical
+    around = plan.values[3:6] if len(plan.values) > 6 else [middle]
+    usual = map(_rounded, (around[0], middle, around[-1]))
+    return [int(x) if x.is_integer() and abs(x) < 1e15 else x for x in usual]
 
 
 def _time(layout: dict[str, Any], encoder: PanelEncoder) -> Time | None:

@@ -214,8 +214,9 @@ def _cell_type(column: Column) -> Any:
         known, unseen = _read(value, column)
         if unseen:
             return Cell(None, f"{shown(value)} was never seen in training; it counts as missing.")
-        if isinstance(known, float) and column.is_outside(known):
-            return Cell(known, f"{known:g} is outside the range of training ({_range(column)}).")
+        if isinstance(known, float) and column.beyond(known) > 0:
+            seen = column.range_text
+            return Cell(known, f"{known:g} is outside the range of training ({seen}).")
         return Cell(known)
 
     if column.kind == "category":
@@ -229,11 +230,11 @@ def _cell_type(column: Column) -> Any:
     else:
         words = "A number; true and false count as 1 and 0."
         if column.low is not None:
-            words = f"In training {'mostly ' * (column.range_holds == 'most')}{_range(column)}."
+            words = f"In training {column.range_text}."
         described = {
             "type": ["number", "boolean", "null"],
             "description": words,
-            "examples": [column._typical, None],
+            "examples": [column._usual[1], None],
         }
     return Annotated[Any, PlainValidator(read), WithJsonSchema(described)]
 
@@ -242,10 +243,6 @@ def _read(value: Any, column: Column | None = None) -> tuple[float | str | None,
     if isinstance(value, Constant):
         raise InputError(f"holds {value}", "Numbers must be finite", "Send null if it is missing")
     return read_cell(value, column._known if column else None)
-
-
-def _range(column: Column) -> str:
-    return f"{column.low:g} to {column.high:g}"
 
 
 def _time_type(time: Time) -> Any:

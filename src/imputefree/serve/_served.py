@@ -19,17 +19,19 @@ from ..inspection import (
     plain,
     restore_conformal,
 )
+from ._familiarity import familiarity
 from ._limits import Limits, RequestError
 from ._model_schema import STEPS, Schema
 from ._requests import RequestReader
+from ._uploads import read_upload
 
 MOST_STEPS = 300_000  # removed values times steps: about two seconds; beyond, whole columns only
 
 
 class Served:
-    """Answers /predict and /explain, from the bytes of a body to plain JSON.
+    """Answers /predict, /explain and /read, from the bytes of a body to plain JSON.
 
-    Both methods may run in several threads at a time.
+    All methods may run in several threads at a time.
 
     rank : what says what to measure next in a row, if it is not to be the largest change
     """
@@ -40,9 +42,9 @@ class Served:
         limits: Limits | None = None,
         rank: Callable[[Any], NextMeasurements] | None = None,
     ) -> None:
-        self.model, self.rank, limits = model, rank, limits or Limits()
-        self.schema = Schema.of(model, limits)
-        self.reader = RequestReader(self.schema, limits.rows)
+        self.model, self.rank, self.limits = model, rank, limits or Limits()
+        self.schema = Schema.of(model, self.limits)
+        self.reader = RequestReader(self.schema, self.limits.rows)
         self.conformal = restore_conformal(model)
 
     def predict(self, body: bytes) -> dict[str, Any]:
@@ -81,12 +83,16 @@ class Served:
         best = best and {"name": best.pop("column"), **best}
         if self.rank is not None:
             best = _add_gains(columns, self.rank(X))
+        label = None
+        if why.of is not None and self.schema.classes is not None:
+            label = self.schema.classes[self.model.classes_.tolist().index(why.of[0])]
         answer = {
             "prediction": prediction,
-            "of": None if why.of is None else plain(why.of[0]),
+            "of": label,
             "explained": plain(why.prediction[0]),
             "columns": columns,
             "next": best,
+            "familiarity": familiarity(X, self.schema, label),
             "notes": notes,
         }
         if isinstance(why, SeriesExplanation):
@@ -96,6 +102,10 @@ class Served:
                 for step in why.removal[0]
             ]
         return answer
+
+    def read(self, content: bytes, name: str) -> dict[str, Any]:
+        """Read an uploaded file; nothing is predicted and nothing is kept."""
+        return read_upload(self.model, self.schema, content, name, self.limits)
 
     def _predictions(self, X: Any) -> list[dict[str, Any]]:
         classes, series = self.schema.classes, self.schema.series

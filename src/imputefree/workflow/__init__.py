@@ -2,13 +2,31 @@
 
 from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
-from ._chunks import Chunk, Chunks, is_of_series, load_model, roles_of
+from ._chunks import (
+    Chunk,
+    Chunks,
+    Marks,
+    is_of_series,
+    load_model,
+    made_inputs,
+    reading_of,
+    roles_of,
+    whole_series,
+)
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._fitting_files import fit_larger
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file, read_joined_for
-from ._problem import Problem, Request, check_output, read_other, read_problem, split_names
+from ._problem import (
+    Problem,
+    Request,
+    check_output,
+    codes_of,
+    read_other,
+    read_problem,
+    split_names,
+)
 
 __all__ = [
     "CATEGORY",
@@ -17,17 +35,20 @@ __all__ = [
     "TITLES",
     "Chunk",
     "Chunks",
+    "Marks",
     "Problem",
     "Request",
     "audit_file",
     "check_output",
     "class_labels",
+    "codes_of",
     "evaluate",
     "figure_text",
     "fit",
     "fit_larger",
     "is_of_series",
     "load_model",
+    "made_inputs",
     "open_partial",
     "percent",
     "plan",
@@ -35,8 +56,10 @@ __all__ = [
     "read_joined_for",
     "read_other",
     "read_problem",
+    "reading_of",
     "render",
     "roles_of",
     "split_names",
     "summary",
+    "whole_series",
 ]

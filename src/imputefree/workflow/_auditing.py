@@ -12,8 +12,8 @@ from sklearn.base import is_classifier
 from ..errors import InputError, InputTypeError
 from ..estimators import predicts_steps
 from ..inspection import Audit, audit_missingness
-from ..io import open_rows
-from ._chunks import Chunk, Chunks, Progress, is_of_series, roles_of, whole_series
+from ._chunks import Chunk, Chunks, Marks, Progress, is_of_series, roles_of, whole_series
+from ._joined_files import open_joined
 from ._predicting import answers_of, class_numbers, target_of
 
 
@@ -23,12 +23,14 @@ def audit_file(
     target: str | None = None,
     group: str | None = None,
     progress: Progress | None = None,
+    marks: Marks | None = None,
     **options: Any,
 ) -> tuple[Audit, list[str]]:
     """Audit a model on a whole file; -> the audit, and notes on the file.
 
     target : the column with the answers; default: that of training
     group : the column that says which group a row, or series, belongs to
+    marks : how the file is written, where it is not to be found by itself
     options : of `audit_missingness`
     """
     target, series = target_of(model, target), is_of_series(model)
@@ -39,9 +41,9 @@ def audit_file(
             "Audit a model with per_step=False",
         )
     levels = class_numbers(model) if is_classifier(model) else None
-    with open_rows(path) as reader:
+    with open_joined(path, None, marks) as reader:
         extra = [target] if group is None else [target, group]
-        chunks = Chunks(model, reader, path, extra, progress=progress)
+        chunks = Chunks(model, reader, path, extra, progress=progress, marks=marks)
         parts = list(whole_series(chunks, in_memory=True) if series else chunks)
         chunk = Chunk.joined(parts) if parts and not series else next(iter(parts), None)
         if chunk is None:

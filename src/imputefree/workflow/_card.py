@@ -9,6 +9,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from .. import __version__
+from ..io import DROP
 from ..metrics import HIGHER_IS_BETTER
 from ._problem import Problem
 
@@ -56,6 +57,7 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
         "columns": {column.name: column.kind for column in problem.used},
         "left_out": {col.name: col.left_out for col in problem.columns if col.left_out},
         "series": series,
+        "reading": _reading(problem),
         "data": {
             "file": problem.file,
             "rows": len(problem.frame),
@@ -77,6 +79,20 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
             "auto": getattr(model, "settings_", {}),  # a custom model may have none
         },
     }
+
+
+def _reading(problem: Problem) -> dict[str, Any] | None:
+    """How columns are read, so that a model reads other files alike."""
+    if problem.understood is None:
+        return None
+    plain = problem.understood.to_dict()
+    kept = ("kind", "missing", "unit", "format", "since", "parts")
+    columns = {
+        name: {entry: reading[entry] for entry in kept if entry in reading}
+        for name, reading in plain["columns"].items()
+        if reading["kind"] != DROP
+    }
+    return {"file": plain["file"], "columns": columns}
 
 
 def _blend(model: Any) -> dict[str, Any] | None:

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..data import Category, Columns, Levels, Plan, parse_numbers
+from ..data import Category, Columns, Levels, Plan
 from ..errors import InputError, ModelFileError, counted, shorten
 from ..estimators import Engine
-from ..io import BadRows, RawRows, Reader, need_columns, twin_error
+from ..io import (
+    CATEGORY,
+    DATE,
+    NUMBER,
+    BadRows,
+    ColumnReading,
+    RawRows,
+    Reader,
+    Understood,
+    cell_values,
+    decimals_of,
+    need_columns,
+    twin_error,
+)
 from ._file_times import Clock, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
-RAW_KINDS = {"id": "text", "time": "number"}  # as a reader knows them
+RAW_KINDS = {"id": "text", "time": "number", DATE: "text"}  # as a reader knows them
 Progress = Callable[[int, int | None], None]
 
 
@@ -51,6 +65,21 @@ def roles_of(model: Any) -> dict[str, str]:
 def about(model: Any) -> dict[str, Any]:
     """What a model made by `imputefree fit` knows about itself; {} if it was saved from Python."""
     return getattr(model, "about_", None) or {}
+
+
+def reading_of(model: Any) -> dict[str, ColumnReading]:
+    """How the columns of a model's file were read, by name; {} if it was saved from Python."""
+    plain = about(model).get("reading")
+    return dict(Understood.from_dict(plain).columns) if plain else {}
+
+
+def made_inputs(model: Any, names: Sequence[str]) -> dict[str, str]:
+    """Inputs that are made from a column of a file, such as the month of a date; -> its name.
+
+    names : of the file's columns; an input that the file has itself is not made
+    """
+    parts = {part: col.name for col in reading_of(model).values() for part in col.parts}
+    return {part: name for part, name in parts.items() if name in names and part not in names}
 
 
 def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
@@ -87,6 +116,20 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
         remedy = "Rename or add the columns; empty ones are allowed"
         raise InputError(f"there is no column {shorten(lacking)}", rule, remedy)
     return wanted
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How a file is written, where it is not to be found by itself.
+
+    sep, decimal, encoding : of a CSV file
+    missing : cells that stand for a gap besides those of training, by column, * for all
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 class Chunk(NamedTuple):
@@ -134,6 +177,7 @@ class Chunks:
     skip : leave bad rows out and count them; otherwise the first one is an InputError
     progress : called with the bytes read so far and in total
     may_be_empty : whether a file without rows is none, not an InputError
+    marks : how the file is written
     """
 
     def __init__(
@@ -145,32 +189,78 @@ class Chunks:
         skip: bool = False,
         progress: Progress | None = None,
         may_be_empty: bool = False,
+        marks: Marks | None = None,
     ) -> None:
         self.model, self.reader, self.progress = model, reader, progress
         self._may_be_empty = may_be_empty
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
+        readings, made = reading_of(model), made_inputs(model, reader.names)
         with naming(path):
-            inputs = file_inputs(model, reader.names)
+            inputs = file_inputs(model, [*reader.names, *made])
+        sources = [made.get(name, name) for name in inputs]
         need_columns(reader.names, self.extra, path)
-        twins = [name for name in [*inputs, *self.extra] if name in reader.twins]
+        twins = [name for name in [*sources, *self.extra] if name in reader.twins]
         if twins:
             raise twin_error(path, twins)
-        self._kinds: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}  # by column of the file, or its role
         self._levels: dict[str, Levels] = {}
-        for name, plan in inputs.items():
-            self._kinds[name] = plan if isinstance(plan, str) else "number"
-            if isinstance(plan, Category):
-                self._kinds[name] = "category"
-                self._levels[name] = Levels([*plan.levels, *plan.rare_levels])
+        self._inputs = list(inputs)
+        marks = marks or Marks()
+        codes = dict(marks.missing)
+        every = codes.pop("*", ())
+        need_columns(reader.names, list(codes), path, option="--missing")
+        self._readings: dict[str, ColumnReading] = {}
+        for (name, plan), source in zip(inputs.items(), sources, strict=True):
+            self._kinds[source] = plan if isinstance(plan, str) else NUMBER
+            if source != name:
+                self._kinds[source] = DATE
+            elif isinstance(plan, Category):
+                self._kinds[source] = CATEGORY
+                self._levels[source] = Levels([*plan.levels, *plan.rare_levels])
+        for name in dict.fromkeys([*self._kinds, *self.extra]):
+            kind = self._kinds.get(name, "")
+            known = readings.get(name) or ColumnReading(name, kind)
+            if kind in (NUMBER, CATEGORY):
+                known = replace(known, kind=kind, parts=())
+            more = (*every, *codes.get(name, ()))
+            self._readings[name] = replace(known, missing=(*known.missing, *more))
+        self._read = bool(readings) or bool(codes or every)
         plans = {name: plan for name, plan in inputs.items() if not isinstance(plan, str)}
         self._unnamed = any(name != plan.name for name, plan in plans.items())
         self._clock = Clock((about(model).get("series") or {}).get("clock"))
         self._unseen: dict[str, Counter[str]] = {}  # by column, levels unknown to training
+        self._decimal = marks.decimal
+        self._marks: dict[str, str] = {}
+        with naming(path):
+            self._decided = self._find_marks(reader.look(self._written))
+
+    @property
+    def _written(self) -> list[str]:
+        """Columns whose cells may be written as numbers."""
+        return [name for name, reading in self._readings.items() if reading.kind == NUMBER]
+
+    def _find_marks(self, frame: pd.DataFrame) -> bool:
+        """Find the marks before decimals; -> whether any number shows one."""
+        marks, decided = decimals_of(frame, self.reader.format, self._decimal)
+        self.reader.decimal = "," if "," in marks.values() else "."
+        self._marks = dict.fromkeys(self._readings, self.reader.decimal) | marks
+        return decided
+
+    def values(self, name: str, cells: pd.Series, kind: str = "") -> tuple[pd.Series, np.ndarray]:
+        """A column as training read it, and which cells cannot be read; (n,) each.
+
+        kind : what it is, if training did not read it
+        """
+        reading = self._readings[name]
+        reading = reading if reading.kind else replace(reading, kind=kind)
+        columns, bad = cell_values(cells, reading, self._marks[name])
+        return pd.Series(columns[name], index=cells.index, name=name, dtype=None), bad
 
     def __iter__(self) -> Iterator[Chunk]:
         raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self._kinds.items()}
-        raw_kinds |= dict.fromkeys(self.extra, "text")
+        other = [n for n in self._written if self._marks[n] != self.reader.decimal]
+        raw_kinds |= dict.fromkeys([*other, *self.extra], "text")
         count = 0
         for raw in self.reader.rows(raw_kinds):
             chunk = self._interpreted(raw)
@@ -196,17 +286,22 @@ class Chunks:
 
     def _interpreted(self, raw: RawRows) -> Chunk:
         """Cells by the model's kinds; rows with bad ones are reported and left out."""
-        columns, wrong = {}, dict(raw.wrong)
+        columns, wrong = dict[str, Any](), dict(raw.wrong)
         good = np.ones(len(raw.lines), dtype=bool)
         unseen = {}
+        strings = [n for n in self._written if raw.frame[n].dtype.kind not in "iufb"]
+        if not self._decided and strings:
+            with naming(self.bad.path):
+                self._decided = self._find_marks(raw.frame[strings])
         for name, kind in self._kinds.items():
             cells = raw.frame[name]
-            if kind == "category":
-                values, unseen[name] = self._levels[name].match(cells)
+            if kind == CATEGORY:
+                levels = self.values(name, cells)[0] if self._read else cells
+                values, unseen[name] = self._levels[name].match(levels)
                 columns[name] = pd.Series(values, dtype=object)
                 continue
-            values, bad, problem = self._values(cells, kind)
-            columns[name] = pd.Series(values)
+            made, bad, problem = self._values(name, cells, kind)
+            columns |= {part: pd.Series(values) for part, values in made.items()}
             for row in np.flatnonzero(bad & good).tolist():
                 fact = f"column {name!r} {_content(cells.iloc[row])}, {problem}"
                 wrong[int(raw.lines[row])] = fact
@@ -215,21 +310,29 @@ class Chunks:
         for name, unknown in unseen.items():
             if (unknown & good).any():
                 self._count_unseen(name, raw.frame[name][unknown & good])
-        inputs = pd.DataFrame(columns).set_index(raw.lines)
+        inputs = pd.DataFrame({name: columns[name] for name in self._inputs}).set_index(raw.lines)
         if self._unnamed:  # columns are taken in their order
             inputs = inputs.set_axis(range(inputs.shape[1]), axis=1)
         chunk = Chunk(inputs, raw.frame[self.extra].set_index(raw.lines))
         return chunk if good.all() else chunk.rows(good)
 
-    def _values(self, cells: pd.Series, kind: str) -> tuple[np.ndarray, np.ndarray, str]:
-        """Values of a column, which cells are bad, and what is wrong with them."""
-        if kind == "number":
-            return *parse_numbers(cells), "which is not a finite number"
+    def _values(
+        self, name: str, cells: pd.Series, kind: str
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, str]:
+        """What a column becomes, which cells are bad, and what is wrong with them."""
+        if kind in (NUMBER, DATE):
+            reading = self._readings[name]
+            made = cell_values(cells, reading, self._marks[name])
+            unit = f" or a quantity in {reading.unit}" * bool(reading.unit)
+            word = "date" if kind == DATE else f"finite number{unit}"
+            return *made, f"which is not a {word}"
         if kind == "time":
             with naming(self.bad.path):
-                return *self._clock.read(cells), self._clock.problem
+                times, bad = self._clock.read(cells)
+            return {name: times}, bad, self._clock.problem
         bad = cells.isna().to_numpy() & (kind == "id")
-        return cells.astype(object).to_numpy(), bad, "but every row must belong to a series"
+        objects = cells.astype(object).to_numpy()
+        return {name: objects}, bad, "but every row must belong to a series"
 
     def _count_unseen(self, name: str, cells: pd.Series) -> None:
         levels = self._unseen.setdefault(name, Counter())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import parse_numbers
+from ..data import ISO, one_format, parse_numbers, read_dates, unambiguous_format
 from ..errors import InputError
 
 WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
-ISO = "ISO8601"  # pandas' name for year, month, day, of any precision
 EXAMPLE = pd.Timestamp("2024-12-31 13:45")
 
 
@@ -82,7 +80,7 @@ class Clock:
         if (self.kind or self.known.get("kind")) != "dates":
             numbers, bad = parse_numbers(values)
             return numbers, bad | np.isnan(numbers)
-        dates = _dates(values, self.format)
+        dates = read_dates(values, self.format)
         return _without_zone(dates), dates.isna().to_numpy()
 
     def _settle(self, values: pd.Series, learning: bool = False) -> None:
@@ -97,7 +95,7 @@ class Clock:
         if kind == "dates" and isinstance(first, str) and self.format is None:
             shown = values if learning else pd.Series([first], name=values.name)
             known = learning or trained
-            self.format = _unambiguous_format(first, shown) if known else _format(first)
+            self.format = unambiguous_format(first, shown) if known else one_format(first)
 
 
 def _plain_cells(values: pd.Series) -> pd.Series:
@@ -119,47 +117,9 @@ def _kind(values: pd.Series) -> tuple[str | None, Any]:
         numbers, bad = parse_numbers(pd.Series([cell], dtype=object))
         if not bad[0] and not np.isnan(numbers[0]):
             return "numbers", cell
-        if isinstance(cell, str) and _format(cell):
+        if isinstance(cell, str) and one_format(cell):
             return "dates", cell
     return None, None
-
-
-def _format(text: str) -> str | None:
-    """How a date is written; None if it is not one, or has a year of two digits."""
-    if _all_dates(pd.Series([text]), ISO):
-        return ISO
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whether days come first is settled later
-        return pd.tseries.api.guess_datetime_format(text)
-
-
-def _unambiguous_format(first: str, values: pd.Series) -> str | None:
-    """How dates that begin with `first` are written; refused if it may be day or month first."""
-    form = _format(first)
-    if form is None or form.startswith("%Y") or "%m" not in form or "%d" not in form:
-        return form
-    swapped = form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")
-    if not _all_dates(values, swapped):
-        return form
-    if _all_dates(values, form):
-        fact = f"the time column {values.name!r} holds {first!r}, which may be month or day first"
-        rule, remedy = "No other time in it shows which is meant", "Write dates such as 2024-12-31"
-        raise InputError(fact, rule, remedy)
-    return swapped
-
-
-def _dates(values: pd.Series, form: str | None) -> pd.Series:
-    """Strings as dates in UTC, which is assumed without a zone; NaT for other cells."""
-    cells = values.astype(object)
-    if pd.api.types.infer_dtype(cells, skipna=True) in {"date", "datetime"}:
-        return pd.to_datetime(cells, errors="coerce", utc=True)  # dates of a Parquet file
-    strings = cells.astype(str).where(cells.notna())
-    return pd.to_datetime(strings, format=form, errors="coerce", utc=True)
-
-
-def _all_dates(values: pd.Series, form: str | None) -> bool:
-    """Whether all cells that are not empty are dates in this format."""
-    return not (_dates(values, form).isna() & values.notna()).any()
 
 
 def _without_zone(dates: pd.Series) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, counted, shorten
-from ..io import RawRows, Reader, need_columns, open_rows, read_frame
+from ..io import FileFormat, RawRows, Reader, need_columns, open_rows, read_frame
 from ._file_times import Clock, naming
 
 
@@ -49,6 +49,7 @@ def read_joined(
     known_clock: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
     history: Path | None = None,
+    marks: Mapping[str, Any] | None = None,
 ) -> Joined:
     """Files with the id column: those with the time column hold steps, others one row per id.
 
@@ -57,8 +58,9 @@ def read_joined(
     known_clock : how times were written in training; by default each file shows it
     drop : columns that may occur in several files, as nobody uses them
     history : a file of earlier steps, which need not exist; newer values replace those in it
+    marks : sep, decimal and encoding, if they are not to be found
     """
-    files = [read_frame(path) for path in paths]
+    files = [read_frame(path, **(marks or {})) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
@@ -220,9 +222,14 @@ class FrameRows:
     size: int | None = None
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
+        self.frame, self.decimal = frame, "."
+        self.format = FileFormat("joined files", "frame")
         self.names = [str(name) for name in frame.columns]
         self.twins: set[str] = set()
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns."""
+        return self.frame[list(names)]
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """All rows at once."""
@@ -230,10 +237,14 @@ class FrameRows:
 
 
 @contextmanager
-def open_joined(path: Path, joined: Joined | None) -> Iterator[Reader]:
-    """A file to be read piece by piece, or as it was read together with others."""
+def open_joined(path: Path, joined: Joined | None, marks: Any = None) -> Iterator[Reader]:
+    """A file to be read piece by piece, or as it was read together with others.
+
+    marks : the sep and the encoding of a CSV file, as attributes
+    """
     if joined is not None:
         yield FrameRows(joined.frame)
         return
-    with open_rows(path) as reader:
+    text = (marks.sep, marks.encoding) if marks else ()
+    with open_rows(path, *text) as reader:
         yield reader

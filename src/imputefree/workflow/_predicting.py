@@ -13,15 +13,16 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from ..data import Levels, parse_numbers
+from ..data import Levels
 from ..errors import InputError, ParameterError, shorten
 from ..estimators import predicts_steps
 from ..inspection import restore_conformal
-from ..io import parts_of
+from ..io import KEY, NUMBER, parts_of
 from ..metrics import intervals
 from ._chunks import (
     Chunk,
     Chunks,
+    Marks,
     Progress,
     about,
     is_of_series,
@@ -49,6 +50,7 @@ def predict_file(
     may_be_empty: bool = False,
     joined: Joined | None = None,
     last: bool = False,
+    marks: Marks | None = None,
 ) -> tuple[int, list[str]]:
     """Predict all rows, or series, of a file, or all rows of a folder's tables, by name.
 
@@ -62,6 +64,7 @@ def predict_file(
     skip, in_memory, progress, may_be_empty : see `Chunks` and `whole_series`; parts may be empty
     joined : the file as it was read together with others; series have only new steps predicted
     last : of a model that predicts every step, only the last of each series
+    marks : how the file is written, where it is not to be found by itself
     """
     parts, done, notes, written = parts_of(path), 0, list[str](), 0
     within = None
@@ -75,7 +78,7 @@ def predict_file(
     for part, size in zip(parts, sizes, strict=True):
         shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
         options: Any = (keep, skip, in_memory, shown, within, may_be_empty or path.is_dir())
-        options += (joined, last)
+        options += (joined, last, marks)
         count, columns, more = _predict_part(model, part, write, *options)
         written, notes, done = written + count, [*notes, *more], done + size
     if not written:  # all rows were left out: a header without rows
@@ -83,7 +86,9 @@ def predict_file(
     return written, notes
 
 
-def read_joined_for(model: Any, paths: Sequence[Path], history: Path | None = None) -> Joined:
+def read_joined_for(
+    model: Any, paths: Sequence[Path], history: Path | None = None, marks: Marks | None = None
+) -> Joined:
     """Files of series, joined as the model's columns say; see `read_joined`."""
     roles = roles_of(model)
     option = "--history" if history else "--join"
@@ -92,7 +97,10 @@ def read_joined_for(model: Any, paths: Sequence[Path], history: Path | None = No
         fact = f"{option} was given, and the model knows no such column"
         raise ParameterError(fact, rule, "Leave it out, or fit with --id and --time")
     clock = (about(model).get("series") or {}).get("clock")
-    return read_joined(paths, roles["id"], roles.get("time"), clock, history=history)
+    found = marks or Marks()
+    how = {"sep": found.sep, "decimal": found.decimal, "encoding": found.encoding}
+    id, time = roles["id"], roles.get("time")
+    return read_joined(paths, id, time, clock, history=history, marks=how)
 
 
 def _shifted(progress: Progress, before: int, total: int) -> Progress:
@@ -112,6 +120,7 @@ def _predict_part(
     may_be_empty: bool,
     joined: Joined | None,
     last: bool,
+    marks: Marks | None,
 ) -> tuple[int, list[str], list[str]]:
     """As `predict_file`, for one file; -> how many rows, columns of the output, notes.
 
@@ -124,7 +133,7 @@ def _predict_part(
     n_predicted = len(names)
     if within is not None:
         names += [SET] if is_classifier(model) else [LOW, HIGH]
-    with open_joined(path, joined) as reader:
+    with open_joined(path, joined, marks) as reader:
         roles = roles_of(model)
         keys = [roles[role] for role in ("id", "time") if role in roles]
         keys = keys if roles and predicts_steps(model) else keys[:1]
@@ -134,7 +143,7 @@ def _predict_part(
             fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
             rule = "Columns of the output have different names"
             raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
-        chunks = Chunks(model, reader, path, columns, skip, progress, may_be_empty)
+        chunks = Chunks(model, reader, path, columns, skip, progress, may_be_empty, marks)
         for chunk, values in _predictions(chunks, in_memory):
             kept = chunk.extra[columns]
             if chunk.series is not None and not predicts_steps(model):
@@ -221,12 +230,14 @@ def evaluate(
     in_memory: bool = False,
     progress: Progress | None = None,
     joined: Joined | None = None,
+    marks: Marks | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Predict a whole file and compare with the answers; -> plain JSON, and notes on the file.
 
     target : the column with the answers; default: that of training
     skip, in_memory, progress : see `Chunks` and `whole_series`
     joined : the file as it was read together with others
+    marks : how the file is written, where it is not to be found by itself
 
     The result has the unit that is counted ("row", "series" or "step"), the count of those with an
     answer and of those "without", shares of "missing" values by column, and "figures": by metric,
@@ -241,8 +252,8 @@ def evaluate(
     gaps: Counter[str] = Counter()
     answers, predictions, without = [np.empty(0)], [], 0
     owners, n_series = [np.empty(0, dtype=np.int64)], 0  # of steps, which are not independent
-    with open_joined(path, joined) as reader:
-        chunks = Chunks(model, reader, path, [target], skip, progress)
+    with open_joined(path, joined, marks) as reader:
+        chunks = Chunks(model, reader, path, [target], skip, progress, marks=marks)
         for chunk, prediction in _predictions(chunks, in_memory):
             numbers, n_gaps = answers_of(chunk, chunks, levels, per_series=unit == "series")
             without += n_gaps
@@ -304,10 +315,11 @@ def answers_of(
     target, bad = chunks.extra[0], chunks.bad
     cells, lines = chunk.extra[target], chunk.extra.index
     if levels is None:
-        numbers, wrong = parse_numbers(cells)
+        values, wrong = chunks.values(target, cells, NUMBER)
+        numbers = values.to_numpy(dtype=np.float64, copy=True)
         problem = "which is not a number"
     else:
-        codes, wrong = levels.match(cells)
+        codes, wrong = levels.match(chunks.values(target, cells, KEY)[0])
         numbers = np.array([np.nan if code is None else code for code in codes], dtype=float)
         problem = f"which is none of the classes {shorten(list(levels.known), limit=8)}"
     bad.report(

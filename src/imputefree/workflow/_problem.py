@@ -14,8 +14,19 @@ import pandas as pd
 
 from ..data import Layout, read_columns, read_panel, tenths
 from ..errors import InputError, ModelFileError, ParameterError, counted, shorten
-from ..io import TASKS, need_columns, read_frame, read_label_column
-from ._column_kinds import Column, infer_column
+from ..io import (
+    CATEGORY,
+    DROP,
+    TASKS,
+    FileFormat,
+    Understood,
+    need_columns,
+    read_label_column,
+    read_raw,
+    read_yaml,
+    understand,
+)
+from ._column_kinds import Column, columns_of
 from ._file_times import Clock, naming
 from ._joined_files import as_strings, read_joined
 
@@ -42,6 +53,9 @@ class Request:
     quick : one split, and trees alone or few epochs
     larger_than_memory : read a file once, or the files of a folder, and train from the disk
     intervals : what `predict --coverage` will need: "by_missingness" or "mask"
+    sep, decimal, encoding : how a CSV file is written; None: found by themselves
+    missing : cells that stand for a gap, as CODE or COLUMN=CODE
+    columns : a YAML file that says what columns are
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
     "imputefree fit data.csv --target died --drop 'a b' -o m.imputefree"
@@ -74,6 +88,11 @@ class Request:
     intervals: str = "by_missingness"
     seed: int = 0
     larger_than_memory: bool = False
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    columns: Path | None = None
 
     def __post_init__(self) -> None:
         of_series: dict[str, Any] = {"--time": self.time, "--static": self.static}
@@ -137,6 +156,17 @@ class Request:
             asked["time_limit"] = self.time_limit
             asked["families"] = None if self.model == "blend" else [self.model]
         return {name: value for name, value in asked.items() if value is not None}
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """What columns are: options of `read_table`."""
+        given = {} if self.columns is None else dict(read_yaml(self.columns)["columns"])
+        given |= dict.fromkeys(self.drop, DROP)
+        for name in self.category:
+            entries = given.get(name)
+            given[name] = (entries if isinstance(entries, dict) else {}) | {"kind": CATEGORY}
+        keys = [name for name in (self.time, self.group, self.by_time) if name]
+        return {"target": self.target, "id": self.id, "keys": keys, "columns": given}
 
     def units(self, count: int) -> str:
         """A count of rows, or of series, in words."""
@@ -206,7 +236,7 @@ class Problem:
     columns : all columns of the file but target, id, time and group
     groups : (units,) what stays together, as strings, or None
     notes : what a user should know, a sentence each
-    digest : SHA-256 of the file
+    understood : how the file was read
     """
 
     request: Request
@@ -217,9 +247,14 @@ class Problem:
     columns: list[Column]
     groups: np.ndarray | None = None
     notes: tuple[str, ...] = ()
-    digest: str = ""
+    understood: Understood | None = None
     steps: np.ndarray | None = None
     spans: np.ndarray | None = None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return "" if self.understood is None else self.understood.digest
 
     @property
     def task(self) -> str:
@@ -230,6 +265,13 @@ class Problem:
     def used(self) -> list[Column]:
         """The columns that the model learns from."""
         return [column for column in self.columns if column.kind]
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns of the file that they are read from."""
+        used = {column.name for column in self.used}
+        columns = self.understood.columns.values() if self.understood else ()
+        return [c.name for c in columns if used & {c.name, *c.parts}]
 
     @property
     def statics(self) -> list[str]:
@@ -297,29 +339,23 @@ class Problem:
 def read_problem(request: Request) -> Problem:
     """The requested file, checked; nothing is learned yet."""
     path = request.data
-    whole, notes, digest, static = _read(path, request)
-    _check_names(whole, request)
+    whole, understood, static = _read(path, request)
     whole = _with_times(whole, request, path)
     frame, unit, y, steps, without = _read_labels(whole, request, path)
     rare = _check_target(y, request)
     roles = {request.target, request.id, request.time, request.group, request.by_time}
+    series, constant = unit if request.id else None, {*request.static, *static}
     columns = [
-        Column(name, "", float(frame[name].isna().mean()), left_out="as requested")
-        if name in request.drop
-        else infer_column(
-            frame[name],
-            forced=name in request.category,
-            series=unit if request.id else None,
-            static=name in request.static or name in static,
-            whole=whole[name],
-        )
-        for name in frame.columns
+        column
+        for name, reading in understood.columns.items()
         if name not in roles
+        for column in columns_of(reading, frame, series, name in constant)
     ]
-    groups, notes = _read_groups(frame, unit, request, path), (*notes, *without, *rare)
+    groups, notes = _read_groups(frame, unit, request, path), (*understood.notes, *without, *rare)
     inputs, spans = _inputs(frame, columns, request), _read_spans(frame, unit, request, path)
     file = " + ".join(part.name for part in (path, *request.join))
-    problem = Problem(request, file, inputs, unit, y, columns, groups, notes, digest, steps, spans)
+    about_file: Any = (groups, notes, understood, steps, spans)
+    problem = Problem(request, file, inputs, unit, y, columns, *about_file)
     _check_inputs(problem, path)
     return problem
 
@@ -327,13 +363,10 @@ def read_problem(request: Request) -> Problem:
 def read_other(path: Path, like: Problem) -> Problem:
     """Another file with the same columns, to score on; it must not share data with training."""
     request = like.request
-    frame, _, digest, _ = _read(path, request)
-    if digest == like.digest:
+    frame, understood, _ = _read(path, request, like)
+    if understood.digest == like.digest:
         fact, rule = f"{path} holds the same as {request.data}", "Test data must be new"
         raise InputError(fact, rule, "Name another file with --test, or a share such as 0.2")
-    wanted = _key_columns(request) | {f"of {request.data.name}": [col.name for col in like.used]}
-    for option, names in wanted.items():
-        need_columns(frame, names, path, option=option)
     frame = _with_times(frame, request, path, like)
     frame, unit, y, steps, notes = _read_labels(frame, replace(request, task=like.task), path)
     if request.id:
@@ -352,7 +385,7 @@ def read_other(path: Path, like: Problem) -> Problem:
         y=y,
         groups=groups,
         notes=tuple(f"{path.name}: {note}" for note in notes),
-        digest=digest,
+        understood=understood,
         steps=steps,
     )
     other.__dict__["classes"] = like.classes
@@ -361,14 +394,33 @@ def read_other(path: Path, like: Problem) -> Problem:
 
 
 def _read(
-    path: Path, request: Request
-) -> tuple[pd.DataFrame, tuple[str, ...], str, tuple[str, ...]]:
-    """A file, with those it is to be joined with: rows, notes, digest, and static columns."""
-    if not request.join:
-        return *read_frame(path), ()
-    id, time = str(request.id), request.time
-    joined = read_joined([path, *request.join], id, time, drop=request.drop)
-    return joined.frame, joined.notes, joined.digest, joined.static
+    path: Path, request: Request, like: Problem | None = None
+) -> tuple[pd.DataFrame, Understood, tuple[str, ...]]:
+    """A file, with those it is to be joined with: rows, how they were read, and static columns.
+
+    like : the problem of training, if this is another file
+    """
+    marks: Any = {name: getattr(request, name) for name in ("sep", "encoding")}
+    notes, static, attrs = tuple[str, ...](), tuple[str, ...](), dict[Any, Any]()
+    if request.join:
+        paths, marks["decimal"] = [path, *request.join], request.decimal
+        joined = read_joined(paths, str(request.id), request.time, drop=request.drop, marks=marks)
+        raw, file, digest = joined.frame, FileFormat(path.name, "frame"), joined.digest
+        notes, static, attrs = joined.notes, joined.static, joined.frame.attrs
+    else:
+        raw, file, digest = read_raw(path, **marks)
+    options: Any = {"decimal": request.decimal, "missing": codes_of(request.missing)}
+    if like is None:
+        _check_names(raw.columns.tolist(), request)
+        options |= request.roles
+    else:
+        wanted = _key_columns(request) | {f"of {request.data.name}": like.sources}
+        for option, names in wanted.items():
+            need_columns(raw, names, path, option=option)
+        options["columns"] = like.understood
+    frame, understood = understand(raw, file, digest, **options)
+    frame.attrs = attrs
+    return frame, replace(understood, notes=(*notes, *understood.notes)), static
 
 
 def _key_columns(request: Request) -> dict[str, Sequence[str]]:
@@ -378,13 +430,13 @@ def _key_columns(request: Request) -> dict[str, Sequence[str]]:
     return {option: [name] for option, name in keys.items() if name}
 
 
-def _check_names(frame: pd.DataFrame, request: Request) -> None:
+def _check_names(columns: Sequence[str], request: Request) -> None:
     """Columns that options name must exist, and have one meaning each."""
     wanted = _key_columns(request)
     wanted |= {"--static": request.static, "--drop": request.drop, "--category": request.category}
     meaning: dict[str, str] = {}
     for option, names in wanted.items():
-        need_columns(frame, names, request.data, option=option)
+        need_columns(columns, names, request.data, option=option)
         for name in names:
             before = meaning.setdefault(name, option)
             if before != option and (before, option) not in COMPATIBLE:
@@ -567,10 +619,9 @@ def _same_classes(y: np.ndarray, classes: np.ndarray, path: Path) -> np.ndarray:
 
 
 def _inputs(frame: pd.DataFrame, columns: list[Column], request: Request) -> pd.DataFrame:
-    """What estimators see; forced categories have that dtype, for all methods alike."""
+    """What estimators see."""
     keys = [name for name in (request.id, request.time) if name]
-    inputs = frame[[*keys, *(column.name for column in columns if column.kind)]]
-    return inputs.astype({name: "category" for name in request.category if name in inputs})
+    return frame[[*keys, *(column.name for column in columns if column.kind)]]
 
 
 def _check_inputs(problem: Problem, path: Path) -> None:
@@ -578,7 +629,7 @@ def _check_inputs(problem: Problem, path: Path) -> None:
     request = problem.request
     if not problem.used:
         rule = "There must be at least one that is not constant, a name or a date"
-        remedy = "Check what was left out, and the file's separator: it must be a comma"
+        remedy = "Check what was left out, and the separator (--sep)"
         raise InputError(f"{path} has no column to learn from besides the target", rule, remedy)
     if request.id is None:
         read_columns(problem.frame)
@@ -599,3 +650,16 @@ def split_names(values: Sequence[str] | None, columns: Sequence[str] = ()) -> tu
     for value in values or ():
         names += [value] if value in columns else [part.strip() for part in value.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def codes_of(values: Sequence[str]) -> dict[str, list[str]]:
+    """Cells that stand for a gap, by column, from options; * stands for all columns.
+
+    >>> codes_of(["-9, unknown", "bmi=0"])
+    {'*': ['-9', 'unknown'], 'bmi': ['0']}
+    """
+    codes: dict[str, list[str]] = {}
+    for item in split_names(values):
+        name, equals, code = item.rpartition("=")
+        codes.setdefault(name.strip() if equals and name else "*", []).append(code.strip())
+    return codes

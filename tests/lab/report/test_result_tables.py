@@ -216,6 +216,8 @@ def test_what_is_not_cut_and_what_imputers_were_given():
 def test_equal_methods_and_zeros_are_named():
     assert GIL_H in what_was_cut(planned("mnist", methods=["gil-h", "network"]))
     assert GIL_H not in what_was_cut(planned("mnist", methods=["gil-h"]))
+    both = planned("icu", methods=["gil-h", "network"], placeholders=[0, "3max"])
+    assert GIL_H not in what_was_cut(both)
     assert RAW_ZERO in what_was_cut(planned("physionet2012", methods=["zero+network"]))
     assert RAW_ZERO not in what_was_cut(planned("mnist", methods=["zero+network"]))
 

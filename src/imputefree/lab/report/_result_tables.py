@@ -315,7 +315,9 @@ def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
     study = lines[0]["study"]
     methods = {line["method"] for line in lines}
     sentences = [_cut_networks(lines), _number_of_seeds(lines, study), _imputer_settings(lines)]
-    if {"gil-h", "network"} <= methods:
+    if {"gil-h", "network"} <= methods and not any(
+        line["setting"].get("placeholder") for line in lines
+    ):
         sentences.append(GIL_H)
     if "zero+network" in methods and study != "mnist":
         sentences.append(RAW_ZERO)

@@ -1,14 +1,16 @@
-// The answer to the values of the form: headline, what to measure next, bars.
+// The answer to the values of the form: prediction, how far to trust it, the effect of each value.
 
 import { bar, byId, figure, make, percent } from "./dom.js";
+import { NextList } from "./next.js";
 
 const MOST_BARS = 12;
 
 export class Answer {
-  constructor(schema) {
+  constructor(schema, form) {
     this.schema = schema;
+    this.form = form;
     this.classes = schema.classes;
-    this.last = null;
+    this.next = new NextList(form, (number) => this.value(number));
     if (this.classes) {
       const of = byId("of");
       for (const label of this.classes) of.append(make("option", { value: String(label) }, String(label)));
@@ -18,113 +20,103 @@ export class Answer {
     byId("why-hint").textContent = this.classes
       ? "In percentage points: the probability now, minus the probability without the value."
       : "The prediction now, minus the prediction without the value.";
-    this.what();
-  }
-
-  get of() { return this.classes ? byId("of").value : null; }
-
-  what() {
-    const target = this.schema.target;
+    const target = schema.target;
     byId("what").textContent = this.classes
       ? `Probability of ${target ? `${target} =` : ""}`
       : `Predicted ${target ?? "number"}`;
   }
 
+  get of() { return this.classes ? byId("of").value : null; }
+
   value(number) { return this.classes ? percent(number) : figure(number); }
 
-  show(why, form) {
-    this.last = why;
-    byId("value").textContent = this.value(why.explained);
-    byId("result").classList.remove("old");
+  show(why) {
+    const { level, sentence } = why.familiarity;
+    const empty = level === "nothing";
+    this.level(level);
+    // What a model says of a row without any value is not worth large letters.
+    byId("value").textContent = empty ? "Nothing entered yet" : this.value(why.explained);
     byId("trouble").hidden = true;
-    const useful = this.showNext(why.next, form);
+    const within = empty ? "" : this.words(why.prediction.within);
+    byId("within").hidden = within === "";
+    byId("within").textContent = within;
+    byId("familiar").hidden = false;
+    byId("familiar").textContent = empty
+      ? `${sentence.replace("Nothing is given.", "").trim()} Enter what you know: the prediction follows what you type.`.trim()
+      : sentence;
+    const best = this.next.show(why);
     const of = this.classes ? ` ${this.of}` : "";
-    const within = this.showWithin(why.prediction.within);
-    byId("status").textContent = `${byId("what").textContent}${of}: ${this.value(why.explained)}. ${within}`
-      + (useful ? ` Most useful to measure next: ${why.next.name}.` : "");
-    this.showShares(why);
-    this.showEffects(why, form);
+    const parts = [
+      `${byId("what").textContent}${of}: ${byId("value").textContent}.`,
+      within && `${within}.`,
+      byId("familiar").textContent,
+      best && `Most useful to measure next: ${best}.`,
+    ];
+    byId("status").textContent = parts.filter(Boolean).join(" ");
+    this.showShares(why, empty);
+    this.showEffects(why);
+  }
+
+  level(name) {
+    byId("result").classList.remove("old");
+    byId("result").dataset.level = name;
   }
 
   // Do not show the last prediction as if it were for the present values.
-  fail(words, form) {
-    form.mark(null);
-    byId("result").classList.remove("old");
+  fail(words) {
+    this.next.hide();
+    this.level("failed");
     byId("status").textContent = words;
     byId("value").textContent = "—";
     byId("trouble").textContent = words;
     byId("trouble").hidden = false;
-    byId("next").hidden = true;
-    byId("within").hidden = true;
-    byId("shares").hidden = true;
+    for (const id of ["within", "familiar", "shares", "no-effects"]) byId(id).hidden = true;
     byId("effects").replaceChildren();
-    byId("no-effects").hidden = true;
   }
 
   // The set of classes or the interval that holds the truth in, for example, 90 % of all rows.
-  showWithin(within) {
-    byId("within").hidden = within === undefined;
+  words(within) {
     if (within === undefined) return "";
     const share = `${Math.round(100 * within.coverage)}\u00a0%`;
-    let words = `${share} set: ${within.set?.join(", ")}`;
-    if (!within.set) {
-      const bounded = within.low !== null && within.high !== null;
-      words = bounded ? `${share} interval: ${figure(within.low)} to ${figure(within.high)}`
-        : `${share} interval: too few rows to bound it`;
+    if (within.set) {
+      const labels = within.set.map(String);
+      if (!labels.length) return `${share} set: empty, unlike what the model was checked on`;
+      return `${share} set: ${labels.join(", ")}${labels.length > 1 ? " (cannot tell these apart)" : ""}`;
     }
-    byId("within").textContent = words;
-    return `${words}.`;
+    if (within.low === null || within.high === null) return `${share} interval: too few rows to bound it`;
+    return `${share} interval: ${figure(within.low)} to ${figure(within.high)}`;
   }
 
-  showNext(next, form) {
-    const useful = next !== null && (next.gain ?? next.change) > 0;
-    byId("next").hidden = !useful;
-    form.mark(useful ? next.name : null);
-    if (!useful) return false;
-    byId("to-next").textContent = next.name;
-    const cost = next.cost === undefined ? "" : `cost ${figure(next.cost)}; `;
-    byId("next-reach").textContent = `(${cost}could give ${this.value(next.low)} to ${this.value(next.high)})`;
-    return true;
-  }
-
-  showShares(why) {
+  showShares(why, empty) {
     const list = byId("shares");
     const prediction = why.prediction.steps ? why.prediction.steps.at(-1) : why.prediction;
-    list.hidden = !this.classes || this.classes.length < 3;
+    list.hidden = !this.classes || empty;
     if (list.hidden) return;
     const shares = Object.entries(prediction.probability).sort((a, b) => b[1] - a[1]).slice(0, MOST_BARS);
+    const target = this.schema.target;
     list.replaceChildren(...shares.map(([label, share]) => make("li", {},
-      line(label, percent(share)), bar(0, share, "up"))));
+      line(target ? `${target} = ${label}` : label, percent(share)), bar(0, share, label === this.of ? "up" : "other"))));
   }
 
-  showEffects(why, form) {
+  showEffects(why) {
     const shown = why.columns.filter((column) => column.effect !== null);
     shown.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
     const widest = Math.max(...shown.map((column) => Math.abs(column.effect)), 1e-12);
     byId("no-effects").hidden = shown.length > 0;
     byId("effects").replaceChildren(...shown.slice(0, MOST_BARS).map((column) => {
       const to = 0.5 + (0.5 * column.effect) / widest;
-      return make("li", {}, line(column.name, this.change(column.effect), this.entered(column.name, form)),
-        bar(0.5, to, column.effect < 0 ? "down" : "up", true));
+      return make("li", {}, line(column.name, this.change(column.effect), this.form.entered(column.name)),
+        bar(0.5, to, column.effect < 0 ? "down" : "up", 0.5));
     }));
     if (shown.length > MOST_BARS) {
       byId("effects").append(make("li", { class: "hint" }, `and ${shown.length - MOST_BARS} smaller ones`));
     }
   }
 
-  // The value in the form; for series, the number of values of the column.
-  entered(name, form) {
-    if (this.schema.series && !this.schema.series.static.some((column) => column.name === name)) {
-      const count = form.steps.filter((step) => !step.fields.get(name).blank).length;
-      return count > 1 ? ` (${count} values)` : " (1 value)";
-    }
-    return ` = ${form.forColumn(name).input.value}`;
-  }
-
   change(effect) {
-    const sign = effect < 0 ? "−" : "+";
-    const size = Math.abs(effect);
-    return sign + (this.classes ? (100 * size).toFixed(1) : figure(size));
+    const size = this.classes ? (100 * Math.abs(effect)).toFixed(1) : figure(Math.abs(effect));
+    if (Number(size) === 0) return "0";
+    return (effect < 0 ? "−" : "+") + size;
   }
 }
 

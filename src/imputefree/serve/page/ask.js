@@ -1,4 +1,4 @@
-// Requests to this server: JSON in, JSON out, errors in the words of the server.
+// Requests to this server: JSON or a file in, JSON out, errors in the words of the server.
 
 const TOKEN_KEY = "imputefree token";
 
@@ -25,13 +25,14 @@ export async function ask(path, body, signal) {
   const headers = {};
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token) headers.Authorization = `Bearer ${token}`;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const file = body instanceof Blob;
+  if (body !== undefined) headers["Content-Type"] = file ? "application/octet-stream" : "application/json";
   let response;
   try {
     response = await fetch(path, {
       method: body === undefined ? "GET" : "POST",
       headers,
-      body: typeof body === "string" ? body : JSON.stringify(body),
+      body: typeof body === "string" || file ? body : JSON.stringify(body),
       signal,
     });
   } catch (error) {

@@ -2,9 +2,11 @@
 
 import { Answer } from "./answer.js";
 import { ask, keepToken } from "./ask.js";
+import { card } from "./card.js";
 import { byId } from "./dom.js";
-import { RowForm, SeriesForm } from "./form.js";
+import { RowForm } from "./form.js";
 import { startMany } from "./many.js";
+import { SeriesForm } from "./series.js";
 
 const PAUSE = 200; // milliseconds without typing before the server is asked
 
@@ -47,17 +49,23 @@ function open(schema) {
   document.title = `${target} · imputefree`;
   byId("title").textContent = target;
   const count = schema.columns.length + (schema.series?.static.length ?? 0);
-  byId("about").textContent = `A model for ${schema.series ? "series" : "tables"} with ${count} columns.`
-    + " It takes missing values as they are.";
+  const unit = schema.series ? "series" : "rows";
+  const learned = schema.training ? ` Learned from ${schema.training.rows.toLocaleString("en")} ${unit}.` : "";
+  byId("about").textContent = `From ${count} ${count === 1 ? "column" : "columns"}${schema.series ? " over time" : ""},`
+    + ` any of which may be missing.${learned}`;
   byId("version").textContent = schema.version;
   if (schema.card) {
-    byId("card").textContent = schema.card;
+    byId("card").append(...card(schema.card));
     byId("card-section").hidden = false;
   }
   const form = schema.series ? new SeriesForm(schema) : new RowForm(schema);
   byId("main").hidden = false;
-  followForm(schema, form, new Answer(schema));
-  startMany(schema);
+  const update = followForm(schema, form, new Answer(schema, form));
+  startMany(schema, (row) => {
+    form.write(row);
+    update();
+    byId("entry-title").focus();
+  });
 }
 
 function followForm(schema, form, answer) {
@@ -65,39 +73,41 @@ function followForm(schema, form, answer) {
   let running = null;
 
   async function update() {
+    clearTimeout(timer);
     running?.abort(); // the latest values win
     const request = (running = new AbortController());
     const { row, wrong } = form.read();
     if (wrong.length) {
-      answer.fail("Correct the marked field, or clear it.", form);
+      answer.fail("Correct the marked field, or clear it.");
       return;
     }
+    form.draw(row);
     const of = answer.of === null ? "" : `?of=${encodeURIComponent(answer.of)}`;
     try {
       const why = await ask(`explain${of}`, row, request.signal);
       if (request !== running) return;
-      answer.show(why, form);
+      answer.show(why);
+      form.draw(row, why.steps);
       for (const { field, note } of why.notes) form.field(field)?.say(note);
     } catch (error) {
       if (error.name === "AbortError" || request !== running) return;
       const field = error.field && form.field(error.field);
       if (field) field.say(error.message, true);
-      answer.fail(field ? "Correct the marked field, or clear it." : error.message, form);
+      answer.fail(field ? "Correct the marked field, or clear it." : error.message);
     }
   }
 
-  const soon = () => {
+  byId("form").addEventListener("input", () => {
     byId("result").classList.add("old");
     clearTimeout(timer);
     timer = setTimeout(update, PAUSE);
-  };
-  byId("form").addEventListener("input", soon);
+  });
   byId("form").addEventListener("submit", (event) => event.preventDefault());
   byId("of").addEventListener("change", update);
   byId("fill").addEventListener("click", () => { form.write(schema.example); update(); });
   byId("clear").addEventListener("click", () => { form.write({}); update(); });
-  byId("to-next").addEventListener("click", () => form.forColumn(answer.last.next.name).input.focus());
   update();
+  return update;
 }
 
 start();

@@ -1,0 +1,64 @@
+"""Dates that are written as strings: one format per column, in which day and month are clear."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pandas as pd
+
+from ..errors import InputError
+
+ISO = "ISO8601"  # pandas' name for year, month, day, of any precision
+DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[A-Za-z]{3,9})[-/., ]+(\d{4}|\d{2}))"
+DATE = re.compile(rf"\s*{DAY}([ T]+\d{{1,2}}:\d{{2}}.*)?\s*")
+NEVER = ("9999-12-31", "31.12.9999", "12/31/9999", "31/12/9999", "0000-00-00", "00.00.0000")
+
+
+def looks_like_a_date(text: str) -> bool:
+    """Whether a string has the form of a date.
+
+    >>> [looks_like_a_date(text) for text in ("2024-01-31", "31.1.24 10:20", "3 May 2024", "1-2")]
+    [True, True, True, False]
+    """
+    return DATE.fullmatch(text) is not None
+
+
+def one_format(text: str) -> str | None:
+    """How a date is written; None if it is not one, or has a year of two digits."""
+    if all_dates(pd.Series([text]), ISO):
+        return ISO
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether days come first is settled later
+        return pd.tseries.api.guess_datetime_format(text)
+
+
+def unambiguous_format(first: str, values: pd.Series) -> str | None:
+    """How dates that begin with `first` are written; refused if it may be day or month first."""
+    form = one_format(first)
+    if form and "%B" in form and not all_dates(values, form):
+        form = form.replace("%B", "%b")  # May is both
+    if form is None or form.startswith("%Y") or "%m" not in form or "%d" not in form:
+        return form
+    swapped = form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")
+    if not all_dates(values, swapped):
+        return form
+    if all_dates(values, form):
+        fact = f"the time column {values.name!r} holds {first!r}, which may be month or day first"
+        rule, remedy = "No other time in it shows which is meant", "Write dates such as 2024-12-31"
+        raise InputError(fact, rule, remedy)
+    return swapped
+
+
+def read_dates(values: pd.Series, form: str | None) -> pd.Series:
+    """Strings as dates in UTC, which is assumed without a zone; NaT for other cells."""
+    cells = values.astype(object)
+    if pd.api.types.infer_dtype(cells, skipna=True) in {"date", "datetime"}:
+        return pd.to_datetime(cells, errors="coerce", utc=True)  # dates of a Parquet file
+    strings = cells.astype(str).where(cells.notna())
+    return pd.to_datetime(strings, format=form, errors="coerce", utc=True)
+
+
+def all_dates(values: pd.Series, form: str | None) -> bool:
+    """Whether all cells that are not empty are dates in this format."""
+    return not (read_dates(values, form).isna() & values.notna()).any()

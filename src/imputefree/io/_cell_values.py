@@ -1,0 +1,209 @@
+"""Cells of a column as values, by what the column was taken for.
+
+Every cell is read by itself, so it does not matter where a large file is cut, and a model reads a
+new file as it read the one that it learned from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..data import GAP_WORDS, ISO, NEVER, NEVER_LEVELS, TRUTH, level_name, read_dates, read_quantity
+from ..errors import InputError
+from ._understood import CATEGORY, DATE, DROP, NUMBER, WORDS, ColumnReading
+
+PARTS = ("days", "month", "weekday")  # what a date becomes
+WORD = re.compile(r"\w+")
+EXACT = 2**53  # up to which floats hold all whole numbers
+HASHED = 16  # columns of hashed words
+LEADING_ZERO = re.compile(r"[-+]?0\d+")
+
+
+class Values(NamedTuple):
+    """A column as values.
+
+    columns : by name, (n,) floats with NaN, or strings with None; several for a date or words
+    bad : (n,) which cells are neither a value nor a gap
+    """
+
+    columns: dict[str, np.ndarray]
+    bad: np.ndarray
+
+
+def cell_values(cells: pd.Series, reading: ColumnReading, decimal: str = ".") -> Values:
+    """The values of a column's cells (n,), which may be strings or typed.
+
+    >>> bp = ColumnReading("bp", "number", missing=(-9, "refused"), unit="mmHg")
+    >>> cell_values(pd.Series(["145 mmHg", "-9", "refused", "?", "high"]), bp)
+    Values(columns={'bp': array([145.,  nan,  nan,  nan,  nan])}, \
+bad=array([False, False, False, False,  True]))
+    """
+    name, cells = reading.name, stripped(cells)
+    fine = np.zeros(len(cells), dtype=bool)
+    if reading.kind == DROP:
+        return Values({}, fine)
+    if reading.kind == NUMBER:
+        numbers, bad = _numbers(cells, reading, decimal)
+        return Values({name: numbers}, bad)
+    if reading.kind == CATEGORY:
+        return Values({name: _levels(cells, reading.missing)}, fine)
+    if reading.kind == DATE:
+        return _dates(cells, reading)
+    if reading.kind == WORDS:
+        return Values(_words(cells, reading), fine)
+    return Values({name: typed(cells).to_numpy()}, fine)
+
+
+def stripped(cells: pd.Series) -> pd.Series:
+    """Strings without the spaces around them, and gaps where nothing is left; others as they are.
+
+    Cells that cannot be compared, such as lists, are an InputError.
+    """
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        cells = cells.astype(object)
+    if not (cells.dtype == object or isinstance(cells.dtype, pd.StringDtype)):
+        return cells
+    objects = cells.astype(object)
+    try:
+        codes, distinct = pd.factorize(objects)
+    except TypeError:
+        fact, rule = f"column {cells.name!r} holds values such as lists", "A cell is one value"
+        raise InputError(fact, rule, "Extract the part you need, or drop the column") from None
+    kinds = {type(cell) for cell in distinct}
+    if kinds == {str} and not any(cell != cell.strip() or not cell for cell in distinct):
+        return objects.where(codes >= 0, None)
+    clean = [cell.strip() or None if isinstance(cell, str) else cell for cell in distinct]
+    lookup = np.empty(len(clean) + 1, dtype=object)
+    lookup[:-1] = clean
+    return pd.Series(lookup[codes], index=cells.index, name=cells.name, dtype=object)
+
+
+def typed(cells: pd.Series, decimal: str = ".") -> pd.Series:
+    """Strings as numbers if all are, as pandas types them; but 007 stays a string."""
+    if cells.dtype != object:
+        return cells
+    places, distinct = pd.factorize(cells)
+    if any(isinstance(c, bool) or LEADING_ZERO.fullmatch(str(c)) for c in distinct):
+        return cells
+    numbers = plain_numbers(np.asarray(distinct, dtype=object), decimal)
+    if not (np.abs(numbers) < EXACT).all():  # NaN included
+        return cells
+    found = pd.Series(np.append(numbers, np.nan)[places], index=cells.index, name=cells.name)
+    whole = len(found) > 0 and bool((found == found.round()).all())
+    return found.astype("int64") if whole else found
+
+
+def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:
+    """Words (case folded) and numbers that stand for a gap."""
+    words = {str(code).strip().casefold() for code in missing if isinstance(code, str)}
+    numbers = set()
+    for code in missing:
+        try:
+            numbers.add(float(code))
+        except (TypeError, ValueError):
+            continue
+    return words, numbers
+
+
+def plain_numbers(distinct: np.ndarray, decimal: str) -> np.ndarray:
+    """Numbers without a unit or marks between thousands, NaN for other cells; (n,)."""
+    cells = pd.Series(distinct, dtype=object)
+    if decimal == ",":
+        strings = cells.map(lambda cell: isinstance(cell, str))
+        comma = cells[strings].astype(str)
+        commas = comma.str.replace(",", ".", regex=False).where(
+            ~comma.str.contains(".", regex=False)
+        )
+        cells = cells.where(~strings, None)
+        cells[commas.index] = commas.astype(object)
+    return np.array(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
+
+
+def _numbers(
+    cells: pd.Series, reading: ColumnReading, decimal: str
+) -> tuple[np.ndarray, np.ndarray]:
+    words, codes = gap_tests(reading.missing)
+    if cells.dtype != object:
+        if cells.dtype.kind in "mM":
+            fact = f"column {reading.name!r} holds dates or times"
+            raise InputError(fact, "Numbers were expected there", "Convert them to numbers")
+        numbers = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = np.where(np.isin(numbers, [*codes]), np.nan, numbers)
+        return numbers, np.isinf(numbers)
+    places, distinct = pd.factorize(cells)
+    values = plain_numbers(np.asarray(distinct, dtype=object), decimal)
+    bad = np.isinf(values)
+    for j in np.flatnonzero(np.isnan(values)).tolist():
+        text = str(distinct[j])
+        if text in TRUTH:
+            values[j] = TRUTH[text]
+        elif text not in GAP_WORDS and text.casefold() not in words:
+            found = read_quantity(text, decimal)
+            alike = found is not None and found.unit.casefold() in ("", reading.unit.casefold())
+            bad[j] = not alike
+            values[j] = found.value if found is not None and alike else np.nan
+    values[np.isin(values, [*codes])] = np.nan
+    return np.append(values, np.nan)[places], np.append(bad, False)[places]
+
+
+def _levels(cells: pd.Series, missing: Collection[Any]) -> np.ndarray:
+    """Strings, None where missing; numbers that are levels have their shortest form."""
+    words, codes = gap_tests(missing)
+    places, distinct = pd.factorize(typed(cells))
+    levels = np.empty(len(distinct) + 1, dtype=object)
+    for j, cell in enumerate(distinct):
+        text = level_name(cell)
+        gap = text.casefold() in NEVER_LEVELS or text.casefold() in words
+        levels[j] = None if gap or (codes and _as_number(text) in codes) else text
+    return levels[places]
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
+    words, _ = gap_tests(reading.missing)
+    if cells.dtype.kind == "M":
+        dates, bad = cells, np.zeros(len(cells), dtype=bool)
+    else:
+        if cells.dtype != object:  # 20240131
+            cells = cells.astype("Int64").astype(object)
+        strings = cells.astype(str)
+        never = strings.str.casefold().isin([*words, *NEVER]) | strings.isin(GAP_WORDS)
+        gaps = cells.isna() | never
+        cells = cells.where(~gaps, None)
+        dates = read_dates(cells, reading.format or None)
+        if (dates.isna() & ~gaps).any() and reading.format != ISO:  # which is never ambiguous
+            dates = dates.fillna(read_dates(cells.where(dates.isna(), None), ISO))
+        bad = (dates.isna() & ~gaps).to_numpy()
+    if isinstance(dates.dtype, pd.DatetimeTZDtype):
+        dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
+    days = (dates - pd.Timestamp(reading.since)) / pd.Timedelta(days=1)
+    parts = dict(zip(PARTS, (days, dates.dt.month, dates.dt.day_of_week), strict=True))
+    columns = {f"{reading.name}: {part}": parts[part] for part in PARTS}
+    wanted = {
+        part: columns[part].to_numpy(dtype=np.float64, na_value=np.nan) for part in reading.parts
+    }
+    return Values(wanted, bad)
+
+
+def _words(cells: pd.Series, reading: ColumnReading) -> dict[str, np.ndarray]:
+    """How often words of each hash occur; (n,) per column, NaN where there is no text."""
+    places, distinct = pd.factorize(cells)
+    counts = np.zeros((len(distinct) + 1, HASHED))
+    counts[-1] = np.nan
+    for j, cell in enumerate(distinct):
+        found = np.array(WORD.findall(str(cell).casefold()), dtype=object)
+        if len(found):
+            hashes = pd.util.hash_array(found, categorize=False) % HASHED
+            counts[j] = np.bincount(hashes.astype(np.int64), minlength=HASHED)
+    return dict(zip(reading.parts, counts[places].T, strict=True))

@@ -1,0 +1,99 @@
+"""Excel workbooks: the first sheet that holds a table."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+from ..errors import require_extra
+from ._file_rows import RawRows, twins_of, unreadable
+from ._understood import FileFormat
+
+OLD = b"\xd0\xcf\x11\xe0"  # how .xls files begin
+
+
+def is_workbook(raw: IO[bytes]) -> bool:
+    """Whether a file is an Excel workbook, whatever its name says."""
+    if not raw.seekable():
+        return False
+    begin = raw.read(4)
+    raw.seek(0)
+    if begin == OLD:
+        return True
+    if begin != b"PK\x03\x04":
+        return False
+    try:
+        names = zipfile.ZipFile(raw).namelist()
+    except zipfile.BadZipFile:
+        names = []
+    raw.seek(0)
+    return any(name.startswith("xl/") for name in names)
+
+
+class ExcelRows:
+    """The first sheet of a workbook that is not empty; see `Reader`. Rows are counted as in Excel.
+
+    Cells have the types of Excel: numbers, strings, truth values and dates.
+    """
+
+    word = "row"
+
+    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+        require_extra("excel", "openpyxl")
+        import openpyxl
+
+        self.path, self.decimal = path, "."
+        self.size: int | None = None
+        try:
+            book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
+            sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book}
+        except Exception as error:  # whatever a damaged or an old workbook leads to
+            fact = f"is not an Excel workbook that can be read ({error})"
+            raise unreadable(path, fact, "Save it as .xlsx or as CSV") from None
+        filled = {
+            title: rows for title, rows in sheets.items() if any(any(_known(row)) for row in rows)
+        }
+        if not filled:
+            raise unreadable(path, "has no sheet with cells")
+        title, rows = next(iter(filled.items()))
+        others = f", {len(filled) - 1} more not read" * (len(filled) > 1)
+        self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{others}")
+        first = next(i for i, row in enumerate(rows) if any(_known(row)))
+        width = max(j + 1 for row in rows for j, known in enumerate(_known(row)) if known)
+        names, cells = rows[first][:width], rows[first + 1 :]
+        if sum(_known(names)) * 2 < width and width > 2:
+            fact = f"has {sum(_known(names))} of {width} column names in row {first + 1}"
+            remedy = "Remove what is above the row of column names"
+            raise unreadable(path, f"{fact} of sheet {title!r}", remedy)
+        self.names = [
+            str(name).strip() if name is not None else f"Unnamed: {j}"
+            for j, name in enumerate(names)
+        ]
+        self.twins = twins_of(self.names)
+        lines = [i for i, row in enumerate(cells, first + 2) if any(_known(row))]
+        self._lines = np.array(lines, dtype=int)
+        self._cells = [cells[i - first - 2][:width] for i in lines]
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns."""
+        return next(self.rows(dict.fromkeys(names, ""))).frame
+
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """All rows, once."""
+        places = [self.names.index(name) for name in kinds]
+        columns: dict[str, Any] = {
+            name: pd.Series([row[j] for row in self._cells], dtype=object)
+            for name, j in zip(kinds, places, strict=True)
+        }
+        frame = pd.DataFrame(columns, index=range(len(self._cells)))
+        frame = frame.where(frame.notna() & (frame != ""), None)
+        yield RawRows(frame, self._lines)
+
+
+def _known(row: tuple[Any, ...]) -> list[bool]:
+    return [cell is not None and cell != "" for cell in row]

@@ -1,0 +1,194 @@
+"""Files that are uploaded: read as `imputefree predict` reads them, returned as rows to predict."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from ..errors import ImputefreeError, counted, shorten
+from ..inspection import plain
+from ..io import RawRows, Reader, open_rows
+from ..workflow import Chunk, Chunks, is_of_series, made_inputs, roles_of, whole_series
+from ._limits import Limits, RequestError
+from ._model_schema import STATIC, STEPS, Schema
+
+UNPACKED = 25  # how many times as large as a request an Excel or Parquet file may be when unpacked
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+HOUR = pd.Timedelta(hours=1)
+
+
+class CompletedRows:
+    """A reader of a file with empty columns for those of the model that it lacks."""
+
+    def __init__(self, reader: Reader, lacking: list[str]) -> None:
+        self.reader, self.lacking = reader, lacking
+        self.names, self.twins = [*reader.names, *lacking], reader.twins
+        self.word, self.size, self.format = reader.word, reader.size, reader.format
+        self.decimal = reader.decimal
+
+    def look(self, names: Sequence[str]) -> pd.DataFrame:
+        """As the reader gives it."""
+        return self.reader.look([name for name in names if name not in self.lacking])
+
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """As the reader gives them."""
+        self.reader.decimal = self.decimal
+        present = {name: kind for name, kind in kinds.items() if name not in self.lacking}
+        for raw in self.reader.rows(present):
+            yield replace(raw, frame=raw.frame.reindex(columns=list(kinds)))
+
+
+def read_upload(
+    model: Any, schema: Schema, content: bytes, name: str, limits: Limits
+) -> dict[str, Any]:
+    """What was understood of a file, and its rows or series as /predict takes them; plain JSON.
+
+    name : of the file; its ending says what it is
+    """
+    label = Path(name.replace("\\", "/")).name[:100] or "table.csv"
+    _check_size(label, content, limits)
+    try:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"table{Path(label).suffix}"
+            path.write_bytes(content)
+            with open_rows(path) as reader:
+                return _read(model, schema, reader, Path(label), limits)
+    except RequestError:
+        raise
+    except ImputefreeError as error:
+        raise RequestError(422, error.fact, error.rule, error.remedy) from None
+
+
+def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits) -> dict[str, Any]:
+    roles = roles_of(model)
+    if "variable" in roles:
+        fact, rule = "the model takes pairs of variable and value", "A file here has named columns"
+        raise RequestError(422, fact, rule, "Use `imputefree predict`")
+    wanted = [column.name for column in schema.columns]
+    wanted += [column.name for column in schema.series.static] if schema.series else []
+    made = made_inputs(model, reader.names)
+    lacking = [column for column in wanted if column not in {*reader.names, *made}]
+    if len(lacking) == len(wanted):
+        rule = f"They are {shorten(wanted, 8)}; the file has {shorten(reader.names, 8)}"
+        remedy = "Rename the columns of the file"
+        raise RequestError(422, f"none of the model's columns is in {path}", rule, remedy)
+    unused = [
+        name for name in reader.names if name not in {*wanted, *made.values(), *roles.values()}
+    ]
+    kept = [] if is_of_series(model) else unused
+    completed = CompletedRows(reader, lacking)
+    chunks = Chunks(model, completed, path, kept, skip=True, may_be_empty=True)
+    parts, count = [], 0
+    for chunk in whole_series(chunks, in_memory=True) if is_of_series(model) else chunks:
+        parts.append(chunk)
+        count += len(chunk.inputs)
+        if count > limits.rows:
+            fact = f"{path} has more than {limits.rows:,} rows"
+            rule = "So many are taken at a time (the server's --max-rows)"
+            raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
+    if not parts:
+        fact = f"{path} has no rows that can be predicted"
+        rule = " ".join(chunks.notes) or "There must be a row below the names of the columns"
+        raise RequestError(422, fact, rule, "Correct the file")
+    notes = [f"{path}: {counted(count, 'row')}, {counted(len(reader.names), 'column')}."]
+    if lacking:
+        notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
+    if unused:
+        notes.append(f"Not used by the model: {shorten(unused, 8, str)}.")
+    chunk = Chunk.joined(parts)
+    if is_of_series(model):
+        rows = _series(chunk, schema, roles, notes)
+    else:
+        rows = list(_rows(chunk, schema))
+    title = roles.get("id", reader.word)
+    notes += chunks.notes
+    return {"name": str(path), "notes": notes, "title": title, "rows": rows, "unused": kept}
+
+
+def _check_size(name: str, content: bytes, limits: Limits) -> None:
+    """Refuse what would take much more memory unpacked than a request may have."""
+    ending, most = Path(name).suffix.lower(), UNPACKED * limits.bytes
+    if ending in PACKED:
+        rule = "A file here is CSV, Excel or Parquet as it is"
+        raise RequestError(415, f"{name} is compressed", rule, "Unpack it")
+    if not content:
+        raise RequestError(422, f"{name} is empty", "A table has a line of column names", "")
+    size = 0
+    if zipfile.is_zipfile(io.BytesIO(content)):  # as .xlsx and .ods are
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+    elif content.startswith(b"PAR1"):
+        size = _parquet_size(content)
+    if size > most:
+        fact = f"{name} has {size:,} bytes when it is unpacked"
+        rule = f"At most {most:,} are read here"
+        raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
+
+
+def _parquet_size(content: bytes) -> int:
+    try:
+        from pyarrow import parquet
+
+        about = parquet.read_metadata(io.BytesIO(content))
+    except (ImportError, OSError, ValueError):
+        return 0  # whatever is wrong with it, reading it says so
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    return sum(group.total_byte_size for group in groups)
+
+
+def _rows(chunk: Chunk, schema: Schema) -> Iterator[dict[str, Any]]:
+    """Rows, with the cells of columns that the model does not use, to tell them apart."""
+    names = [column.name for column in schema.columns]
+    parts = [*chunk.inputs.items(), *chunk.extra.items()]
+    cells = [_plain_column(values) for _, values in parts]
+    for line, *values in zip(chunk.inputs.index.tolist(), *cells, strict=True):
+        row = dict(zip(names, values[: len(names)], strict=True))
+        yield {"name": str(line), "row": row, "kept": values[len(names) :]}
+
+
+def _series(
+    chunk: Chunk, schema: Schema, roles: dict[str, str], notes: list[str]
+) -> list[dict[str, Any]]:
+    """Each series with its steps in the order of time."""
+    assert schema.series is not None
+    names, time = [column.name for column in schema.columns], roles.get("time")
+    rows, changed = [], Counter[str]()
+    groups = pd.factorize(chunk.inputs[roles["id"]].to_numpy(dtype=object))[0]
+    for _, part in chunk.inputs.groupby(groups, sort=False):
+        if time:
+            part = part.sort_values(time, kind="stable")
+            names_of_step = [time, *names]
+        else:
+            names_of_step = names
+        cells = [_plain_column(part[name]) for name in names_of_step]
+        steps = [dict(zip(names_of_step, step, strict=True)) for step in zip(*cells, strict=True)]
+        row: dict[str, Any] = {STEPS: steps}
+        if schema.series.static:
+            known = {column.name: part[column.name].dropna() for column in schema.series.static}
+            changed.update(name for name, values in known.items() if values.nunique() > 1)
+            first = {n: plain(v.iloc[0]) if len(v) else None for n, v in known.items()}
+            row = {STATIC: first, **row}
+        rows.append({"name": str(part[roles["id"]].iloc[0]), "row": row, "kept": []})
+    for name, count in changed.items():
+        many = f"{counted(count, 'series')} {'has' if count == 1 else 'have'}"
+        notes.append(
+            f"{name} must not change within a series: {many} several values, and the"
+            " first one counts."
+        )
+    return rows
+
+
+def _plain_column(values: pd.Series) -> list[Any]:
+    if values.dtype.kind == "M":
+        return [None if pd.isna(value) else value.isoformat() for value in values]
+    if values.dtype.kind == "m":
+        return [value / HOUR for value in values]
+    return plain(values.to_numpy(dtype=object))

@@ -40,12 +40,6 @@ def blocks(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
 
 
 # ---- the placeholder
-def placeholder_section(records: Mapping[str, Sequence[Record]]) -> str:
-    """The table for the page on the paper's tables."""
-    heading = "## Tables 1 and 6: what stands for a gap in a series"
-    return f"{heading}\n\n{placeholder_table(records)}\n"
-
-
 def placeholder_table(records: Mapping[str, Sequence[Record]]) -> str:
     """Mean AUC of each policy at both placeholders, with its interval over splits."""
     columns: dict[str, list[str]] = {}

@@ -101,6 +101,14 @@ def test_a_table_and_what_to_do_next(run, hepatitis, tmp_path):
     assert path.read_bytes() == lines  # nothing was done again
 
 
+def test_placeholders_stand_side_by_side(run, hepatitis):
+    words = ("--seeds", 1, "--methods", "gil-h", "--steps", 5, "--placeholders", "0,3max")
+    code, out, err = run(*hepatitis, *words)
+    assert (code, err) == (0, "")
+    assert "gil-h [placeholder 0.0]" in out
+    assert "gil-h [placeholder 3max]" in out
+
+
 def test_what_failed_is_told_and_done_again_on_demand(run, hepatitis, tmp_path):
     words = (*hepatitis, "--methods", "ridge", "--seeds", 1)  # of CHEAP, too; ridge is for numbers
     code, out, _ = run(*words)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import GILClassifier, GILSequenceClassifier, measure_next
+from imputefree import GILClassifier, ImputeFreeSequenceClassifier, measure_next
 from imputefree.cli._next import read_costs, read_panels
 from imputefree.errors import ParameterError
 
@@ -95,12 +95,39 @@ def test_bad_words_are_one_sentence(run, words, part):
     assert "Traceback" not in err
 
 
-def test_a_model_of_series_is_refused(run, folder):
-    series = [np.ones((2, 1)), np.zeros((3, 1))] * 4
-    GILSequenceClassifier(**SMALL | {"max_iter": 1}).fit(series, [0, 1] * 4).save(folder / "series")
-    code, _, err = run("series", "new.csv", "--background", "train.csv")
+@pytest.fixture(scope="module")
+def stays(folder):
+    """A model of series, and series whose last step lacks "b", which decides, and "noise"."""
+    draws = np.random.default_rng(1)
+    frame = pd.DataFrame(draws.normal(size=(300, 2)), columns=["b", "noise"])
+    frame.insert(0, "who", np.repeat([f"p{i}" for i in range(100)], 3))
+    label = (frame.groupby("who", sort=False)["b"].last() > 0).astype(int)
+    model = ImputeFreeSequenceClassifier(id="who", quality="fast", random_state=0)
+    model.fit(frame, label).save(folder / "series")
+    frame.to_csv(folder / "stays.csv", index=False)
+    frame.loc[2::3, ["b", "noise"]] = np.nan
+    frame.to_csv(folder / "open.csv", index=False)
+
+
+def test_the_last_step_of_a_series_is_ranked(run, stays):
+    words = ("series", "open.csv", "--background", "stays.csv")
+    code, out, _ = run(*words, "--id", "p7,p3", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert set(answer["ids"]) == {"p3", "p7"}
+    first = {line["id"]: line["measurement"] for line in reversed(answer["measurements"])}
+    assert first == {"p3": "b", "p7": "b"}
+    code, out, _ = run(*words, "--id", "p7", "--costs", "b=1000")
+    assert "id p7" in out
+    assert "1000" in out
+    code, out, _ = run(*words, "--rows", "all", "--budget", "1")
+    assert (code, "100 series" in out) == (0, True)
+
+
+def test_series_are_named_by_id_and_not_by_row(run, stays):
+    code, _, err = run("series", "open.csv", "--background", "stays.csv", "--rows", "3")
     assert code == 1
-    assert "imputefree explain" in err
+    assert "--id" in err
 
 
 def test_costs_and_panels_are_read(tmp_path):

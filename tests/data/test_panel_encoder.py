@@ -241,3 +241,15 @@ def test_state_is_plain_json_and_comes_back(static, time_since):
     left, right = (one.transform(panel(static=static)) for one in (encoder, again))
     assert np.array_equal(left.values, right.values)
     assert np.array_equal(left.observed, right.observed)
+
+
+def test_files_from_before_a_summary_was_added_still_work():
+    encoder = PanelEncoder(summary="bins").fit(panel())
+    state = encoder.state()
+    names = [plan["name"] for plan in state["summaries"]["plans"]]
+    kept = [name for name in names if not name.startswith("observations in the")]
+    assert len(kept) < len(names)
+    state["summaries"]["plans"] = [p for p in state["summaries"]["plans"] if p["name"] in kept]
+    old = PanelEncoder.from_state(state)
+    assert old.summarised(panel()).names == kept
+    assert old.summary_parts(panel()).shape[0] == len(LENGTHS)

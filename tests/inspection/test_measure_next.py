@@ -350,7 +350,7 @@ def test_tables_that_do_not_fit_are_refused(boosting):
             measure_next(boosting, X[:3], background=background)
     series = Panel.from_list([np.ones((2, 4))])
     for rows, background in ((series, X), (X[:3], series)):
-        with pytest.raises(ImputefreeError, match="explain_rows"):
+        with pytest.raises(ImputefreeError, match="series"):
             measure_next(boosting, rows, background=background)
     with pytest.raises(ImputefreeError, match="rows"):
         plan_measurements(boosting, X[:3], background=X, truth=X[:2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 
@@ -64,6 +65,29 @@ def test_series_have_their_steps_in_order_and_what_changes_is_told():
     assert "already has a row at time 1" in notes
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_any_format_gives_the_same_rows(ending):
+    frame = pd.DataFrame(
+        {"age": [31.5, None, 40], "sex": ["f", "m", None], "who": ["Zoë", "b", "c"]}
+    )
+    buffer = io.BytesIO()
+    if ending == "csv":
+        frame.to_csv(buffer, index=False, sep=";", decimal=",", encoding="latin-1")
+    elif ending == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(buffer, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(buffer, index=False)
+    answer = upload("table", buffer.getvalue(), f"a.{ending}").json()
+    assert [row["row"]["age"] for row in answer["rows"]] == [31.5, None, 40.0]
+    assert [row["row"]["sex"] for row in answer["rows"]] == ["f", "m", None]
+    assert [row["kept"] for row in answer["rows"]] == [["Zoë"], ["b"], ["c"]]
+    if ending == "csv":
+        assert "semicolons" in answer["notes"][0]
+        assert "decimal commas" in answer["notes"][0]
+
+
 def test_files_that_cannot_be_read_are_refused():
     refused(upload("table", "a,b\n1,2\n"), 422, None, "none of the model's columns", "'lactate'")
     refused(upload("table", ""), 422, None, "is empty")
@@ -71,6 +95,7 @@ def test_files_that_cannot_be_read_are_refused():
     refused(upload("table", "age,age\n1,2\n"), 422, None, "'age'")
     refused(upload("series", "hour,pulse\n0,80\n"), 422, None, "patient")
     refused(upload("table", LINES, "a.csv.gz"), 415, None, "compressed")
+    refused(upload("table", gzip.compress(LINES.encode())), 415, None, "compressed")
     refused(upload("table", b"\x00\x01\x02" * 99, "a.xlsx"), 422)
     answer = client("table").post("/read", content=LINES, headers={"Content-Type": "text/csv"})
     refused(answer, 415, "Content-Type", "application/octet-stream")

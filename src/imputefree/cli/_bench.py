@@ -249,8 +249,12 @@ def show_tables(
         cut = report.what_was_cut([record for record in records if record["study"] == study])
         shown = _metrics(rows, study, metrics)
         rows = rows.assign(**{name: np.nan for name in shown if name not in rows})  # all failed
-        present = set(rows["method"])
-        order = None if methods is None else [name for name in methods if name in present]
+        order = None
+        if methods is not None:  # a method with several settings has them in its name
+            present = list(rows["method"].unique())
+            order = [
+                name for wanted in methods for name in present if name.split(" [")[0] == wanted
+            ]
         out.print(report.results_table(rows, study, shown, methods=order, cut=cut).rich())
         score = next((name for name in report.SCORES if report.has_figures(rows, name)), None)
         if score is not None and report.has_figures(rows, error):

@@ -78,7 +78,7 @@ def explain_command(
 
     fitted = load_model(model)
     series = is_of_series(fitted)
-    select = _select_series if series else select_rows
+    select = select_series if series else select_rows
     notes, names, selected = select(fitted, data, rows, id, marks)
     for note in notes:
         click.echo(note, err=True)
@@ -156,7 +156,7 @@ def select_rows(
     return notes, list(range(len(frame))), frame
 
 
-def _select_series(
+def select_series(
     model: Any, data: Path, rows: str | None, ids: tuple[str, ...], marks: Marks
 ) -> Selection:
     """The series to explain, named by their ids."""

@@ -11,7 +11,7 @@ import click
 
 from .._files import saving
 from ..errors import ParameterError
-from ._explain import ONE_BY_ONE, check_outputs, read_first, select_rows
+from ._explain import ONE_BY_ONE, check_outputs, read_first, select_rows, select_series
 from ._options import (
     FILE,
     Command,
@@ -69,7 +69,8 @@ together_option = option(
 @background_option(required=True)
 @costs_option
 @together_option
-@option("--rows", help="Rows, counted from 0, such as 0,5,7 or 0-9; or all.")
+@option("--rows", help="Rows of a table, counted from 0, such as 0,5,7 or 0-9; or all.")
+@option("--id", multiple=True, help="Series to rank, separated by commas or repeated.")
 @option("--budget", type=float, help="Plan several measurements that cost no more than this.")
 @option("--confidence", type=float, help="Plan until a class is expected to be that probable.")
 @option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
@@ -83,6 +84,7 @@ def next_command(
     costs: tuple[str, ...],
     together: tuple[str, ...],
     rows: str | None,
+    id: tuple[str, ...],
     budget: float | None,
     confidence: float | None,
     as_json: bool,
@@ -91,20 +93,28 @@ def next_command(
     """Rank what is missing in each row by what measuring it would gain, per unit of cost.
 
     The gain is what the value is expected to tell about the class (in nats), or the variance of the
-    predicted number that it explains; values are drawn given what is known in the row.
+    predicted number that it explains; values are drawn given what is known in the row. In a series,
+    what is missing at its last step is ranked, and static values.
 
     With --budget or --confidence, measurements are planned one after the other.
     """
     check_outputs(None, csv_file, [model, data, background])
     prices, panels = read_costs(costs), read_panels(together)
     from .. import inspection
-    from ..workflow import load_model
+    from ..estimators import read_inputs
+    from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
-    known = rows_of_table(fitted, background)
-    notes, names, selected = select_rows(fitted, data, rows, (), marks)
+    series = is_of_series(fitted)
+    kind, select = ("id", select_series) if series else ("row", select_rows)
+    _, known = read_first(fitted, background, float("inf"))
+    selected: Any
+    notes, names, selected = select(fitted, data, rows, id, marks)
     for note in notes:
         click.echo(note, err=True)
+    if series:
+        selected = read_inputs(fitted, selected)
+        names = selected.ids.tolist()  # in its order
     settings: dict[str, Any] = {"background": known, "costs": prices, "together": panels or None}
     answer: Any
     if budget is None and confidence is None:
@@ -115,6 +125,7 @@ def next_command(
         )
     lines = answer.to_frame()
     lines["row"] = [names[row] for row in lines["row"]]
+    lines = lines.rename(columns={"row": kind})
     if csv_file is not None:
         with saving(csv_file) as place:
             lines.to_csv(place, index=False)
@@ -123,38 +134,27 @@ def next_command(
             {key: inspection.plain(value) for key, value in line.items()}
             for line in lines.to_dict("records")
         ]
-        click.echo(json.dumps({"rows": names, "measurements": records}, allow_nan=False))
+        click.echo(json.dumps({f"{kind}s": names, "measurements": records}, allow_nan=False))
     elif len(names) <= ONE_BY_ONE:
         for name in names:
-            show_row(lines[lines["row"] == name], name, console())
+            show_row(lines[lines[kind] == name], f"{kind} {name}", console())
     else:
-        show_all(lines, len(names), console())
+        show_all(lines, kind, len(names), console())
     if csv_file is not None:
         click.echo(f"Lines: {csv_file}", err=as_json)
 
 
-def rows_of_table(model: Any, background: Path) -> pd.DataFrame:
-    """All rows of the background file, for a model of tables."""
-    from ..workflow import is_of_series
-
-    if is_of_series(model):
-        fact, rule = "this is a model of series", "Gains of measurements are for tables"
-        remedy = "Use `imputefree explain`, which ranks what to measure at the last step"
-        raise ParameterError(fact, rule, remedy)
-    return read_first(model, background, float("inf"))[1]
-
-
-def show_row(lines: pd.DataFrame, name: Any, console: Console) -> None:
-    """What to measure in one row, best first."""
+def show_row(lines: pd.DataFrame, name: str, console: Console) -> None:
+    """What to measure in one row, or series, best first."""
     from rich.markup import escape
     from rich.table import Table
 
     if lines.empty:
-        console.print(f"row {name}: there is nothing to measure.")
+        console.print(f"{escape(name)}: there is nothing to measure.")
         return
     lines = lines.dropna(axis=1, how="all")
     keys = [key for key in SHOWN if key in lines]
-    table = Table(title=f"row {name}: measure next", title_justify="left")
+    table = Table(title=f"{escape(name)}: measure next", title_justify="left")
     for key in keys:
         table.add_column(SHOWN[key], justify="left" if key == "measurement" else "right")
     for line in lines[keys].head(MOST).to_numpy().tolist():
@@ -164,13 +164,14 @@ def show_row(lines: pd.DataFrame, name: Any, console: Console) -> None:
         console.print(f"… and {len(lines) - MOST} more; --csv and --json have all.")
 
 
-def show_all(lines: pd.DataFrame, count: int, console: Console) -> None:
-    """For many rows: how often each measurement comes first, and how much it gains."""
+def show_all(lines: pd.DataFrame, kind: str, count: int, console: Console) -> None:
+    """For many rows, or series: how often each measurement comes first, and how much it gains."""
     from rich.markup import escape
     from rich.table import Table
 
-    first = lines.groupby("row", sort=False)["measurement"].first().value_counts()
-    table = Table(title=f"{count:,} rows: measure next", title_justify="left")
+    first = lines.groupby(kind, sort=False)["measurement"].first().value_counts()
+    rows = "rows" if kind == "row" else "series"
+    table = Table(title=f"{count:,} {rows}: measure next", title_justify="left")
     gains = "gain" in lines
     for key in ("measure", "comes first", "listed", "mean gain" if gains else "mean step"):
         table.add_column(key, justify="left" if key == "measure" else "right")
@@ -180,7 +181,7 @@ def show_all(lines: pd.DataFrame, count: int, console: Console) -> None:
         cells = (f"{line['first']:.0f}", f"{line['size']:.0f}", f"{line['mean']:.4g}")
         table.add_row(escape(str(name)), *cells)
     console.print(table)
-    console.print("comes first, listed: in how many rows.")
+    console.print(f"comes first, listed: in how many {rows}.")
 
 
 def read_costs(values: tuple[str, ...]) -> dict[str, float]:

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from ..errors import ParameterError, require_extra
-from ._next import background_option, costs_option, read_costs, rows_of_table
+from ._explain import read_first
+from ._next import background_option, costs_option, read_costs
 from ._options import FILE, Command, model_argument, option
 
 TOKEN = "IMPUTEFREE_TOKEN"
@@ -81,8 +82,13 @@ def ranking(model: Any, background: Path | None, costs: dict[str, float]) -> Any
             raise ParameterError("--costs needs --background", rule, "Name a file of rows")
         return None
     from ..inspection import PlausibleValues, measure_next
+    from ..workflow import is_of_series
 
-    known = rows_of_table(model, background)
+    if is_of_series(model):
+        fact, rule = "this is a model of series", "The served page ranks measurements of tables"
+        remedy = "Leave --background out, and rank series with `imputefree next`"
+        raise ParameterError(fact, rule, remedy)
+    _, known = read_first(model, background, float("inf"))
     plausible = PlausibleValues(known)
     rank = partial(measure_next, model, background=plausible, costs=costs)
     rank(known.head(1))  # refuses costs of unknown columns before anything listens

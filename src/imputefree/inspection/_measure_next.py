@@ -14,7 +14,9 @@ from ._measuring import Measuring
 
 @dataclass(frozen=True, eq=False)
 class NextMeasurements:
-    """What measuring would gain, for n rows and G measurements (columns, or panels of columns).
+    """What measuring would gain, for n rows (or series) and G measurements.
+
+    A measurement is a column, or a panel of columns that are measured together.
 
     Attributes
     ----------
@@ -92,14 +94,17 @@ def measure_next(
 ) -> NextMeasurements:
     """Rank what to measure next in each row, around any fitted model that takes gaps.
 
-    Values are drawn given what is known in the row, from a joint density of the background rows.
+    Values are drawn given what is known in the row, from a joint density of the background rows. In
+    a series, what is missing at its last step can be measured, and static values; known are the
+    rest of that step and the last values before it.
 
     Parameters
     ----------
-    model : a fitted classifier or regressor for tables that accepts NaN: scikit-learn's, LightGBM's
-        wrappers, a pipeline with an imputer, or ours
-    X : rows with gaps, as for `predict`
-    background : rows like those of training, or a `PlausibleValues`, which is fitted only once
+    model : a fitted classifier or regressor that accepts NaN: scikit-learn's, LightGBM's wrappers,
+        a pipeline with an imputer, or ours; for series, one that takes a `Panel`
+    X : rows with gaps, or series, as for `predict`
+    background : rows, or series, like those of training, or a `PlausibleValues`, which is fitted
+        only once
     costs : of measurements by name, positive; 1 for those not named, `inf` for what cannot be
         measured
     together : columns that are measured together, as {"panel": [columns], …} or a list of lists; a

@@ -15,12 +15,13 @@ from scipy.special import entr, ndtr, ndtri
 from sklearn.base import is_classifier
 
 from .._rules import check_value, number, whole
-from ..data import Category, TableEncoder
-from ..errors import ParameterError, shorten
+from ..data import Category, Panel, PanelEncoder, TableEncoder
+from ..errors import InputTypeError, ParameterError, shorten
 from ..missingness import generator
-from ._model_rows import predict_rows
+from ._model_rows import ModelRows, predict_rows
 from ._mosaic import Mosaic, arranged
-from ._plausible_values import PlausibleValues, read_table
+from ._plausible_values import PlausibleValues, read_given, read_table
+from ._present_states import BEFORE, with_present
 
 COPIES = 2**14  # rows that are predicted at once
 PANEL_DRAWS = 32  # joint draws of the values of a panel
@@ -40,8 +41,13 @@ class Measurements:
     columns: np.ndarray
 
     @classmethod
-    def read(cls, names: list[str], costs: Any, together: Any) -> Measurements:
-        """Check and read what the user says about costs and panels."""
+    def read(
+        cls, names: list[str], costs: Any, together: Any, width: int | None = None
+    ) -> Measurements:
+        """Check and read what the user says about costs and panels.
+
+        width : d, if there are columns after the named ones; they cannot be measured
+        """
         if together is not None and not isinstance(together, Mapping):
             together = {" + ".join(map(str, columns)): columns for columns in together}
         panels = {str(name): [str(c) for c in of] for name, of in (together or {}).items()}
@@ -60,7 +66,8 @@ class Measurements:
         _check_known("costs", list(price), list(groups))
         for name, cost in price.items():
             check_value(f"the cost of {name!r}", cost, number(0, np.inf, open_low=True))
-        chosen = np.array([[column in of for column in names] for of in groups.values()])
+        chosen = np.zeros((len(groups), width or len(names)), dtype=bool)
+        chosen[:, : len(names)] = [[column in of for column in names] for of in groups.values()]
         return cls(list(groups), np.array([float(price.get(g, 1)) for g in groups]), chosen)
 
 
@@ -91,14 +98,21 @@ class Measuring:
     ) -> None:
         check_value("n_values", n_values, whole(2))
         self.model, self.classes = model, is_classifier(model)
-        self.rows = read_table(X, model)
-        self.measurements = Measurements.read(self.rows.names, costs, together)
+        given = read_given(X, model)
+        self.panel = given.X if isinstance(given.X, Panel) else None
+        self.rows = read_table(given)
+        self.measurements = Measurements.read(given.names, costs, together, len(self.rows.names))
         self.rng = generator(random_state)
         if not isinstance(background, PlausibleValues):
-            known = arranged(read_table(background), self.rows)
+            known = read_given(background, model if self.panel is not None else None)
+            self._check_kind(isinstance(known.X, Panel))
+            known = arranged(read_table(known, past=True), self.rows)
             kinds = _categories(model, self.rows.names)
             background = PlausibleValues(known.X, categorical_features=kinds, random_state=self.rng)
-        tables = [self.rows, background.rows, *([] if truth is None else [read_table(truth)])]
+        else:
+            self._check_kind(background.of_series)
+        tables = [self.rows, background.rows]
+        tables += [] if truth is None else [read_table(truth, model)]
         self.n_truth = len(tables[-1])
         self.stock, self.draws = Mosaic(*tables), background.draws
         own = self.draws.values, self.draws.observed & background.conditional
@@ -110,11 +124,34 @@ class Measuring:
         self.entry_column = np.array([here.get(j, -1) for j in self.draws.column_of])
         score = ndtri((np.arange(n_values) + 0.5) / n_values)
         self.shares = ndtr(score / score.std())  # of a normal, mean and variance are exact
+        steps = 1 if self.panel is None else len(self.panel.times) // len(self.panel)
+        self.most = max(COPIES // steps, 1)
+
+    def _check_kind(self, of_series: bool) -> None:
+        """Refuse a background of another kind than X, and models that predict every step."""
+        if of_series != (self.panel is not None):
+            here, there = ("series", "a table") if self.panel else ("a table", "series")
+            rule = "Plausible values come from rows, or series, like those of X"
+            fact = f"X is {here}, the background is {there}"
+            raise InputTypeError(fact, rule, "Pass some of the training data as background")
+        if self.panel is not None and getattr(self.model, "per_step", False):
+            raise InputTypeError(
+                f"{type(self.model).__name__} has per_step=True",
+                "The gain of a measurement is about one prediction per series",
+                "Fit a model with one label per series",
+            )
 
     def predict(self, source: np.ndarray) -> np.ndarray:
         """Predictions for rows at any state; (m, d) -> (m, classes) or (m,)."""
-        parts = [source[at : at + COPIES] for at in range(0, len(source), COPIES)]
-        return np.concatenate([predict_rows(self.model, self.stock.rows(part)) for part in parts])
+        parts = [source[at : at + self.most] for at in range(0, len(source), self.most)]
+        return np.concatenate([predict_rows(self.model, self._at(part)) for part in parts])
+
+    def _at(self, source: np.ndarray) -> ModelRows:
+        """Rows, or series, at these states."""
+        rows = self.stock.rows(source)
+        if self.panel is None:
+            return rows
+        return with_present(self.panel, rows, source[:, -1])  # what was before is not measured
 
     def gains(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Predictions; gain, fall of entropy and confidence of measurements, (3, m, G)."""
@@ -194,14 +231,14 @@ class Measuring:
         """Parts of the rows whose copies are about as many as are predicted at once."""
         levels = self.draws.level_count[self.column_in_density]
         each = np.where(self.draws.ranked[self.column_in_density], len(self.shares), levels)
-        step = max(int(COPIES // max(each.sum() + PANEL_DRAWS, 1)), 1)
+        step = max(int(self.most // max(each.sum() + PANEL_DRAWS, 1)), 1)
         return (slice(at, at + step) for at in range(0, len(source), step))
 
 
 def _categories(model: Any, names: list[str]) -> Any:
     """The columns that one of our models reads as categories; "auto" for any other model."""
     encoder = getattr(model, "encoder_", None)
-    if not isinstance(encoder, TableEncoder) or not encoder.named:
+    if not isinstance(encoder, TableEncoder | PanelEncoder) or not encoder.named:
         return "auto"
-    plans = (plan.name for plan in encoder.plans if isinstance(plan, Category))
-    return [name for name in plans if name in names]
+    plans = {plan.name for plan in encoder.plans if isinstance(plan, Category)}
+    return [name for name in names if name.removesuffix(BEFORE) in plans or name in plans]

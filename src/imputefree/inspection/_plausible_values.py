@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..data import Columns, Panel, read_columns
-from ..errors import InputError, InputTypeError, shorten
+from ..errors import InputError, shorten
 from ..families import ConditionalDraws
 from ..missingness import generator
 from ._model_rows import ModelRows, read_rows
+from ._present_states import past_states, present_states
 
 MOST_ROWS = 5000  # rows that a density learns from: more are drawn at random
 
@@ -24,7 +25,8 @@ class PlausibleValues:
     Parameters
     ----------
     background : a table like those the model predicts, for example its training rows, which may
-        have gaps; more than 5,000 rows are thinned at random
+        have gaps; more than 5,000 rows are thinned at random. Of series, a `Panel`: its rows are
+        the steps at which some column was observed for the last time (see docs/measure-next.md)
     conditional : False draws from a column's own distribution instead, whatever the row says
     categorical_features : "auto" (columns of strings or categories), or a list of names or
         positions
@@ -51,10 +53,12 @@ class PlausibleValues:
         random_state: Any = 0,
     ) -> None:
         rng = generator(random_state)
-        rows = read_table(background)
+        given = read_given(background)
+        rows = read_table(given, past=True)
         if len(rows) > MOST_ROWS:
             rows = rows.take(np.sort(rng.permutation(len(rows))[:MOST_ROWS]))
         self.rows, self.conditional = rows, conditional
+        self.of_series = isinstance(given.X, Panel)
         self.draws = ConditionalDraws(categorical_features).fit(read_columns(rows.X), rng)
 
     def entries(self, rows: ModelRows) -> tuple[np.ndarray, np.ndarray]:
@@ -81,15 +85,16 @@ class PlausibleValues:
         return np.append(array, [gap])[donors].reshape(count, n)
 
 
-def read_table(X: Any, model: Any = None) -> ModelRows:
-    """Rows of a table; series are refused."""
+def read_table(X: Any, model: Any = None, *, past: bool = False) -> ModelRows:
+    """Rows of a table; of series, their states at the end or, with `past`, at earlier steps."""
+    rows = read_given(X, model)
+    if not isinstance(rows.X, Panel):
+        return rows
+    return past_states(rows.X) if past else present_states(rows.X)
+
+
+def read_given(X: Any, model: Any = None) -> ModelRows:
+    """Rows of a table, or series."""
     if isinstance(X, Columns):  # as a server reads rows
         X = X.to_frame()
-    rows = read_rows(X, model)
-    if isinstance(rows.X, Panel):
-        raise InputTypeError(
-            "X holds series",
-            "What to measure next given the rest of a row is known for tables only",
-            "Use explain_rows, whose next_value ranks what to measure at the last step of a series",
-        )
-    return rows
+    return X if isinstance(X, ModelRows) else read_rows(X, model)

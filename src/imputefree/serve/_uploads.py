@@ -8,20 +8,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
 from ..errors import ImputefreeError, counted, shorten
 from ..inspection import plain
-from ..io import RawRows, Reader, open_rows
+from ..io import RawRows, Reader, reader_of
 from ..workflow import Chunk, Chunks, is_of_series, made_inputs, roles_of, whole_series
 from ._limits import Limits, RequestError
 from ._model_schema import STATIC, STEPS, Schema
 
 UNPACKED = 25  # how many times as large as a request an Excel or Parquet file may be when unpacked
-PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd")  # what such files begin with
 HOUR = pd.Timedelta(hours=1)
 
 
@@ -56,11 +56,8 @@ def read_upload(
     label = Path(name.replace("\\", "/")).name[:100] or "table.csv"
     _check_size(label, content, limits)
     try:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / f"table{Path(label).suffix}"
-            path.write_bytes(content)
-            with open_rows(path) as reader:
-                return _read(model, schema, reader, Path(label), limits)
+        reader = reader_of(Path(label), io.BytesIO(content))
+        return _read(model, schema, reader, Path(label), limits)
     except RequestError:
         raise
     except ImputefreeError as error:
@@ -98,7 +95,8 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
         fact = f"{path} has no rows that can be predicted"
         rule = " ".join(chunks.notes) or "There must be a row below the names of the columns"
         raise RequestError(422, fact, rule, "Correct the file")
-    notes = [f"{path}: {counted(count, 'row')}, {counted(len(reader.names), 'column')}."]
+    written = replace(reader.format, decimal=reader.decimal) if reader.format.sep else reader.format
+    notes = [f"{written}; {counted(count, 'row')}, {counted(len(reader.names), 'column')}."]
     if lacking:
         notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
     if unused:
@@ -116,7 +114,7 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
 def _check_size(name: str, content: bytes, limits: Limits) -> None:
     """Refuse what would take much more memory unpacked than a request may have."""
     ending, most = Path(name).suffix.lower(), UNPACKED * limits.bytes
-    if ending in PACKED:
+    if ending in PACKED or content.startswith(COMPRESSED):
         rule = "A file here is CSV, Excel or Parquet as it is"
         raise RequestError(415, f"{name} is compressed", rule, "Unpack it")
     if not content:

@@ -134,7 +134,8 @@ def test_markdown_and_terminal_hold_the_same_cells_whatever_the_names():
     assert {line.replace("\\|", "").count("|") for line in lines} == {len(table.head) + 1}
     shown = printed(table)
     assert "a|b [bold]x" in shown
-    for row in table.rows:
+    assert "–" not in shown  # what was not run is blank
+    for row in table.shown:
         assert all(text in shown for text in row)
 
 
@@ -216,6 +217,8 @@ def test_what_is_not_cut_and_what_imputers_were_given():
 def test_equal_methods_and_zeros_are_named():
     assert GIL_H in what_was_cut(planned("mnist", methods=["gil-h", "network"]))
     assert GIL_H not in what_was_cut(planned("mnist", methods=["gil-h"]))
+    both = planned("icu", methods=["gil-h", "network"], placeholders=[0, "3max"])
+    assert GIL_H not in what_was_cut(both)
     assert RAW_ZERO in what_was_cut(planned("physionet2012", methods=["zero+network"]))
     assert RAW_ZERO not in what_was_cut(planned("mnist", methods=["zero+network"]))
 

@@ -152,6 +152,10 @@ def test_requests():
         ({"study": "icu", "rates": [0.5]}, "rates is set"),
         ({"study": "mnist", "seeds": 0}, "seeds"),
         ({"study": "mnist", "search": True}, "search"),
+        (
+            {"study": "mnist", "search": 85},
+            "search is 85. It must be None or a whole number from 1",
+        ),
         ({"study": "mnist", "preset": "ours"}, "preset is 'ours'"),
         ({"study": "icu", "masks": "redrawn"}, "'icu' has one draw of its gaps"),
         ({"study": "mnist", "steps": 1.5}, "steps"),

@@ -75,6 +75,11 @@ class ResultTable:
     best: frozenset[tuple[int, int]]
     captions: list[str]
 
+    @property
+    def shown(self) -> list[list[str]]:
+        """The rows, with blanks for what was not run or printed."""
+        return [["" if cell == NONE else cell for cell in row] for row in self.rows]
+
     def rich(self) -> Table:
         """For a terminal."""
         table = Table(
@@ -85,7 +90,7 @@ class ResultTable:
         for at, name in enumerate(self.head):
             style = "dim" if name in ("paper", MINUS) else None
             table.add_column(escape(name), justify="right" if at else "left", style=style)
-        for i, row in enumerate(self.rows):
+        for i, row in enumerate(self.shown):
             cells = [escape(cell) for cell in row]
             table.add_row(
                 *(f"[bold]{c}[/bold]" if (i, j) in self.best else c for j, c in enumerate(cells))
@@ -122,7 +127,8 @@ def results_table(
         in its order
     cut : what our runs have less of than the paper's, one sentence each; see `what_was_cut`
 
-    A single run has no ±; a method that failed says so; `–` is a missing figure.
+    A single run has no ±; a method that failed says so. What was not run or not printed is `–` in
+    Markdown and blank elsewhere.
     """
     table = checked_runs(runs, *metrics)
     if study not in set(table["study"]):
@@ -160,7 +166,8 @@ def results_table(
             columns.append(("paper", cells))
             if not simulated:
                 pairs = zip(lines, figures, strict=True)
-                columns.append((MINUS, [_minus(line, figure, metric) for line, figure in pairs]))
+                differences = [_minus(line, figure, metric) for line, figure in pairs]
+                columns += [(MINUS, differences)] if set(differences) != {NONE} else []
     counts = [line["runs"] for line in ours.values() if line["runs"]]
     captions = _captions(simulated, _how_many(counts, metrics), cut, paper.values())
     title = f"{study} (SIMULATED)" if simulated else study
@@ -315,7 +322,9 @@ def what_was_cut(lines: Iterable[Mapping[str, Any]]) -> list[str]:
     study = lines[0]["study"]
     methods = {line["method"] for line in lines}
     sentences = [_cut_networks(lines), _number_of_seeds(lines, study), _imputer_settings(lines)]
-    if {"gil-h", "network"} <= methods:
+    if {"gil-h", "network"} <= methods and not any(
+        line["setting"].get("placeholder") for line in lines
+    ):
         sentences.append(GIL_H)
     if "zero+network" in methods and study != "mnist":
         sentences.append(RAW_ZERO)

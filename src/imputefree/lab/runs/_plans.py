@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._rules import check_name, check_value, choice, or_the_word, whole
+from ..._rules import Rule, check_name, check_value, choice, or_the_word, whole
 from ...errors import ParameterError
 from ..rivals._methods import KINDS
 from ..studies import KNOWN, MASKS, takes
@@ -77,6 +77,8 @@ PRESETS = ("paper", "authors")
 AUTHORS: dict[str, dict[str, Setting]] = _FILE["authors"]
 RATES: dict[str, list[Any]] = _FILE["rates"]
 PAPER_GRIDS: dict[str, dict[str, list[Any]]] = _FILE["paper_grids"]
+MOST = len(grid_settings(RATES))
+COUNT: Rule = (lambda n: whole(1)[0](n) and n <= MOST, f"a whole number from 1 to {MOST}")
 PLANS: dict[str, StudyPlan] = {}
 for _about in _FILE["plans"]:
     _studies = _about.pop("studies")
@@ -128,7 +130,7 @@ def plan(
         on validation rows. All draw the same learning rates; None means no search
     preset : "paper", or "authors": what their scripts do where the paper says nothing or otherwise
     masks : "fixed", or "redrawn" for each batch of training, for studies that hide completely at
-        random; then only networks that train without an imputer are run
+        random; methods that would then see complete rows are left out
     placeholders : values of a gap in the networks that have no imputer, each run in turn, such as
         [0, "3max"]; None means one, that of the preset
     method_settings : of individual methods, in addition to those of the study
@@ -144,10 +146,10 @@ def plan(
     chosen = tuple(dict.fromkeys(base.methods if methods is None else methods))
     for name in chosen:
         check_name(f"{base.kind} method", name, KINDS[base.kind])
-    check_value("search", search, or_the_word(None, whole(1)))
+    check_value("search", search, or_the_word(None, COUNT))
     check_value("preset", preset, choice(*PRESETS))
     base = base.changed({"options": _masked(study, base.options, masks)})
-    if masks == "redrawn":
+    if masks == "redrawn" and methods is None:
         chosen = tuple(name for name in chosen if name in (*OUR_NETWORKS, "zero+network"))
     masked = takes(names[0], "mask_seed")
     if rates is not None:

@@ -64,7 +64,7 @@ def _traps() -> dict[str, Trap]:
     parts = {
         "days": ((days - days.min()) / pd.Timedelta(days=1)).tolist(),
         "month": days.month.astype(float).tolist(),
-        "weekday": days.dayofweek.astype(float).tolist(),
+        "weekday": days.day_of_week.astype(float).tolist(),
     }
     made = lambda name: {f"{name}: {part}": values for part, values in parts.items()}  # noqa: E731
     wards = ["Köln", "Süd", "Ost"]

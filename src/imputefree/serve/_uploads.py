@@ -96,7 +96,7 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
         rule = " ".join(chunks.notes) or "There must be a row below the names of the columns"
         raise RequestError(422, fact, rule, "Correct the file")
     written = replace(reader.format, decimal=reader.decimal) if reader.format.sep else reader.format
-    notes = [f"{written}; {counted(count, 'row')}, {counted(len(reader.names), 'column')}."]
+    notes = [f"{written}; rows: {count:,}, columns: {len(reader.names):,}."]
     if lacking:
         notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
     if unused:

@@ -156,7 +156,7 @@ function show({ title, rows, unused }, schema, notes, open) {
     return [last?.prediction, ...labels.map((label) => last?.probability[label]), ...within, ...(problems ? [error] : [])];
   };
   offer(rows, schema, [title, ...unused], ["prediction", ...labels.map((label) => `p_${label}`), ...ends], predicted);
-  const head = [`${target ?? "prediction"}`, ...labels.map((label) => `probability of ${label}`), ...ends];
+  const head = [target ? `predicted ${target}` : "prediction", ...labels.map((label) => `probability of ${label}`), ...ends];
   const lines = rows.slice(0, SHOWN).map((record) => {
     const button = make("button", { type: "button", class: "quiet", "aria-label": `Show ${record.name} in the form` }, record.name);
     button.addEventListener("click", () => open(record.row));

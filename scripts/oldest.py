@@ -17,7 +17,16 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "polars", "pyarrow"]  # as they come
+TOOLS = [
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "polars",
+    "pyarrow",
+    "matplotlib",
+    "onnx",
+    "onnxruntime",
+]
 OF_ONE_VERSION = "not test_no_check_is_forgotten"  # it lists the checks of today's scikit-learn
 TESTS = ["data", "families", "estimators", "inspection", "metrics", "missingness"]
 

@@ -16,9 +16,25 @@ from imputefree.cli._app import app
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 TITLE = """# Commands
 
-Generated from the code by `make docs`; `imputefree COMMAND --help` says the same. Results go to
-stdout, notes, progress and errors to stderr. Exit codes: 0 success; 1 failure, explained in one
-sentence; 2 wrong usage; 130 interrupted.
+Generated from the code by `make docs`; `imputefree COMMAND --help` says the same, and
+`imputefree --version` which version it is. Results go to stdout, notes, progress and errors to
+stderr. Without a terminal, progress is a plain line every ten seconds.
+
+| exit code | meaning |
+| ---: | --- |
+| 0 | success |
+| 1 | failure, explained in one sentence on stderr; nothing half-written is left behind |
+| 2 | wrong usage, such as an unknown option |
+| 3 | `check --strict` found a trap |
+| 130 | interrupted by Ctrl-C; `fit` and `bench` continue where they were |
+
+**Completion** of commands, options and file names by the Tab key comes with the shell:
+
+```sh
+eval "$(_IMPUTEFREE_COMPLETE=bash_source imputefree)"     # in ~/.bashrc
+eval "$(_IMPUTEFREE_COMPLETE=zsh_source imputefree)"      # in ~/.zshrc
+_IMPUTEFREE_COMPLETE=fish_source imputefree | source      # in ~/.config/fish/config.fish
+```
 """
 
 

@@ -1,6 +1,8 @@
-"""Progress bars: shown on a terminal, silent elsewhere."""
+"""Progress: bars on a terminal, a line now and then in a log."""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 
@@ -32,6 +34,17 @@ def test_bars_show_what_is_done(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_nothing_is_shown_without_a_terminal(capsys, wanted):
+def test_what_takes_no_time_leaves_no_line_in_a_log(capsys, wanted):
     use(wanted)
     assert capsys.readouterr().err == ""
+
+
+def test_a_log_gets_a_line_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+    with progress.step_progress(True, 7, "Training") as report:
+        report("trees")
+        report("networks")
+        time.sleep(0.3)
+    lines = capsys.readouterr().err.splitlines()
+    assert 2 <= len(lines) <= 7
+    assert lines[-1] == "[0:00] Training: networks (1 of 7)"

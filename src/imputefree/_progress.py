@@ -1,4 +1,4 @@
-"""Progress bars on a terminal, and nothing where stderr is a file or a pipe.
+"""Progress bars on a terminal; plain lines every few seconds where stderr is a file or a pipe.
 
 rich is imported only when a bar is drawn, so that importing this module costs nothing.
 """
@@ -6,26 +6,33 @@ rich is imported only when a bar is drawn, so that importing this module costs n
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 EpochReport = Callable[[int, dict[str, float]], None]  # called with an epoch and its figures
 DESCRIPTION = "{task.description}"
 COUNT = ("MofNCompleteColumn", "TimeElapsedColumn")
+EVERY = 10.0  # seconds between two lines of a log; what takes less leaves none
 
 
 @contextmanager
 def _bar(
     wanted: bool, columns: tuple[str, ...], title: str, total: int | None, **options: Any
 ) -> Iterator[Callable[..., None] | None]:
-    """A progress bar: yields a function that updates it, or None if there is no terminal.
+    """A progress bar, or lines of a log: yields a function that updates it, or None if not wanted.
 
     columns : classes of rich.progress by name, or format strings
     """
-    if not (wanted and sys.stderr.isatty()):
+    if not wanted:
         yield None
+        return
+    if not sys.stderr.isatty():
+        with _log_lines(title, total) as update:
+            yield update
         return
     from rich import progress
     from rich.console import Console
@@ -39,8 +46,36 @@ def _bar(
 
 
 @contextmanager
+def _log_lines(title: str, total: int | None) -> Iterator[Callable[..., None]]:
+    """Yields a function that takes what rich's `update` takes; a thread writes a line in turns."""
+    state: dict[str, Any] = {"description": title, "total": total, "completed": 0, "figures": ""}
+    over, begun = threading.Event(), time.monotonic()
+
+    def update(advance: int = 0, **changes: Any) -> None:
+        state.update(changes)
+        state["completed"] += advance
+
+    def write() -> None:
+        while not over.wait(EVERY):
+            minutes, seconds = divmod(int(time.monotonic() - begun), 60)
+            done = f"{state['completed']:,}"
+            done += f" of {state['total']:,}" if state["total"] else ""
+            parts = (f"[{minutes}:{seconds:02d}]", state["description"], f"({done})")
+            with suppress(OSError, ValueError):  # a log that is full or closed stops no training
+                print(*filter(None, (*parts, state["figures"])), file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        yield update
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
 def training_progress(wanted: bool, epochs: int, title: str) -> Iterator[EpochReport]:
-    """Yields a function to call after each epoch; without a terminal it does nothing."""
+    """Yields a function to call after each epoch."""
     columns = (DESCRIPTION, "BarColumn", *COUNT, "{task.fields[figures]}")
     with _bar(wanted, columns, title, epochs, transient=True) as update:
 
@@ -66,7 +101,7 @@ def step_progress(wanted: bool, steps: int, title: str) -> Iterator[Callable[[st
 
 @contextmanager
 def byte_progress(wanted: bool, title: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Yields a function to call with the bytes done and in total, or None without a terminal."""
+    """Yields a function to call with the bytes done and in total, or None if not wanted."""
     columns = (DESCRIPTION, "BarColumn", "DownloadColumn", "TransferSpeedColumn")
     with _bar(wanted, columns, title, None, transient=True) as update:
         yield update and (lambda done, total: update(completed=done, total=total))

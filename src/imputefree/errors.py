@@ -87,6 +87,10 @@ class UnseenCategoryWarning(UserWarning):
     """Categories at prediction time that training never saw; they count as missing."""
 
 
+class OutsideRangeWarning(UserWarning):
+    """Numbers at prediction time far outside the range that training saw."""
+
+
 class InterruptedWarning(UserWarning):
     """Training was interrupted; the best weights so far are kept."""
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from imputefree.cli._app import main
+
 IMPUTEFREE = [sys.executable, "-m", "imputefree"]
 
 
@@ -89,3 +91,17 @@ def test_wrong_usage_is_code_2(run, words):
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert "Usage" in err
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [("imputefree ch", "plain,check"), ("imputefree fit --tar", "plain,--target"),
+     ("imputefree predict mod", "file,mod")],
+)  # fmt: skip
+def test_the_shell_completes_commands_options_and_files(typed, expected, monkeypatch, capsys):
+    monkeypatch.setenv("_IMPUTEFREE_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    with pytest.raises(SystemExit):
+        main([])
+    assert expected in capsys.readouterr().out.splitlines()

@@ -116,7 +116,7 @@ def test_series_of_numbers_in_parquet(run):
     model = Engine.load("m.imputefree")
     clock = {"kind": "numbers", "format": None}
     columns = {"id": "stay", "time": "hour", "static": ["age"]}
-    assert model.about_["series"] == columns | {"clock": clock}
+    assert model.about_["series"] == columns | {"per_step": False, "clock": clock}
     assert model.about_["data"]["series"] == 30
     assert model.about_["task"] == "regression"
     frame = stays()
@@ -175,7 +175,7 @@ def test_lists_by_comma_and_repeated(run):
 BAD = [
     ("absent.csv", "died", (), ["absent.csv does not exist"]),
     ("d.csv", "dyed", (), ["no column 'dyed' (--target)", "Perhaps you mean 'died'"]),
-    ("d.csv", "same", (), ["the target 'same'", "is 1 in all rows"]),
+    ("d.csv", "same", (), ["the target 'same'", "is 1 in all 60 rows"]),
     ("d.csv", "died", ("-o", "nowhere/m"), ["the folder nowhere does not exist"]),
     ("d.csv", "died", ("-o", "folder"), ["folder is a folder"]),
     ("d.csv", "died", ("-o", "d.csv"), ["would overwrite the data"]),

@@ -3,8 +3,8 @@
 Commands import what takes long to load (PyTorch, pandas, the lab) only when they run, so that help
 and errors about paths appear immediately.
 
-Exit codes: 0 success; 1 failure, explained in one sentence on stderr; 2 wrong usage;
-130 interrupted.
+Exit codes: 0 success; 1 failure, explained in one sentence on stderr; 2 wrong usage; 3 a trap found
+by `check --strict`; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .. import __version__
 from ..errors import ImputefreeError
 from ._audit_command import audit_command
 from ._bench import bench_command, report_command
+from ._check import check_command
 from ._data import data_group
 from ._explain import explain_command
 from ._export_command import export_command
@@ -30,6 +31,7 @@ from ._predict import evaluate_command, predict_command
 from ._serve import serve_command
 
 YOUR_DATA = [
+    check_command,
     fit_command,
     predict_command,
     evaluate_command,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._files import saving
-from ..errors import ParameterError, ResultsError, counted
+from ..errors import InputError, ParameterError, ResultsError, counted
 from ._options import (
     FILE,
     Command,
@@ -55,6 +55,8 @@ file_option = partial(option, section="What is written")
     help="Separated by commas or repeated, such as gil,lightgbm,em+network; default: all of the"
     " study. An unknown name lists the known ones.",
 )
+@option("--target", metavar="COLUMN", help="Of table:FILE.csv: the column to predict.")
+@option("--drop", multiple=True, metavar="COLUMNS", help="Of table:FILE.csv: columns to leave out.")
 @option("--rates", multiple=True, metavar="NUMBERS", help="Shares to hide, such as 0.5,0.9.")
 @option("--seeds", type=POSITIVE, help="Number of masks; or of splits, if nothing is hidden.")
 @option("--steps", type=POSITIVE, help="Maximum number of training steps.")
@@ -107,6 +109,8 @@ def bench_command(
     words: list[str] | None,
     study: str,
     methods: tuple[str, ...],
+    target: str | None,
+    drop: tuple[str, ...],
     rates: tuple[str, ...],
     placeholders: tuple[str, ...],
     jobs: int | None,
@@ -129,13 +133,17 @@ def bench_command(
     if jobs and dask:
         rule = "--jobs is for this machine; on a cluster every worker is used"
         raise ParameterError("--jobs and --dask were given", rule, "Leave one of them out")
+    columns: Any = {"target": target, "drop": split_words(drop, "--drop") or []}
     planned = plan(
         study,
         methods=split_words(methods, "--methods"),
         rates=_rates(rates),
         placeholders=_placeholders(placeholders),
+        **columns,
         **choices,
     )
+    if study.startswith("table:") and not dask:
+        _refuse_hopeless(study, root, **columns)
     path = output or default_file(study, choices["quick"])
     advice = f"The runs that were done are in {path}; the same command continues from there."
     with interruptible(advice), connect(dask) if dask else nullcontext() as cluster:
@@ -160,6 +168,19 @@ def bench_command(
     click.echo(f"Page: {shlex.join(['imputefree', 'report', str(path)])}")
     if all(record["status"] != "done" for record in records):
         raise click.exceptions.Exit(1)
+
+
+def _refuse_hopeless(study: str, root: Path | None, **columns: Any) -> None:
+    """Refuse a table without a target, or with one that is constant or nearly so."""
+    from ..inspection import target_traps
+    from ..lab.studies import KNOWN, load
+
+    if columns["target"] is None and study.partition(":")[2] not in KNOWN:
+        rule = "Methods are compared by how well they predict a column"
+        raise ParameterError(f"{study} has no target", rule, "Name it with --target COLUMN")
+    for trap in target_traps(load(study, root, **columns).y):
+        rule = "Every method would be right without having learned anything"
+        raise InputError(trap.fact[0].lower() + trap.fact[1:-1], rule, trap.remedy[:-1])
 
 
 @click.command("report", cls=Command)

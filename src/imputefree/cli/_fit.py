@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,16 +143,10 @@ class ShareOrFile(click.ParamType):
 @model_option("--seed", type=click.IntRange(0), default=0, help="Same seed, same model.")
 @plain_file_options
 def fit_command(
-    data: Path,
     understood: Path | None,
     output: Path,
     resume: bool,
     fresh: bool,
-    larger_than_memory: bool,
-    drop: tuple[str, ...],
-    category: tuple[str, ...],
-    static: tuple[str, ...],
-    join: tuple[Path, ...],
     **choices: Any,
 ) -> None:
     """Train a model on a table or on series with gaps, and say whether it is worth having.
@@ -168,22 +163,9 @@ def fit_command(
     if resume and fresh:
         rule = "One continues, the other starts again"
         raise ParameterError("--resume and --fresh were given", rule, "Choose one")
-    from ..io import check_marks, header, parts_of
-    from ..workflow import Request, check_output, render, split_names
+    from ..workflow import check_output, render
 
-    check_marks(choices["sep"], choices["decimal"])
-    text = choices["sep"], choices["encoding"]
-    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
-    request = Request(
-        data=data,
-        output=output,
-        drop=split_names(drop, columns),
-        category=split_names(category, columns),
-        static=split_names(static, columns),
-        join=join,
-        larger_than_memory=larger_than_memory or data.is_dir(),
-        **choices,
-    )
+    request = read_request(output=output, **choices)
     check_output(request)
     advice = f"What was finished is kept; the same command with --resume continues to {output}."
     with interruptible(advice):
@@ -197,16 +179,48 @@ def fit_command(
     click.echo(f"Predict: {shlex.join(words)}")
 
 
+def read_request(
+    data: Path,
+    larger_than_memory: bool = False,
+    drop: tuple[str, ...] = (),
+    category: tuple[str, ...] = (),
+    static: tuple[str, ...] = (),
+    join: tuple[Path, ...] = (),
+    **choices: Any,
+) -> Any:
+    """What was requested on the command line; lists of columns are taken apart."""
+    from ..io import check_marks, header, parts_of
+    from ..workflow import Request, split_names
+
+    check_marks(choices["sep"], choices["decimal"])
+    text = choices["sep"], choices["encoding"]
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
+    return Request(
+        data=data,
+        drop=split_names(drop, columns),
+        category=split_names(category, columns),
+        static=split_names(static, columns),
+        join=join,
+        larger_than_memory=larger_than_memory or data.is_dir(),
+        **choices,
+    )
+
+
 def _fit(request: Any, resume: bool, fresh: bool, understood: Path | None = None) -> dict[str, Any]:
     """Read, show the columns and train; -> what the model knows about itself."""
-    from ..workflow import fit, open_partial, plan, read_other, read_problem
+    from ..workflow import check_problem, fit, open_partial, plan, read_other, read_problem
 
-    with step_progress(True, 1, request.data.name) as report:
+    with step_progress(True, 2, request.data.name) as report:
         report("reading")
         problem = read_problem(request)
         is_file = isinstance(request.test, Path)
         other = read_other(request.test, problem) if is_file else None
+        report("looking for traps")
+        traps = check_problem(problem, other)
     show_columns(problem)
+    for trap in traps:
+        click.echo(f"WARNING: {trap}", err=True)
+    problem = replace(problem, notes=(*problem.notes, *map(str, traps)))
     if understood is not None and problem.understood is not None:
         problem.understood.save(understood)
     planned = plan(problem, other)
@@ -230,8 +244,8 @@ def _fit_larger(request: Any, resume: bool) -> dict[str, Any]:
         return fit_larger(request, report).about_
 
 
-def show_columns(problem: Problem) -> None:
-    """Print how the file is read, to stderr: it is not a result yet."""
+def show_columns(problem: Problem, err: bool = True) -> None:
+    """Print how the file is read; err : to stderr, where it is not the result."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -240,12 +254,12 @@ def show_columns(problem: Problem) -> None:
 
     request, classes = problem.request, problem.task == "classification"
     if problem.understood is not None:
-        click.echo(problem.understood.line, err=True)
+        click.echo(problem.understood.line, err=err)
     target = f"{len(problem.classes)} classes" if classes else "a number"
     click.echo(
         f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"
         f" {target} ({problem.task}); columns: {summary(problem.columns)}.",
-        err=True,
+        err=err,
     )
     shown = problem.columns
     if len(shown) > MAX_COLUMNS:
@@ -258,13 +272,13 @@ def show_columns(problem: Problem) -> None:
         note = escape(col.left_out or col.note)
         table.add_row(escape(col.name), kind, percent(col.missing), note)
     if shown:
-        Console(stderr=True, highlight=False).print(table)
+        Console(stderr=err, highlight=False).print(table)
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         others = [col.name for col in problem.used if col.kind == kind and col not in shown]
         if others:
-            click.echo(f"Read as {title}: {', '.join(others)}", err=True)
+            click.echo(f"Read as {title}: {', '.join(others)}", err=err)
     for note in problem.notes:
-        click.echo(note, err=True)
+        click.echo(note, err=err)
 
 
 def show_scores(about: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..errors import ImputefreeError, InputError, ParameterError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+TRAPPED = 3  # exit code of `check --strict` where there is a trap
 FILE_WIDTH = 200  # columns of a table that is printed to a file or a pipe
 
 
@@ -58,6 +60,10 @@ class ExistingPath(click.ParamType):
         if not path.exists():
             raise InputError(f"{path} does not exist", "", "Correct the path")
         return path
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete names of files."""
+        return [CompletionItem(incomplete, type="file")]
 
 
 FILE = click.Path(path_type=Path)

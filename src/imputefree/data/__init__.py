@@ -42,6 +42,7 @@ from ._few_rows import Lines
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._missing_codes import Code, find_codes
+from ._outside import Outside
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
@@ -98,6 +99,7 @@ __all__ = [
     "Lines",
     "Number",
     "NumericTables",
+    "Outside",
     "Panel",
     "PanelEncoder",
     "Plan",

@@ -149,6 +149,8 @@ class Number:
     edges: list[float] = field(default_factory=list)
     bin_size: float = BIN_SIZE
     level_size: float = FEW_VALUES_SIZE
+    low: float | None = None  # the smallest and the largest value of training
+    high: float | None = None
 
     @classmethod
     def learn(
@@ -166,6 +168,8 @@ class Number:
         plan = cls(name, bool(np.isnan(array).any()), *location(array))
         plan.scaled = encoding != "unscaled"
         values, counts = np.unique(array[~np.isnan(array)], return_counts=True)
+        if len(values):
+            plan.low, plan.high = float(values[0]), float(values[-1])
         many, rich = len(values) > FEW_VALUES, encoding not in ("plain", "unscaled")
         if many and encoding in ("rich", "piecewise"):
             plan.knots, plan.scores = (part.tolist() for part in normal_score_knots(array))

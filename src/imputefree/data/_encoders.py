@@ -19,6 +19,7 @@ from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, 
 from ._column_plans import BINS, FEW_ROWS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
 from ._columns import Columns, feature_count_error
 from ._few_rows import FewRows
+from ._outside import Outside
 from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:
@@ -240,6 +241,14 @@ class TableEncoder(Encoder):
             arrays.append(code)
         _warn_of_unseen(unseen)
         return arrays
+
+    def count_outside(self, columns: Columns, outside: Outside) -> None:
+        """Count the values that are outside the range of training."""
+        plans = {plan.name: plan for plan in self.plans}
+        by_name = self.named and columns.named
+        for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
+            if array.dtype != object:
+                outside.add(plans.get(name) if by_name else self.plans[j], array)
 
     @cached_property
     def _only_numbers(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import InputError, UnseenCategoryWarning, shorten
 from ._columns import Columns
 from ._encoders import Encoder, Table, TableEncoder
+from ._outside import Outside
 from ._panel import Panel
 from ._panel_frames import first_steps
 from ._summaries import EXTENT, summarise, without_gap_summaries
@@ -97,6 +98,12 @@ class PanelEncoder(Encoder):
         since = [f"time since {self.steps.names[j]}" for j in self.timed_columns()]
         since += ["time since the last step"] * self.uneven
         return super().input_names + since
+
+    def count_outside(self, panel: Panel, outside: Outside) -> None:
+        """Count the values, of steps and of static columns, that are outside those of training."""
+        self.steps.count_outside(panel.steps, outside)
+        if self.statics is not None and panel.statics is not None:
+            self.statics.count_outside(panel.statics, outside)
 
     def known_columns(self) -> tuple[list[str] | None, list[str]]:
         """Names of the columns of a step (None if training had none), and of static columns."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -25,6 +26,7 @@ from ..data import (
     Columns,
     Examples,
     Layout,
+    Outside,
     Panel,
     RowStore,
     as_array,
@@ -76,6 +78,10 @@ class Engine:
         check_is_fitted(self, self._fitted_by)
         inputs = self._read(X)
         values = output(self._predict_inputs(inputs))
+        if hasattr(self.encoder_, "count_outside"):  # a custom encoder may not know ranges
+            outside = Outside()
+            self.encoder_.count_outside(inputs, outside)
+            outside.warn()
         return self._arrange(values, inputs, X, self._predicts_steps)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -284,6 +290,9 @@ class ClassTarget(ClassifierMixin):
         if isinstance(target, ClassCodes):
             target = target.classes
         self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
+        if len(self.classes_) == 1:
+            fact = f"y is {self.classes_[0]!r} in all rows, so the model will predict nothing else"
+            warnings.warn(f"{fact}. Check which rows were selected.", UserWarning, stacklevel=6)
 
     def _encode_target(self, target: np.ndarray | ClassCodes) -> tuple[np.ndarray, np.ndarray]:
         """What the networks learn, and strata for the folds; (n,) int64 each."""

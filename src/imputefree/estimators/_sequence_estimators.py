@@ -91,7 +91,7 @@ class SequenceEstimator(SequenceParameters, SeriesInputs, GILEstimator):
     def _paced_table(self, examples: Examples) -> tuple[Examples, np.ndarray, Any] | None:
         """Summaries, if there are any: the steps go through a cell whose gates share inputs."""
         encoder = self.encoder_
-        if not isinstance(encoder, PanelEncoder) or encoder.summaries is None:
+        if getattr(encoder, "summaries", None) is None:  # a custom encoder may have none
             return None
         summaries = encoder.summarised(examples.judged_inputs())
         examples = replace(examples, inputs=summaries, donors=None)

@@ -23,6 +23,7 @@ from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._plausible_values import PlausibleValues
 from ._show_explanation import show_all, show_row
+from ._traps import Trap, find_traps, group_traps, target_traps, telling_traps
 
 __all__ = [
     "USUAL_COVERAGE",
@@ -36,10 +37,13 @@ __all__ = [
     "NextMeasurements",
     "PlausibleValues",
     "SeriesExplanation",
+    "Trap",
     "audit_missingness",
     "draw",
     "explain_rows",
+    "find_traps",
     "gap_bounds",
+    "group_traps",
     "input_values",
     "keep_rows",
     "keep_scores",
@@ -51,4 +55,6 @@ __all__ = [
     "restore_conformal",
     "show_all",
     "show_row",
+    "target_traps",
+    "telling_traps",
 ]

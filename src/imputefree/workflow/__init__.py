@@ -2,6 +2,7 @@
 
 from ._auditing import audit_file
 from ._card import METRICS, TITLES, figure_text, percent, render
+from ._checking import advised, check_problem
 from ._chunks import (
     Chunk,
     Chunks,
@@ -38,8 +39,10 @@ __all__ = [
     "Marks",
     "Problem",
     "Request",
+    "advised",
     "audit_file",
     "check_output",
+    "check_problem",
     "class_labels",
     "codes_of",
     "evaluate",

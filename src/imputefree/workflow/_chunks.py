@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import Category, Columns, Levels, Plan
+from ..data import Category, Columns, Levels, Outside, Plan
 from ..errors import InputError, ModelFileError, counted, shorten
 from ..estimators import Engine
 from ..io import (
@@ -230,6 +230,7 @@ class Chunks:
         self._unnamed = any(name != plan.name for name, plan in plans.items())
         self._clock = Clock((about(model).get("series") or {}).get("clock"))
         self._unseen: dict[str, Counter[str]] = {}  # by column, levels unknown to training
+        self._plans, self._outside = plans, Outside()
         self._decimal = marks.decimal
         self._marks: dict[str, str] = {}
         with naming(path):
@@ -282,7 +283,8 @@ class Chunks:
             rows = counted(levels.total(), "row")
             columns.append(f"{shorten(words, 3)} in column {name!r} ({rows})")
         unseen = f"Training never saw these, which count as missing: {shorten(columns, word=str)}."
-        return [*[unseen] * bool(columns), *self.bad.notes]
+        outside = self._outside.sentence
+        return [*[unseen] * bool(columns), *[outside] * bool(outside), *self.bad.notes]
 
     def _interpreted(self, raw: RawRows) -> Chunk:
         """Cells by the model's kinds; rows with bad ones are reported and left out."""
@@ -307,6 +309,8 @@ class Chunks:
                 wrong[int(raw.lines[row])] = fact
             good &= ~bad
         self.bad.report(wrong)
+        for name, plan in self._plans.items():
+            self._outside.add(plan, columns[name].to_numpy()[good])
         for name, unknown in unseen.items():
             if (unknown & good).any():
                 self._count_unseen(name, raw.frame[name][unknown & good])

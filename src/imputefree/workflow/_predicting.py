@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 from ..data import Levels
-from ..errors import InputError, ParameterError, shorten
+from ..errors import InputError, OutsideRangeWarning, ParameterError, shorten
 from ..estimators import predicts_steps
 from ..inspection import restore_conformal
 from ..io import KEY, NUMBER, parts_of
@@ -211,7 +212,10 @@ def _predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]
         parts = [Chunk.joined(every)] if every else []
     predict = model.predict_proba if is_classifier(model) else model.predict
     for chunk in parts:
-        yield chunk, predict(chunk.inputs if series else chunk.columns)
+        with warnings.catch_warnings():  # `Chunks.notes` tell it for the whole file
+            warnings.simplefilter("ignore", OutsideRangeWarning)
+            values = predict(chunk.inputs if series else chunk.columns)
+        yield chunk, values
 
 
 def class_labels(model: Any) -> np.ndarray:

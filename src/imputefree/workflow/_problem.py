@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..data import Layout, read_columns, read_panel, tenths
 from ..errors import InputError, ModelFileError, ParameterError, counted, shorten
+from ..inspection import target_traps
 from ..io import (
     CATEGORY,
     DROP,
@@ -595,6 +596,10 @@ def _check_target(y: np.ndarray, request: Request) -> list[str]:
     if len(classes) == 1:
         fact = f"{target} is {classes[0]} in all {request.labels(len(y))}"
         raise InputError(fact, "There must be something to distinguish", f"{other} with --target")
+    for trap in target_traps(y):
+        fact = f"{target} is {classes[counts.argmax()]} in {counts.max():,} of {len(y):,}"
+        rule = "Nothing can be learned from so few others"
+        raise InputError(fact, rule, trap.remedy.removesuffix("."))
     if y.dtype.kind == "f":
         return []
     if (counts == 1).sum() > len(y) / 2:

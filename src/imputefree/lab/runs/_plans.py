@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..._rules import Rule, check_name, check_value, choice, or_the_word, whole
-from ...errors import ParameterError
+from ...errors import ParameterError, shorten
 from ..rivals._methods import KINDS
 from ..studies import KNOWN, MASKS, takes
 from ._protocol import OUR_NETWORKS, Run, Setting, grid_settings
@@ -114,6 +114,8 @@ def plan(
     masks: str = "fixed",
     placeholders: Sequence[float | str] | None = None,
     method_settings: Mapping[str, Setting] | None = None,
+    target: str | None = None,
+    drop: Sequence[str] = (),
 ) -> Plan:
     """The runs of a study, at the paper's size unless asked otherwise.
 
@@ -134,6 +136,7 @@ def plan(
     placeholders : values of a gap in the networks that have no imputer, each run in turn, such as
         [0, "3max"]; None means one, that of the preset
     method_settings : of individual methods, in addition to those of the study
+    target, drop : of a table: the column to predict, and columns to leave out
 
     >>> small = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
     >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in small.runs]
@@ -146,6 +149,12 @@ def plan(
     chosen = tuple(dict.fromkeys(base.methods if methods is None else methods))
     for name in chosen:
         check_name(f"{base.kind} method", name, KINDS[base.kind])
+    about_table: dict[str, Any] = {"target": target} if target else {}
+    about_table |= {"drop": list(drop)} if drop else {}
+    if about_table and not str(study).startswith("table:"):
+        fact = f"{shorten(list(about_table), word=str)} is given for {study!r}"
+        raise ParameterError(fact, "Studies know their targets", "Leave it out, or pass table:FILE")
+    base = replace(base, options=[{**option, **about_table} for option in base.options])
     check_value("search", search, or_the_word(None, COUNT))
     check_value("preset", preset, choice(*PRESETS))
     base = base.changed({"options": _masked(study, base.options, masks)})

@@ -1,0 +1,66 @@
+"""`imputefree check FILE --target COLUMN`: what was understood, and traps, before any fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .._progress import step_progress
+from ._fit import fit_command, read_request, show_columns
+from ._options import TRAPPED, Command, ExistingPath, option
+
+# The options of `fit` that say how a file is read, and what is predicted
+READING = {"data", "target", "task", "drop", "category", "columns", "sep", "decimal", "encoding"}
+READING |= {"missing", "id", "time", "static", "per_step", "join", "group"}
+
+SOUND = (
+    "No trap found: no column tells the target almost alone, rows are not copies of others, no"
+    " column looks like an id that repeats, and the target varies."
+)
+
+
+@click.command("check", cls=Command)
+@option("--test", type=ExistingPath(), metavar="FILE", help="Also look for rows shared with FILE.")
+@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--strict", is_flag=True, help=f"Exit with code {TRAPPED} if there is a trap.")
+def check_command(test: Path | None, as_json: bool, strict: bool, **choices: Any) -> None:
+    """Show how a file is read, and what in it would make a model look better than it is.
+
+    Looks for columns that tell the target almost alone, by their values or by where they have
+    gaps; rows that are copies of others; columns that look like the id of a patient or customer
+    with several rows; and targets that hardly vary. Takes seconds, and learns nothing.
+
+    What is found is suspicious, not wrong: whether a column is known when predictions are made, you
+    know best.
+    """
+    from ..workflow import advised, check_problem, read_other, read_problem
+
+    request = read_request(test=test, output=Path("model.imputefree"), **choices)
+    with step_progress(True, 2, request.data.name) as report:
+        report("reading")
+        problem = read_problem(request)
+        other = read_other(test, problem) if test is not None else None
+        report("looking for traps")
+        traps = check_problem(problem, other)
+    if as_json:
+        found: dict[str, Any] = {"data": str(request.data), "target": request.target}
+        found |= {"rows": len(problem.frame), "notes": list(problem.notes)}
+        click.echo(json.dumps(found | {"traps": [trap.to_dict() for trap in traps]}, indent=1))
+    else:
+        show_columns(problem, err=False)
+        for number, trap in enumerate(traps, 1):
+            click.secho(f"Trap {number}: {trap.fact}", bold=True)
+            click.echo(f"  {trap.remedy}")
+        options = advised(traps)
+        if options:
+            click.echo(f"If they are what they look like, fit with: {options}")
+        elif not traps:
+            click.echo(SOUND)
+    if strict and traps:
+        raise click.exceptions.Exit(TRAPPED)
+
+
+check_command.params = [p for p in fit_command.params if p.name in READING] + check_command.params

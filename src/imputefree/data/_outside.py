@@ -1,0 +1,88 @@
+"""Values outside the range that training saw: counted by column, told in one sentence."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import OutsideRangeWarning, counted, shorten
+from ._column_plans import Number
+
+OFTEN, FEWEST = 0.1, 10  # share and number of values outside the range that are worth a word
+
+
+@dataclass
+class _Count:
+    """Of one column: values seen, outside the range and far outside, and the extremes."""
+
+    plan: Number
+    values: int = 0
+    outside: int = 0
+    far: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+
+    @property
+    def is_worth_a_word(self) -> bool:
+        often = self.outside >= max(FEWEST, OFTEN * self.values)
+        return bool(self.far) or often
+
+    @property
+    def phrase(self) -> str:
+        extremes = [self.low] * (self.low < (self.plan.low or 0.0))
+        extremes += [self.high] * (self.high > (self.plan.high or 0.0))
+        found = " and ".join(f"{value:g}" for value in extremes)
+        known = f"training: {self.plan.low:g} to {self.plan.high:g}"
+        return f"{self.plan.name!r} reaches {found} in {counted(self.outside, 'row')} ({known})"
+
+
+class Outside:
+    """Counts values outside the range of training, column by column.
+
+    A value is far outside if it is farther from the range than the range is wide. One such value is
+    told; values just outside are told if they are many.
+
+    >>> age = Number.learn("age", np.array([20.0, 30.0, 60.0]))
+    >>> outside = Outside()
+    >>> outside.add(age, np.array([61.0, np.nan, 25.0]))
+    >>> outside.sentence
+    ''
+    >>> outside.add(age, np.array([999.0]))
+    >>> print(outside.sentence)
+    Outside the range of training: 'age' reaches 999 in 2 rows (training: 20 to 60).
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[str, _Count] = {}
+
+    def add(self, plan: Any, values: np.ndarray) -> None:
+        """Count the values of a column, (n,); of a category, or if no range is known, nothing."""
+        if not isinstance(plan, Number) or plan.low is None or plan.high is None or not len(values):
+            return
+        low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+        count = self._counts.setdefault(plan.name, _Count(plan))
+        count.values += len(values)
+        if not (low < plan.low or high > plan.high):
+            return
+        width = plan.high / 2 - plan.low / 2  # halves, so that nothing overflows
+        width = width or max(abs(plan.high), 1.0) / 2
+        below, above = plan.low / 2 - values / 2, values / 2 - plan.high / 2
+        count.outside += int(((below > 0) | (above > 0)).sum())
+        count.far += int(((below > width) | (above > width)).sum())
+        count.low, count.high = min(count.low, low), max(count.high, high)
+
+    @property
+    def sentence(self) -> str:
+        """Which columns were outside, how far and how often; "" if none is worth a word."""
+        told = [count.phrase for count in self._counts.values() if count.is_worth_a_word]
+        if not told:
+            return ""
+        return f"Outside the range of training: {shorten(told, word=str)}."
+
+    def warn(self) -> None:
+        """Warn the caller of `predict`, if there is something to say."""
+        if sentence := self.sentence:
+            warnings.warn(sentence, OutsideRangeWarning, stacklevel=4)

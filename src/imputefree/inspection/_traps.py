@@ -1,0 +1,192 @@
+"""Traps in data before a model falls into them: answers among the inputs, copies, groups, targets.
+
+What is found is suspicious, not wrong: the reasons are outside the table. Each trap says what was
+seen and what to do if it is what it looks like.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data import MOST_CLASSES, Columns, Panel, as_array, read_columns, read_target, summarise
+from ..errors import counted, shorten
+from ._column_scores import TrapTarget, bin_columns
+from ._group_columns import group_columns
+from ._lone_columns import PERFECT, LoneColumn, lone_columns, one_sided_columns
+from ._twin_rows import twins_between, twins_within
+
+ANSWER, AFTERWARDS, COPIES, GROUPS, TARGET = "answer", "afterwards", "copies", "groups", "target"
+MOST_ROWS = 20_000  # of more, a sample is looked at for columns that tell the target
+CHANCE = {"AUC": 0.5, "R²": 0.0}
+FILLED = "If it is filled in only once the outcome is known, leave it out (--drop)."
+FOLLOWS = "If it follows from the outcome or is written after it, leave it out (--drop)."
+RARE = 5  # rows besides the most frequent class, or number: nothing is learned from fewer
+
+
+@dataclass(frozen=True)
+class Trap:
+    """Something in the data that makes scores too good, or learning impossible.
+
+    kind : "answer" (a column that tells the target), "afterwards" (its gaps do), "copies" (of
+        rows), "groups" (rows that belong together) or "target" (hardly anything to learn)
+    columns : that are concerned
+    rows : how many are
+    fact, remedy : a sentence each
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    rows: int
+    fact: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.fact} {self.remedy}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return asdict(self) | {"columns": list(self.columns)}
+
+
+def find_traps(
+    X: Any, y: Any, *, groups: Any = None, test: Any = None, task: str | None = None
+) -> list[Trap]:
+    """What looks like a trap in a table, or in series, and its target.
+
+    Parameters
+    ----------
+    X : a table with gaps in any form that `ImputeFreeClassifier.fit` takes, or a `Panel`
+    y : (n,) classes or numbers
+    groups : (n,) if it is known which rows belong together, nobody looks for groups
+    test : another table with the same columns, which must not share rows with X
+    task : "classification", "regression", or None: numbers with up to 20 different whole values are
+        classes
+
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    >>> y = (X["a"] + rng.normal(size=200) > 0).astype(int)
+    >>> find_traps(X, y)
+    []
+    >>> print(find_traps(X.assign(outcome=np.where(y == 1, "dead", "alive")), y)[0].fact)
+    Column 'outcome' predicts the target almost alone (AUC 1.000; all other columns together 0.76).
+    """
+    series = isinstance(X, Panel)
+    columns = summarise(X) if series else read_columns(X)
+    labels = read_target(as_array(y, "y"), columns.n_rows, "find_traps")
+    if labels.dtype.kind not in "fiub":
+        labels = labels.astype(str)
+    elif task != "classification" and len(np.unique(labels)) > MOST_CLASSES:
+        labels = labels.astype(np.float64)
+    elif task != "regression" and (labels == np.round(labels)).all():
+        labels = labels.astype(np.int64)
+    traps = target_traps(labels)
+    if not any(trap.rows == 0 for trap in traps):
+        traps += telling_traps(columns, labels)
+    if not series:
+        traps += _copied(columns, None if test is None else read_columns(test))
+        if groups is None:
+            traps += group_traps(columns)
+    return traps
+
+
+def target_traps(y: np.ndarray) -> list[Trap]:
+    """A target that is constant, or nearly so; (n,)."""
+    values, counts = np.unique(y, return_counts=True)
+    most, others = int(counts.argmax()), int(len(y) - counts.max())
+    if others >= RARE:
+        return []
+    fact = f"The target is {values[most]} in {counts[most]:,} of {len(y):,} rows."
+    if not others:
+        fact = f"The target is {values[most]} in all {len(y):,} rows."
+    remedy = "Choose another target, or collect more data."
+    return [Trap(TARGET, (), others, fact, remedy)]
+
+
+def telling_traps(columns: Columns, labels: np.ndarray) -> list[Trap]:
+    """Columns that tell the target almost alone, or are known only for one class."""
+    rows = np.arange(columns.n_rows)
+    if len(rows) > MOST_ROWS:
+        rows = np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False)
+    sample, y = columns.rows(rows), labels[rows]
+    target, codes, traps = TrapTarget.of(y), bin_columns(sample), []
+    metric, seen = target.metric, set[int]()
+    for lone in lone_columns(codes, target):
+        traps.append(_alone(columns.names[lone.column], lone, metric, columns.n_rows))
+        seen.add(lone.column)
+    sides = target.codes
+    names = [f"the target {label}" for label in _by_code(y, sides)]
+    if target.numbers is not None:
+        low, high = np.quantile(y, [1 / 3, 2 / 3])
+        sides = (y > low).astype(int) + (y > high)
+        names = [f"a target {word}" for word in _thirds(low, high)]
+    for side, word in ((codes > 0, "a value"), (codes == 0, "a gap")):
+        for j, only, count in one_sided_columns(side, sides):
+            if j in seen:
+                continue
+            seen.add(j)
+            fact = f"All {count:,} rows with {word} in column {columns.names[j]!r} have"
+            fact += f" {names[only]}; of all rows, {(sides == only).mean():.0%} do."
+            traps.append(Trap(AFTERWARDS, (columns.names[j],), count, fact, FILLED))
+    return traps
+
+
+def _by_code(y: np.ndarray, codes: np.ndarray) -> list[str]:
+    """The class of each number."""
+    return [str(y[codes == code][0]) for code in range(int(codes.max()) + 1)]
+
+
+def _thirds(low: float, high: float) -> tuple[str, str, str]:
+    return f"up to {low:g}", f"from {low:g} to {high:g}", f"above {high:g}"
+
+
+def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int) -> Trap:
+    """A column that tells the target, in words."""
+    others, figures = lone.others, f"{metric} {lone.alone:.3f}"
+    if others is not None:
+        figures += f"; all other columns together {others:.2f}"
+    by_gaps = lone.by_gaps(CHANCE[metric])
+    what = f"Where column {name!r} has gaps" if by_gaps else f"Column {name!r}"
+    how = "almost alone"
+    if lone.alone < PERFECT[metric] and others is not None and lone.alone > others:
+        how = "better than all other columns together"
+    fact = f"{what} predicts the target {how} ({figures})."
+    return Trap(
+        AFTERWARDS if by_gaps else ANSWER, (name,), n_rows, fact, FILLED if by_gaps else FOLLOWS
+    )
+
+
+def _copied(columns: Columns, test: Columns | None) -> list[Trap]:
+    """Rows that repeat others."""
+    traps, twins = [], twins_within(columns)
+    if twins.by_design:
+        fact = f"{counted(twins.copies, 'row')} repeat an earlier one in all columns"
+        fact += f" (first: row {twins.rows[0] + 1})."
+        remedy = "A copy in another fold is scored as if it were new: remove copies first."
+        traps.append(Trap(COPIES, (), twins.copies, fact, remedy))
+    if test is not None:
+        shared = twins_between(columns, test)
+        if shared.by_design:
+            fact = f"{counted(shared.copies, 'row')} of the test data are also in the training data"
+            fact += f" (first: row {shared.rows[0] + 1})."
+            remedy = "Remove them from one of the two: they were learned, not predicted."
+            traps.append(Trap(COPIES, (), shared.copies, fact, remedy))
+    return traps
+
+
+def group_traps(X: Any, among: Sequence[str] | None = None) -> list[Trap]:
+    """Columns by which rows seem to belong together; among : the only ones to look at."""
+    traps = []
+    for group in group_columns(read_columns(X), among):
+        fact = f"Column {group.name!r} has {group.groups:,} values that occur in several rows"
+        if group.constant:
+            fact += f", in which {shorten(group.constant, 3)} hardly change"
+        option = f"--group {shlex.quote(group.name)}"
+        remedy = f"If these rows belong together, keep them in one fold: {option}."
+        traps.append(Trap(GROUPS, (group.name,), group.rows, f"{fact}.", remedy))
+    return traps

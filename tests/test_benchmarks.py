@@ -156,6 +156,16 @@ def test_misleading_columns(run):
     assert runs["random"]["misleading"] == pytest.approx(0.5, abs=0.05)
 
 
+def test_trap_alarms(run):
+    real("tabular")
+    code, printed, record = run("trap_alarms", "--tables", "titanic3", "--seeds", 0)
+    assert code == 0
+    found = {(alarm["kind"], *alarm["columns"]) for alarm in record["runs"][0]["real"]}
+    assert found >= {("afterwards", "boat"), ("afterwards", "body")}
+    assert record["runs"][0]["clean"] == []
+    assert "| found |" in printed
+
+
 def test_mask_audit(run):
     options = ("--tasks", "leak", "--methods", "fast", "boosting", "--folds", 1)
     code, printed, record = run("mask_audit", *options)

@@ -126,7 +126,7 @@ def made_by(records: list[Record]) -> str:
     failures = f", {failed} failed" if failed else ""
     return (
         f"- {'; '.join(f'`{command}`' for command in commands)}: {len(records)} runs{failures},"
-        f" {hours:.1f} core-hours; {made}{several}."
+        f" {hours:.1f} hours, one thread each; {made}{several}."
     )
 
 
@@ -140,9 +140,10 @@ def mnist_section(records: Sequence[Record]) -> str:
     methods = [name for name in PLANS["mnist"].methods if name in have]
     table = results_table(frame, "mnist", methods=methods, cut=what_was_cut(lines))
     notes = (
-        "- At most 10,000 steps of 128 rows, the paper's number; training ends earlier when the"
-        " loss on validation rows has not fallen for 3 epochs: with fixed masks after 5 to 7 epochs"
-        " of about 410 steps, with redrawn masks not at all.\n"
+        "- At most 10,000 steps of 128 rows, the paper's number, which is 24 epochs; training ends"
+        " earlier when the loss on validation rows has not fallen for 3 epochs: with fixed masks"
+        f" after {_epochs(records, False)} epochs, with redrawn masks after"
+        f" {_epochs(records, True)}.\n"
         "- Masks fixed: each image has its gaps once. Redrawn: other pixels are hidden in every"
         " batch of training, at the same rate; validation and test images keep theirs. The paper"
         " does not say which it has.\n"
@@ -161,6 +162,15 @@ def placeholder_section(records: Mapping[str, Sequence[Record]]) -> str:
     parts = reasons.PLACEHOLDER_PARTS
     left = still_to_run(parts, [line for part in parts for line in records[part]])
     return f"{heading}\n\n{reasons.placeholder_table(records)}\n{left}"
+
+
+def _epochs(records: Sequence[Record], redrawn: bool) -> str:
+    """How many epochs training took, of the runs that kept their curves."""
+    curves = [
+        line.get("pictures", {}).get("curves") for line in records if _redrawn(line) == redrawn
+    ]
+    counts = sorted({len(curve["loss"]) for curve in curves if curve})
+    return " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
 
 
 def _redrawn(line: Record) -> bool:

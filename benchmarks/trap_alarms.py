@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import write
+from benchmarks.measuring import commit, write
 from imputefree.inspection import find_traps
 from imputefree.lab.studies import KNOWN, Study, load
 
@@ -180,7 +180,8 @@ def main() -> None:
             print("   ", alarm["kind"], alarm["fact"])
     print(markdown(runs, len(options.seeds)))
     command = shlex.join(["python", "-m", "benchmarks.trap_alarms", *sys.argv[1:]])
-    write(options.json, "numpy lightgbm", command=command, seeds=len(options.seeds), runs=runs)
+    facts = {"command": command, "commit": commit(), "seeds": len(options.seeds)}
+    write(options.json, "numpy lightgbm", **facts, runs=runs)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,15 @@ def run(tmp_path, monkeypatch, capsys):
     return run
 
 
+def test_missing_codes(run):
+    real("tabular")
+    _, printed, record = run("missing_codes", "--tables", "hepatitis")
+    assert "false alarms" in printed
+    line = record["tables"]["hepatitis"]
+    assert line["planted"]["-999"] == line["found"]["-999"] > 5
+    assert record["found"] > 0.9
+
+
 def test_step_cost(run):
     code, printed, record = run("step_cost", "--rounds", 1)
     assert "x of a plain step (limit 1.1)" in printed
@@ -154,6 +163,16 @@ def test_misleading_columns(run):
     runs = {run["policy"]: run for run in record["runs"]}
     assert set(runs) == {"none", "random"}
     assert runs["random"]["misleading"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_trap_alarms(run):
+    real("tabular")
+    code, printed, record = run("trap_alarms", "--tables", "titanic3", "--seeds", 0)
+    assert code == 0
+    found = {(alarm["kind"], *alarm["columns"]) for alarm in record["runs"][0]["real"]}
+    assert found >= {("afterwards", "boat"), ("afterwards", "body")}
+    assert record["runs"][0]["clean"] == []
+    assert "| found |" in printed
 
 
 def test_mask_audit(run):

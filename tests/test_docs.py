@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import trap_alarms
 from benchmarks.mask_audit import RESULTS, documented
 from imputefree.cli._app import app
 from imputefree.cli._options import ExistingPath
@@ -69,6 +70,13 @@ def test_the_audit_page_has_the_committed_results():
     runs = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"]
     fix = "run `python -m benchmarks.mask_audit --docs`"
     assert documented(page, runs) == page, fix
+
+
+def test_the_page_on_traps_has_the_figures_of_the_benchmark():
+    page = trap_alarms.PAGE.read_text(encoding="utf-8")
+    content = json.loads(trap_alarms.RESULTS.read_text())
+    fix = "run `python -m benchmarks.trap_alarms --docs`"
+    assert trap_alarms.documented(page, content) == page, fix
 
 
 def test_the_reference_is_that_of_the_code():

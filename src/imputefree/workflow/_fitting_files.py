@@ -22,7 +22,20 @@ from ._partial import today, write_durably
 from ._problem import Problem, Request
 
 # Options for files in memory
-MEMORY_ONLY = ("id", "time", "static", "category", "test", "folds", "by_time")
+MEMORY_ONLY = (
+    "id",
+    "time",
+    "static",
+    "category",
+    "test",
+    "folds",
+    "sep",
+    "decimal",
+    "encoding",
+    "missing",
+    "columns",
+    "by_time",
+)
 
 
 def fit_larger(request: Request, report: Callable[[str], None]) -> Any:

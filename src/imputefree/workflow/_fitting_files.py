@@ -19,7 +19,8 @@ from ._card import describe, render
 from ._column_kinds import CATEGORY, NUMBER, Column
 from ._fitting import make, quiet
 from ._partial import today, write_durably
-from ._problem import Problem, Request
+from ._problem import Problem
+from ._request import Request
 
 # Options for files in memory
 MEMORY_ONLY = (

@@ -55,6 +55,15 @@ def run(tmp_path, monkeypatch, capsys):
     return run
 
 
+def test_missing_codes(run):
+    real("tabular")
+    _, printed, record = run("missing_codes", "--tables", "hepatitis")
+    assert "false alarms" in printed
+    line = record["tables"]["hepatitis"]
+    assert line["planted"]["-999"] == line["found"]["-999"] > 5
+    assert record["found"] > 0.9
+
+
 def test_step_cost(run):
     code, printed, record = run("step_cost", "--rounds", 1)
     assert "x of a plain step (limit 1.1)" in printed

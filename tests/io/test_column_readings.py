@@ -112,6 +112,8 @@ def test_words_that_may_be_a_category_are_shown():
     assert taken(["a", "b", "NA"] * 5).missing == ("NA",)
     assert taken(["DE", "FR", "US", "NA"] * 5).suspects == ("NA",)  # Namibia
     assert taken(["None", "Brick", "Stone"] * 5).suspects == ()
+    assert taken(["+", "-"] * 5).suspects == ()
+    assert taken(["a", "b", "-"] * 5).suspects == ("-",)
     assert taken(["a", "b", "unknown"] * 5, missing=["unknown"]).suspects == ()
 
 

@@ -84,6 +84,19 @@ def test_a_body_that_never_ends_does_not_hold_the_server(guarded):
     assert b'"fact":"the body had not arrived after 5 seconds"' in answer
 
 
+@pytest.mark.parametrize("first", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_headers_that_never_end_do_not_hold_a_connection(guarded, first):
+    place, start = urlsplit(guarded), time.monotonic()
+    with socket.create_connection((place.hostname, place.port), timeout=30) as one:
+        one.sendall(first)
+        if first:
+            assert b"200 OK" in one.recv(65536)
+        one.sendall(b"GET /health HTTP/1.1\r\nHost: loc")
+        while one.recv(65536):  # b"" once it is closed
+            pass
+    assert time.monotonic() - start > 4  # --timeout 5
+
+
 def test_huge_bodies_are_refused_without_being_read(guarded):
     headers = BEARER | {"Content-Type": "application/json"}
     huge = b"[" * 20_000_000

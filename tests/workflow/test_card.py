@@ -12,7 +12,8 @@ import pytest
 
 from imputefree.workflow._card import best_reference, most_telling_gaps, render, verdict
 from imputefree.workflow._column_kinds import Column
-from imputefree.workflow._problem import Problem, Request
+from imputefree.workflow._problem import Problem
+from imputefree.workflow._request import Request
 
 
 def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0.05):

@@ -10,7 +10,8 @@ import pytest
 
 from imputefree.workflow._card import describe
 from imputefree.workflow._file_times import Clock
-from imputefree.workflow._problem import Request, read_problem
+from imputefree.workflow._problem import read_problem
+from imputefree.workflow._request import Request
 from tests.refusals import check_error
 from tests.workflow.made import long_table, sequence_classifier
 from tests.workflow.test_predicting import streamed

@@ -22,7 +22,8 @@ from imputefree.workflow._fitting import (
     predict,
 )
 from imputefree.workflow._partial import Partial
-from imputefree.workflow._problem import Problem, Request, read_problem
+from imputefree.workflow._problem import Problem, read_problem
+from imputefree.workflow._request import Request
 from tests.workflow.made import table
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from imputefree.workflow._joined_files import read_joined
-from imputefree.workflow._problem import Request, read_problem
+from imputefree.workflow._problem import read_problem
+from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
 VITALS = pd.DataFrame(

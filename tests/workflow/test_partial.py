@@ -13,7 +13,8 @@ from imputefree.errors import ModelFileError
 from imputefree.io import FileFormat, Understood
 from imputefree.workflow import _partial as module
 from imputefree.workflow._partial import folder_of, open_partial
-from imputefree.workflow._problem import Problem, Request
+from imputefree.workflow._problem import Problem
+from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
 READ = Understood(FileFormat("d.csv", "CSV"), digest="abc")

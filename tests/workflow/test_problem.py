@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.workflow._problem import Request, read_other, read_problem, split_names
+from imputefree.workflow._problem import read_other, read_problem
+from imputefree.workflow._request import Request, split_names
 from tests.refusals import check_error
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +18,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .. import __version__, gil
+from .. import gil
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
@@ -37,7 +35,6 @@ from ..data import (
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..families import FamilyTask, column_relevance
 from ..gil import (
-    Checkpoint,
     CrossEntropy,
     Donors,
     HeldOut,
@@ -48,13 +45,13 @@ from ..gil import (
     SquaredError,
     Trainer,
     TrainingData,
-    digest,
     make_policy,
     make_reward,
     predict_raw,
 )
-from ..io import pack_network, pack_parameter, unpack_network
+from ..io import pack_network, unpack_network
 from ._auto_settings import resolve
+from ._fit_identity import training_checkpoint
 from ._inputs import ClassTarget, Engine
 from ._parameters import Parameters
 
@@ -119,7 +116,7 @@ class GILEstimator(Engine, Parameters):
         trainer = self._new_trainer(pace, self._learn_importance(data, examples, train_rows))
         resumed = None
         if checkpoint is not None:
-            resumed = self._checkpoint(checkpoint, trainer, data, train_rows, held_out)
+            resumed = training_checkpoint(checkpoint, self, trainer, data, train_rows, held_out)
         if deadline is not None and held_out is not None:
             begun = time.monotonic()
             HeldOut(self._loss(), data, held_out).predictions(self.predictor_)
@@ -395,31 +392,6 @@ class GILEstimator(Engine, Parameters):
     def _generator(self) -> torch.Generator:
         return torch.Generator().manual_seed(int(self._rng.integers(2**62)))
 
-    def _checkpoint(
-        self,
-        path: str | os.PathLike[str],
-        trainer: Trainer,
-        data: TrainingData,
-        train_rows: Sequence[Tensor],
-        held_out: Sequence[Tensor] | None,
-    ) -> Checkpoint:
-        """The checkpoint of this very fit: same data, parameters, versions and threads."""
-        if type(trainer.policy).state is Policy.state:
-            name = type(trainer.policy).__name__
-            raise ParameterError(
-                f"the policy {name} has no state() and a checkpoint is given",
-                "What a policy has learned must be kept as well",
-                "Define state() and restore(state), or leave the checkpoint out",
-            )
-        tensors = data.values, data.observed, data.target, data.weight, data.lengths, data.summaries
-        identity = fit_identity(self, digest([*tensors, *train_rows, *(held_out or ())])) | {
-            "first weights": digest(trainer.predictor.parameters()),
-            "policy": digest([getattr(trainer.policy, "by_input", None)]),
-            "device": str(data.values.device),
-            "processes": str(current_ranks().size),
-        }
-        return Checkpoint(Path(path), identity)
-
     # ---- predict: inputs are encoded and go through the networks
     def _tensors(self, inputs: Any) -> dict[str, Any]:
         """What networks read of each row, in parts (see `Expansion`); series add more.
@@ -543,37 +515,7 @@ def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
         )
 
 
-def fit_identity(model: Any, data: str) -> dict[str, str]:
-    """What distinguishes a fit from others, for its checkpoint; data : the digest of the data."""
-    if not isinstance(model.random_state, int):
-        raise ParameterError(
-            f"random_state is {model.random_state!r} and a checkpoint is given",
-            "A resumed fit must draw the same random numbers again",
-            "Pass a whole number, such as random_state=0",
-        )
-    parameters = {k: _plain(v) for k, v in model.get_params(deep=False).items()}
-    del parameters["verbose"]  # changes nothing about the model
-    return {
-        "data": data,
-        "parameters": digest([type(model).__name__, json.dumps(parameters, sort_keys=True)]),
-        "imputefree": __version__,
-        "PyTorch": str(torch.__version__),
-        "threads": str(torch.get_num_threads()),
-    }
-
-
 def _device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON; an object by its class and settings, as its repr may be an address."""
-    if isinstance(value, np.ndarray | Tensor):
-        return digest([torch.as_tensor(value)])
-    packed = pack_parameter(value)
-    if isinstance(packed, dict) and "dropped" in packed:
-        settings = getattr(value, "__dict__", {"": repr(value)})
-        return [type(value).__qualname__, {name: _plain(part) for name, part in settings.items()}]
-    return packed

@@ -28,8 +28,9 @@ from ..families import (
 from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import scores
-from ._base import GILEstimator, fit_identity
+from ._base import GILEstimator
 from ._finished import Finished, fit_once, remove_finished, task_digest
+from ._fit_identity import fit_identity
 from ._inputs import Engine
 from ._parameters import RULES
 

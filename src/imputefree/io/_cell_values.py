@@ -112,16 +112,13 @@ def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:
 
 def plain_numbers(distinct: np.ndarray, decimal: str) -> np.ndarray:
     """Numbers without a unit or marks between thousands, NaN for other cells; (n,)."""
-    cells = pd.Series(distinct, dtype=object)
     if decimal == ",":
-        strings = cells.map(lambda cell: isinstance(cell, str))
-        comma = cells[strings].astype(str)
-        commas = comma.str.replace(",", ".", regex=False).where(
-            ~comma.str.contains(".", regex=False)
-        )
-        cells = cells.where(~strings, None)
-        cells[commas.index] = commas.astype(object)
-    return np.array(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
+        marked = [
+            (cell.replace(",", ".") if "." not in cell else None) if isinstance(cell, str) else cell
+            for cell in distinct
+        ]
+        distinct = np.array([*marked, None], dtype=object)[:-1]  # of any length, also of strings
+    return np.array(pd.to_numeric(distinct, errors="coerce"), dtype=np.float64)
 
 
 def _numbers(

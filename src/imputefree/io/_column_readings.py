@@ -359,6 +359,8 @@ def _learn_levels(look: Cells, reading: ColumnReading, target: bool) -> ColumnRe
     lands = len(levels) > 2 and all(len(text) == 2 and text.isupper() for text in levels)
     said, _ = gap_tests(reading.missing)
     doubtful = [t for t in look.strings if words[t] in MAYBE_LEVELS and words[t] not in said]
+    if "+" in look.strings:  # whose opposite it is
+        doubtful = [text for text in doubtful if text != "-"]
     taken = [t for t in doubtful if words[t] == "na" and not lands and not target]
     kept = [t for t in doubtful if t not in taken and words[t] != "none"]
     notes = [reading.note, f"{len(levels) + lands * ('NA' in look.strings):,} levels"]

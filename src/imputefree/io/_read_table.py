@@ -97,6 +97,7 @@ def understand(
         raw = raw[[column for column in raw if column in known.columns]]
     else:
         _refuse_values_as_names(raw, path)
+        _refuse_names_as_values(raw, path)
     marks, _ = decimals_of(raw, file, decimal)
     shared, by_column = _missing(missing, raw, path)
     given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
@@ -333,6 +334,18 @@ def _refuse_values_as_names(frame: pd.DataFrame, path: Path) -> None:
         fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
         rule = "The first row of a table names the columns"
         raise InputError(fact, rule, "Add a first row with their names")
+
+
+def _refuse_names_as_values(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse a file in which the column names come again, as in files that were put together."""
+    first = frame[frame.iloc[:, 0].astype(str) == str(frame.columns[0])]
+    again = first.index[(first.astype(str) == frame.columns).all(axis=1)]
+    if len(again):
+        fact = f"{path} has its column names again in {counted(len(again), 'row')}"
+        fact += f" (first: row {int(again[0]) + 1})"
+        raise InputError(
+            fact, "Only the first row of a table names the columns", "Remove the others"
+        )
 
 
 def _second_look(readings: dict[str, ColumnReading], learn: Any, target: str | None) -> None:

@@ -16,6 +16,7 @@ from ..data import RowStore, parse_numbers, to_strings
 from ..errors import InputError, counted, listed
 from ._file_rows import BadRows, ParquetRows, RawRows, Reader, twin_error
 from ._read_files import need_columns, open_rows, parts_of, read_label_column
+from ._read_table import decimals_of
 
 MOST_LEVELS = 2**20  # different strings per column
 REMEDY = "Name a folder on a larger disk with store="
@@ -107,6 +108,7 @@ class _Reading:
                 need_columns(reader.names, [name], first, drop, option=role)
             need_columns(reader.names, [], first, drop)
             self.names = [n for n in reader.names if n not in drop and n not in roles.values()]
+            _refuse_commas(reader, first)
             kinds = _kinds(reader, first, self.names)
         of_role = {"target": "text" if classes else "number", "sample_weight": "number"}
         of_role["groups"] = "category"
@@ -217,6 +219,16 @@ class _Reading:
         known = read_label_column(labels, "classification", self.parts[0])
         classes, number = np.unique(known, return_inverse=True)
         return number.astype(np.int32)[codes], classes
+
+
+def _refuse_commas(reader: Reader, path: Path) -> None:
+    """Refuse decimal commas, which would be read as categories."""
+    marks, _ = decimals_of(reader.look(reader.names), reader.format, None)
+    name = next((name for name, mark in marks.items() if mark == ","), None)
+    if name is not None:
+        fact = f"column {name!r} of {path} has commas before decimals"
+        rule = "Files that are read once, into a store, have points there"
+        raise InputError(fact, rule, "Write points, or fit a file that fits in memory")
 
 
 def _kept_kind(first: Path, wanted: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import json
@@ -25,6 +26,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .. import __version__
 from ..errors import ParameterError
@@ -298,10 +300,46 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class PromptHeads(H11Protocol):
+    """Closes connections whose request has no complete head after some seconds.
+
+    uvicorn would let clients that send their headers slowly, or never, stay.
+    """
+
+    seconds = 10.0
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """A client has connected."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """A part of a request has arrived."""
+        super().data_received(data)
+        begun = self.cycle is not None and not self.cycle.response_complete
+        if begun and self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        elif not begun and self._deadline is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has left."""
+        super().connection_lost(exc)
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def _wait(self) -> None:
+        self._deadline = self.loop.call_later(self.seconds, self.transport.close)
+
+
 def run(app: Any, bound: socket.socket, seconds: float) -> None:
     """Serve until SIGTERM or Ctrl-C; running requests are answered first."""
+    PromptHeads.seconds = seconds
     config = uvicorn.Config(
         app,
+        http=PromptHeads,
         log_config=None,
         access_log=False,
         server_header=False,

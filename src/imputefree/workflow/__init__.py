@@ -19,15 +19,8 @@ from ._fitting import fit, plan
 from ._fitting_files import fit_larger
 from ._partial import open_partial
 from ._predicting import class_labels, evaluate, predict_file, read_joined_for
-from ._problem import (
-    Problem,
-    Request,
-    check_output,
-    codes_of,
-    read_other,
-    read_problem,
-    split_names,
-)
+from ._problem import Problem, read_other, read_problem
+from ._request import Request, check_output, codes_of, split_names
 
 __all__ = [
     "CATEGORY",

@@ -19,10 +19,24 @@ from ._card import describe, render
 from ._column_kinds import CATEGORY, NUMBER, Column
 from ._fitting import make, quiet
 from ._partial import today, write_durably
-from ._problem import Problem, Request
+from ._problem import Problem
+from ._request import Request
 
 # Options for files in memory
-MEMORY_ONLY = ("id", "time", "static", "category", "test", "folds", "by_time")
+MEMORY_ONLY = (
+    "id",
+    "time",
+    "static",
+    "category",
+    "test",
+    "folds",
+    "sep",
+    "decimal",
+    "encoding",
+    "missing",
+    "columns",
+    "by_time",
+)
 
 
 def fit_larger(request: Request, report: Callable[[str], None]) -> Any:

@@ -31,7 +31,7 @@ from ._chunks import (
     whole_series,
 )
 from ._joined_files import Joined, open_joined, read_joined
-from ._problem import split_names
+from ._request import split_names
 
 PREDICTION = "prediction"
 SET, LOW, HIGH = "set", "low", "high"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..errors import ParameterError, require_extra
+from ..errors import OutsideRangeWarning, ParameterError, require_extra
 from ._explain import read_first
 from ._next import background_option, costs_option, read_costs
 from ._options import FILE, Command, model_argument, option
@@ -56,6 +57,7 @@ def serve_command(
     from ..workflow import load_model
 
     torch.set_num_threads(1)  # requests run side by side instead
+    warnings.simplefilter("ignore", OutsideRangeWarning)  # the notes of an answer say it
     token = read_token(token_file)
     loaded = load_model(model)
     rank = ranking(loaded, background, read_costs(costs))

@@ -15,8 +15,6 @@ from ..workflow import class_labels
 from ._limits import Limits
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
-USUAL = 2.0  # standard deviations around the mean, if training kept no more of a column
-REACH = 5.0  # widths of such a range, within which unusual values of training may lie
 EXAMPLE_STEPS = 6
 NAMED_LEVELS = 100  # levels named in the schema; more are only counted
 
@@ -26,7 +24,6 @@ class Column(BaseModel):
 
     levels : for a category, the first levels of training; `n_levels` counts all
     low, high : for a number, the range in training; None if the file does not say
-    range_holds : whether the range holds all values of training, or most of them
     values : for a number, all values of training, if they are few
     missing : share of training rows without it, if the file says
     """
@@ -37,7 +34,6 @@ class Column(BaseModel):
     n_levels: int | None = None
     low: float | None = None
     high: float | None = None
-    range_holds: Literal["all", "most"] | None = None
     values: list[float] | None = None
     missing: float | None = None
     _known: Levels | None = PrivateAttr(None)
@@ -56,27 +52,23 @@ class Column(BaseModel):
             column._usual = [levels[common] if levels else None] * 3
         else:
             column = cls(name=plan.name, kind="number", missing=missing)
-            column.low, column.high, column.range_holds = _range_of(plan)
+            column.low, column.high = plan.low, plan.high
             column._usual = _usual_numbers(plan)
             if plan.has_all_values:
                 column.values = plan.values
         return column
 
     def beyond(self, number: float) -> float:
-        """How far outside the range of training, in widths of that range; 0 inside.
-
-        If the range holds most values only, others may have been as far as `REACH` widths outside.
-        """
+        """How far outside the range of training, in widths of that range; 0 inside."""
         if self.low is None or self.high is None:
             return 0.0
         width = (self.high - self.low) or abs(self.low) or 1.0
-        distance = max(self.low - number, number - self.high, 0.0) / width
-        return distance if self.range_holds == "all" else max(distance - REACH, 0.0)
+        return max(self.low - number, number - self.high, 0.0) / width
 
     @property
     def range_text(self) -> str:
-        """The range in words: "0 to 8", or "mostly 15 to 340"."""
-        return f"{'mostly ' * (self.range_holds == 'most')}{self.low:g} to {self.high:g}"
+        """The range in words: "0 to 8"."""
+        return f"{self.low:g} to {self.high:g}"
 
 
 class Time(BaseModel):
@@ -178,20 +170,6 @@ class Schema(BaseModel):
 
 def _typical(columns: list[Column]) -> dict[str, Any]:
     return {column.name: column._usual[1] for column in columns}
-
-
-def _range_of(plan: Number) -> tuple[float | None, float | None, Any]:
-    """The range of a number in training, and whether it holds "all" values or "most"."""
-    values, holds = plan.knots or plan.levels, "all"
-    if not values and plan.values:
-        values, holds = plan.values, "all" if plan.has_all_values else "most"
-    if values:
-        return float(values[0]), float(values[-1]), holds
-    low, high = plan.center - USUAL * plan.spread, plan.center + USUAL * plan.spread
-    empty = plan.center == 0.0 and plan.spread == 1.0  # what a column without entries has
-    if empty or not np.isfinite([low, high]).all():
-        return None, None, None
-    return _rounded(low), _rounded(high), "most"
 
 
 def _training(data: dict[str, Any]) -> Training | None:

@@ -147,8 +147,7 @@ export function hint(column) {
   const parts = [];
   const few = fitOnButtons(choices(column));
   if (!few && column.kind === "number" && column.low !== null && column.low !== undefined) {
-    const most = column.range_holds === "most" ? "mostly " : "";
-    parts.push(`${most}${figure(column.low)} to ${figure(column.high)}`);
+    parts.push(`${figure(column.low)} to ${figure(column.high)}`);
   }
   if (column.n_levels > FEW_LEVELS) parts.push(`${column.n_levels} levels`);
   if (column.missing) {

@@ -17,7 +17,6 @@ import argparse
 import os
 import sys
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ TABLES = ("framingham_chd", "chronic_kidney_disease", "ames_housing", "adult_tes
 TABLES += ("credit_approval", "hepatitis", "communities_crime")
 NUMBERS, WORDS = (-9, -99, -999, 9999, 0), ("?", "NA", "n/a", ".", "unknown")
 FOUND, FALSE = 0.95, 0.01  # limits
-MOST_ROWS, WORKERS = 3000, 4
+MOST_ROWS = 3000
 
 
 def table(name: str) -> pd.DataFrame:
@@ -103,9 +102,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=0.05)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    with ProcessPoolExecutor(min(len(options.tables), WORKERS)) as pool:
-        lines = pool.map(look, options.tables, [options.rate] * len(options.tables))
-        tables = dict(zip(options.tables, lines, strict=True))
+    tables = {name: look(name, options.rate) for name in options.tables}
     codes = [str(code) for code in (*NUMBERS, *WORDS)]
     print(f"{'table':24}" + "".join(f"{code:>10}" for code in codes) + "  false alarms")
     total: Counter[str] = Counter()

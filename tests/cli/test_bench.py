@@ -230,7 +230,7 @@ def test_interrupted_it_goes_on_as_if_nothing_had_been(hepatitis, tmp_path, undi
     os.killpg(started.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     _, err = started.communicate(timeout=300)
     assert started.returncode == 130
-    assert err.decode() == (
+    assert err.decode().endswith(  # after lines of progress, if it took long
         f"imputefree: interrupted. The runs that were done are in {path}; the same command"
         " continues from there.\n"
     )

@@ -102,9 +102,9 @@ def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: re
     for line in lines:
         for text in line["warnings"]:
             warnings[text].append(line)
-    for title, groups in (("Failures", failures), ("Warnings", warnings)):
+    for heading, groups in (("Failures", failures), ("Warnings", warnings)):
         if groups:
-            sections.append(_section(title, [{"kind": title.lower(), "groups": groups}]))
+            sections.append(_section(heading, [{"kind": heading.lower(), "groups": groups}]))
     return _render(clean(title), _with_ids(sections))
 
 

@@ -63,7 +63,7 @@ class Commands(click.Group):
 )
 @click.version_option(__version__, message="imputefree %(version)s")
 def app() -> None:
-    """Train neural networks directly on incomplete tables and series."""
+    """Predict from incomplete tables and series without imputing."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

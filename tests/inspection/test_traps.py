@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import r2_score, roc_auc_score
 
 from imputefree import Panel
-from imputefree.inspection import find_traps
+from imputefree.inspection import find_traps, group_traps
 from imputefree.inspection._column_scores import N_FOLDS, PRIOR, TrapTarget
 
 N = 400
@@ -120,3 +120,11 @@ def test_scores_are_those_of_the_definition(kind):
             guess[rows] = (part.sum() + PRIOR * mean) / (len(part) + PRIOR)
     expected = roc_auc_score(y, guess) if kind == "classes" else r2_score(numbers, guess)
     assert target.score_column(codes, fold) == pytest.approx(expected)
+
+
+def test_parts_of_one_date_are_not_a_group():
+    day = np.random.default_rng(0).integers(0, 90, 400)
+    parts = {"day: days": day, "day: month": day // 30, "day: weekday": day % 7}
+    frame = pd.DataFrame(parts).astype(float)
+    assert group_traps(frame) == []
+    assert group_traps(frame.rename(columns=lambda name: name.replace(": ", " ")))  # else they are

@@ -62,11 +62,19 @@ def group_columns(columns: Columns, among: Sequence[str] | None = None) -> list[
         constant = tuple(
             columns.names[k]
             for k in range(len(codes))
-            if k != j and _is_fixed(codes[k], first, second)
+            if k != j
+            and not _of_one_date(name, columns.names[k])
+            and _is_fixed(codes[k], first, second)
         )
         if named or len(constant) >= max(FEWEST_CONSTANT, 0.1 * len(codes)):
             found.append(GroupColumn(name, int((sizes > 1).sum()), len(code), constant))
     return found
+
+
+def _of_one_date(name: str, other: str) -> bool:
+    """Whether two columns are parts of one date, such as 'day: days' and 'day: month'."""
+    source = name.rpartition(": ")[0]
+    return bool(source) and source == other.rpartition(": ")[0]
 
 
 def _has_fractions(array: np.ndarray) -> bool:

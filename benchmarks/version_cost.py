@@ -86,6 +86,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
+    if not (options.old / "src" / "imputefree").is_dir():
+        parser.error(f"{options.old} is not a work tree of imputefree")
     results = [compare(options.old.resolve(), rows, options.rounds) for rows in options.rows]
     write(options.json, "torch", commit=commit(), results=results)
     return int(any(result["over"] for result in results))

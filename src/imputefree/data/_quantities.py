@@ -78,7 +78,7 @@ def _plain_digits(digits: str, decimal: str) -> str | None:
     return f"{whole or '0'}.{part}" if part else whole or None
 
 
-def decimal_marks(texts: Iterable[str]) -> tuple[set[str], str | None]:
+def decimal_marks(strings: Iterable[str]) -> tuple[set[str], str | None]:
     """Which marks these numbers show to be before decimals, and one that may be either or None.
 
     "3,5" shows a comma, "1.234,5" too; "1,234,567" shows a point. "1,234" alone may be either, but
@@ -92,7 +92,7 @@ def decimal_marks(texts: Iterable[str]) -> tuple[set[str], str | None]:
     shown: set[str] = set()
     either: dict[str, str] = {}  # by mark, a number that shows nothing
     whole = []
-    for text in texts:
+    for text in strings:
         match = QUANTITY.fullmatch(text.strip()) if len(text) <= LONGEST else None
         if match is None:
             continue

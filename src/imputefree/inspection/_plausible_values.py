@@ -25,7 +25,7 @@ class PlausibleValues:
     Parameters
     ----------
     background : a table like those the model predicts, for example its training rows, which may
-        have gaps; more than 5,000 rows are thinned at random. Of series, a `Panel`: its rows are
+        have gaps; more than 5,000 rows are thinned at random. For series a `Panel`: its rows are
         the steps at which some column was observed for the last time (see docs/measure-next.md)
     conditional : False draws from a column's own distribution instead, whatever the row says
     categorical_features : "auto" (columns of strings or categories), or a list of names or

@@ -307,8 +307,8 @@ def _learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any]
     form, words = str(given.get("format") or reading.format), list[str]()
     known = cells.dropna()
     if not form and known.dtype == object:
-        texts = known[~known.astype(str).isin([*GAP_WORDS, *NEVER])]
-        strings = texts[[isinstance(cell, str) for cell in texts]]
+        written = known[~known.astype(str).isin([*GAP_WORDS, *NEVER])]
+        strings = written[[isinstance(cell, str) for cell in written]]
         dated = strings[[looks_like_a_date(text) for text in strings]]
         words = sorted(set(strings) - set(dated))[:MOST_WORDS]
         try:

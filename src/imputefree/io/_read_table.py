@@ -287,11 +287,11 @@ def decimals_of(
     for name, cells in frame.items():
         marks: set[str] = set()
         if cells.dtype == object or isinstance(cells.dtype, pd.StringDtype):
-            texts = [
+            strings = [
                 cell for cell in pd.unique(cells.dropna())[:LOOKED_AT] if isinstance(cell, str)
             ]
-            numbers = [t for t in texts if read_quantity(t, ".") or read_quantity(t, ",")]
-            if 2 * len(numbers) >= len(texts) > 0:
+            numbers = [t for t in strings if read_quantity(t, ".") or read_quantity(t, ",")]
+            if 2 * len(numbers) >= len(strings) > 0:
                 marks, either = decimal_marks(numbers)
                 if len(marks) > 1:
                     pair = [next(t for t in numbers if decimal_marks([t])[0] == {m}) for m in ",."]

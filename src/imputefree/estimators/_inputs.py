@@ -291,7 +291,8 @@ class ClassTarget(ClassifierMixin):
             target = target.classes
         self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
         if len(self.classes_) == 1:
-            fact = f"y is {self.classes_.tolist()[0]!r} in all rows, so the model will predict nothing else"
+            (only,) = self.classes_.tolist()
+            fact = f"y is {only!r} in all rows, so the model will predict nothing else"
             warnings.warn(f"{fact}. Check which rows were selected.", UserWarning, stacklevel=6)
 
     def _encode_target(self, target: np.ndarray | ClassCodes) -> tuple[np.ndarray, np.ndarray]:

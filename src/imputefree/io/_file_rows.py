@@ -171,19 +171,6 @@ class ParquetRows:
                 yield RawRows(frame, lines, {}, (self.size or 0) * done // total)
 
 
-def read_parquet(path: Path, content: IO[bytes]) -> pd.DataFrame:
-    """All of a Parquet file.
-
-    A named index is a column like others; an unnamed one only numbers the rows.
-    """
-    reader = ParquetRows(path, content)
-    if reader.twins:
-        raise twin_error(path, sorted(reader.twins))
-    with _parquet_errors(path):
-        frame = reader.file.read().to_pandas(ignore_metadata=True)
-    return frame.drop(columns=[name for name in frame if INDEX.fullmatch(str(name))])
-
-
 @contextmanager
 def _parquet_errors(path: Path) -> Iterator[None]:
     require_extra("data", "pyarrow")

@@ -302,7 +302,7 @@ def factorized(values: Any) -> tuple[np.ndarray, Any]:
     """
     if values.dtype != object:
         return pd.factorize(values)
-    codes, levels = pd.factorize(np.append(np.asarray(values), None))
+    codes, levels = pd.factorize(np.append(np.asarray(values), np.array([None])))
     return codes[:-1], levels
 
 

@@ -219,7 +219,7 @@ def dirty_files() -> list[Dirty]:
             refused=("holds '3,5' and '2.7'", "one decimal mark"),
         ),
         Dirty("no header.csv", bare, refused=no_header),
-        Dirty("put together.csv", _write(few) * 2, refused=("column names again", "row 41")),
+        Dirty("put together.csv", _write(few) * 2, refused=("line 42", "column names again")),
         Dirty("same names.csv", b"a,a\n1,2\n", refused=("more than one column named 'a'",)),
         Dirty("open quote.csv", b'a,b\n1,"x\n2,y\n', refused=("a quote opens",)),
         Dirty("cyrillic.csv", cyrillic, refused=unknown),

@@ -1,21 +1,28 @@
-"""Dirty files: read right or refused with the remedy, the same way by every door."""
+"""Dirty files: read right or refused with the remedy, the same way by every door.
+
+The doors are `read_table`, `fit`, `predict` and the upload of a served page.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import read_table
+from imputefree import GILClassifier, read_table
 from imputefree.data import TableEncoder, read_columns
+from imputefree.errors import InputError
 from imputefree.io import open_rows
 from imputefree.workflow import Chunk, Chunks, Request, read_problem
 from tests.io.dirty_files import dirty_files
 from tests.refusals import check_error
 
 FILES = dirty_files()
+WIDE = "comma point utf-8.csv"  # has all traps
 READ = [file for file in FILES if file.frame is not None]
 REFUSED = [file for file in FILES if file.refused]
 
@@ -54,6 +61,70 @@ def test_refused_with_the_remedy(file, tmp_path):
     target = next((name for name in ("ward", "5.1") if name.encode() in file.content), "a")
     request = Request(path, target, tmp_path / "m.imputefree")
     check_error(lambda: read_problem(request), *file.refused)
+    names = re.split("[,;\n]", file.content.decode("latin-1").partition("\n")[0])
+    known = [name for name in table() if name in names] or ["a"]
+    encoder = TableEncoder().fit(read_columns(table()[known]))
+    narrow = SimpleNamespace(encoder_=encoder, about_=served_model().about_)
+    check_error(lambda: predicted(narrow, path), *file.refused)
+    answer = upload(file)
+    assert 400 <= answer.status_code < 500
+    error = answer.json()["error"]
+    check_error(lambda: raise_again(error), *file.refused)
+
+
+def predicted(model, path, *extra):
+    """What `predict` gives a model to predict, and what it says of the file."""
+    with open_rows(path) as reader:
+        chunks = Chunks(model, reader, path, extra)
+        return Chunk.joined(list(chunks)).inputs.reset_index(drop=True), chunks.notes
+
+
+def raise_again(error):
+    raise InputError(error["fact"], error["rule"], error["remedy"])
+
+
+def table():
+    """The columns of all files, as they should be read."""
+    frame = next(file.frame for file in READ if file.name == WIDE)
+    more = {name: np.linspace(1, 9, len(frame)) for name in ("size", "a", "b")}
+    return frame.assign(**more)
+
+
+@cache
+def served_model():
+    """A model that was fitted to a file with all traps, for files in any dialect."""
+    file = next(file for file in READ if file.name == WIDE)
+    _, understood = read_table(file.content, name=file.name)
+    X = table()
+    model = GILClassifier(max_iter=1, n_members=1, random_state=0).fit(X, np.arange(len(X)) % 2)
+    model.about_ = {"target": "late", "reading": understood.to_dict()}
+    return model
+
+
+@cache
+def client():
+    from starlette.testclient import TestClient
+
+    from imputefree.serve import build_app
+
+    return TestClient(build_app(served_model()))
+
+
+def upload(file):
+    headers = {"Content-Type": "application/octet-stream"}
+    return client().post("/read", params={"name": file.name}, content=file.content, headers=headers)
+
+
+@pytest.mark.parametrize("file", READ, ids=lambda file: file.name)
+def test_an_upload_is_read_the_same(file):
+    pytest.importorskip("starlette", reason="needs the extra serve")
+    answer = upload(file).json()
+    found = pd.DataFrame([row["row"] for row in answer["rows"]])
+    same(found, file.frame.reindex(columns=found.columns).astype(object))
+    assert set(file.frame) <= set(found)
+    how, *others = answer["notes"]
+    assert str(len(file.frame)) in how
+    assert all(note.startswith(("Not in the file", "Not used")) for note in others)
 
 
 @pytest.mark.slow
@@ -70,8 +141,6 @@ def test_fit_and_predict_read_the_same(file, tmp_path):
     encoder = TableEncoder().fit(read_columns(problem.frame))
     about = {"target": target, "reading": problem.understood.to_dict()}
     model = SimpleNamespace(encoder_=encoder, about_=about)
-    with open_rows(path) as reader:
-        chunks = Chunks(model, reader, path, [target])
-        chunk = Chunk.joined(list(chunks))
-    same(chunk.inputs.reset_index(drop=True), inputs)
-    assert not chunks.notes
+    rows, notes = predicted(model, path, target)
+    same(rows, inputs)
+    assert not notes

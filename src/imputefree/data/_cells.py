@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, InputTypeError
-from ._columns import NUMBERS, level_name
+from ._columns import NUMBERS, factorized, level_name
 
 # Words for "missing": those that are never a category, and those that may be one.
 NEVER_LEVELS = {"?", "??", ".", "..", "--", "n/a", "n.a.", "#n/a", "nan", "<na>", "null", "nul"}
@@ -122,7 +122,7 @@ class Levels:
     def match(self, cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         """What each cell stands for, None where missing; and which are unknown levels; (n,)."""
         try:
-            codes, distinct = pd.factorize(cells)
+            codes, distinct = factorized(cells)
         except TypeError:
             fact = f"column {cells.name!r} holds values such as lists"
             rule = "A category is a string or a number"

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ..errors import InputError
-from ._columns import to_strings
+from ._columns import factorized, to_strings
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
@@ -304,7 +304,7 @@ class Category:
             known = [self._numbers.get(level, np.nan) for level in strings]
             seen = dict.fromkeys(level for level in strings if isinstance(level, str))
             return np.array(known, np.float64), [n for n in seen if n not in self._numbers]
-        codes, levels = pd.factorize(strings)
+        codes, levels = factorized(strings)
         numbers = [self._numbers.get(level, np.nan) for level in levels]
         new = [str(level) for level in levels if level not in self._numbers]
         return np.array([*numbers, np.nan], dtype=np.float64)[codes], new

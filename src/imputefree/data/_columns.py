@@ -254,12 +254,12 @@ def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarra
     if values.dtype.kind in "US":
         return to_strings(values.astype(object), label, place), False
     kind = pd.api.types.infer_dtype(values, skipna=True) if values.dtype == object else "other"
-    if values.dtype.kind == "c" or kind == "complex":
+    mixed = kind.startswith("mixed")
+    if values.dtype.kind == "c" or kind == "complex" or (mixed and _are_complex(values)):
         raise _complex_error(label)
     # To pandas, True beside 2 or a Decimal beside a float is "mixed", yet all are numbers.
     if kind in NUMBER_KINDS or (
-        kind.startswith("mixed")
-        and all(isinstance(value, NUMBERS) for value in values[~pd.isna(values)])
+        mixed and all(isinstance(value, NUMBERS) for value in values[~pd.isna(values)])
     ):
         return _to_numbers(values, label), False
     if kind in STRING_KINDS:
@@ -285,7 +285,7 @@ def _to_numbers(values: np.ndarray, label: str) -> np.ndarray:
 def to_strings(values: np.ndarray, label: str = "", place: Place = BY_NUMBER) -> np.ndarray:
     """Categories of any type by their `level_name`, None where missing."""
     try:
-        codes, levels = pd.factorize(values)
+        codes, levels = factorized(values)
         names = np.array([*map(level_name, levels), None], dtype=object)
     except TypeError:  # from factorize for what has no hash (lists, dicts), or from level_name
         known = pd.isna(values) | [isinstance(value, (str, bytes, *NUMBERS)) for value in values]
@@ -293,6 +293,17 @@ def to_strings(values: np.ndarray, label: str = "", place: Place = BY_NUMBER) ->
         fact = f"{label} holds a value of type {type(values[row]).__name__} (first: {place(row)})"
         raise InputTypeError(fact, VALUE_RULE, "Extract the parts you need into columns") from None
     return names[codes]  # factorize marks missing by -1
+
+
+def factorized(values: Any) -> tuple[np.ndarray, Any]:
+    """As `pd.factorize`; but strings that differ after a zero byte are different in all versions.
+
+    Before pandas 3 they are only if None is among them.
+    """
+    if values.dtype != object:
+        return pd.factorize(values)
+    codes, levels = pd.factorize(np.append(np.asarray(values), np.array([None])))
+    return codes[:-1], levels
 
 
 def level_name(value: Any) -> str:
@@ -310,6 +321,13 @@ def level_name(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     raise TypeError(type(value).__name__)
+
+
+def _are_complex(values: np.ndarray) -> bool:
+    """Whether objects are complex, besides gaps, beside which pandas 2 does not see it."""
+    return all(
+        isinstance(value, complex | np.complexfloating) for value in values[~pd.isna(values)]
+    )
 
 
 def _complex_error(where: str) -> InputTypeError:

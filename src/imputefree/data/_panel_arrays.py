@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -153,7 +154,9 @@ def _stack_frames(members: list[Any]) -> Any:
             )
         members[i] = member.select(names) if polars else member[list(members[0].columns)]
     if not polars:
-        frame = pd.concat(members, ignore_index=True)
+        with warnings.catch_warnings():  # of pandas 2, on columns that are all missing in some
+            warnings.simplefilter("ignore", FutureWarning)
+            frame = pd.concat(members, ignore_index=True)
         for name, dtype in members[0].dtypes.items():  # concat forgets categories that differ
             if isinstance(dtype, pd.CategoricalDtype) and frame[name].dtype != dtype:
                 frame[name] = frame[name].astype("category")

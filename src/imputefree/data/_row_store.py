@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._columns import Columns, frame_names, is_plain, read_columns
+from ._columns import Columns, factorized, frame_names, is_plain, read_columns
 
 SAMPLE_ROWS = 2**18  # from which encodings are learned, at most
 SAMPLE_CELLS, LEAST_ROWS = 2**23, 2**15  # of a wide table, fewer rows
@@ -71,7 +71,7 @@ class RowStore:
         matrix, levels = np.empty(shape), {}
         for j, array in enumerate(columns.arrays):
             if array.dtype == object:
-                codes, strings = pd.factorize(array)
+                codes, strings = factorized(array)
                 matrix[:, j], levels[j] = np.where(codes < 0, np.nan, codes), strings.tolist()
             else:
                 matrix[:, j] = array

@@ -79,7 +79,7 @@ def read_classes(target: np.ndarray) -> np.ndarray:
     """The sorted classes of a target, or an error when it holds measurements."""
     try:
         check_classification_targets(target)
-        if target.dtype.kind in "mM":  # scikit-learn lets dates pass
+        if target.dtype.kind in "mMS":  # scikit-learn lets dates, and before 1.7 bytes, pass
             raise ValueError(f"Unknown label type: {target.dtype}")
         return np.unique(target)
     except (TypeError, ValueError) as error:

@@ -6,8 +6,9 @@ choose by the ending of the name.
 
 from ._cell_values import cell_values
 from ._column_readings import is_steady
+from ._csv_rows import PACKED
 from ._dialects import check_marks
-from ._file_rows import BadRows, RawRows, Reader, twin_error
+from ._file_rows import BadRows, RawRows, Reader, good_rows, twin_error
 from ._model_file import (
     load_model_file,
     model_content,
@@ -27,9 +28,10 @@ from ._read_files import (
     read_csv,
     read_label_column,
     reader_of,
+    unpack,
     words_as_gaps,
 )
-from ._read_table import decimals_of, read_frame, read_raw, read_table, understand
+from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
 from ._understood import (
     CATEGORY,
@@ -51,6 +53,7 @@ __all__ = [
     "DROP",
     "KEY",
     "NUMBER",
+    "PACKED",
     "TASKS",
     "WORDS",
     "BadRows",
@@ -62,8 +65,10 @@ __all__ = [
     "Understood",
     "cell_values",
     "check_format",
+    "check_header",
     "check_marks",
     "decimals_of",
+    "good_rows",
     "header",
     "is_steady",
     "left_out",
@@ -88,6 +93,7 @@ __all__ = [
     "table_output",
     "twin_error",
     "understand",
+    "unpack",
     "unpack_network",
     "words_as_gaps",
     "write_frame",

@@ -20,7 +20,15 @@ from pandas.io.common import get_handle  # type: ignore[import-not-found]
 from ..data import GAP_WORDS
 from ..errors import InputError
 from ._dialects import Decoder, Dialect, find_dialect, split_directive
-from ._file_rows import RawRows, twin_error, twins_of, unreadable
+from ._file_rows import (
+    NAMES_AGAIN,
+    RawRows,
+    are_names,
+    good_rows,
+    twin_error,
+    twins_of,
+    unreadable,
+)
 from ._understood import FileFormat
 
 BLOCK = 2 * 2**20  # bytes read at once
@@ -132,6 +140,7 @@ class CsvRows:
         names = [name.strip() for name in names]
         self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
         self.twins = twins_of(self.names)
+        self._header = header.rstrip(b"\r\n") if are_names(self.names) else None
         self._first = text, spans[1:], line
 
     @property
@@ -158,6 +167,7 @@ class CsvRows:
             width = len(self.names)
             for *_, at, fields in spans[spans[:, 3] != width].tolist():
                 wrong[line + at] = f"has {fields} fields, but there are {width} column names"
+            wrong |= dict.fromkeys((line + self._headers(text, spans)).tolist(), NAMES_AGAIN)
             if _problem(text):
                 for start, end, at, _ in spans.tolist():
                     if problem := _problem(text[start:end]):
@@ -167,6 +177,15 @@ class CsvRows:
             frame = self._frame(text, spans, kinds)
             done = self._raw.tell() if self._raw.seekable() else 0
             yield RawRows(frame, line + spans[:, 2], wrong, done)
+
+    def _headers(self, text: bytes, spans: np.ndarray) -> np.ndarray:
+        """Where the line of names comes again, as in files that were put together."""
+        if self._header is None:
+            return spans[:0, 2]
+        longer = spans[:, 1] - spans[:, 0] - len(self._header)
+        alike = spans[(longer >= 0) & (longer <= len("\r\n"))]
+        again = [text.startswith(self._header, start) for start in alike[:, 0].tolist()]
+        return alike[np.array(again, dtype=bool), 2]
 
     def _read(self, size: int) -> bytes:
         try:
@@ -245,10 +264,8 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
     """
     count, reader = 0, CsvRows(path, io.BytesIO(content))
     for rows in reader.rows({}):
+        good_rows(rows, path, reader.word)
         count += len(rows.lines)
-        for line, problem in sorted(rows.wrong.items()):
-            rule = "Every line has a field for every column, even if it is empty"
-            raise InputError(f"{path}, line {line}: {problem}", rule, "Correct the line")
     if not count:
         raise unreadable(path, "has column names but no rows")
     if reader.twins:
@@ -267,6 +284,14 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         )
     except ValueError as error:
         raise unreadable(path, f"is not CSV text ({error})") from None
+
+
+def unpacked(path: Path, content: bytes, most: int) -> bytes:
+    """Compressed bytes unpacked, as far as they are not more than so many; others as they are."""
+    try:
+        return bytes(_unpacked(path, io.BytesIO(content)).read(most))
+    except CORRUPTED as error:
+        raise unreadable(path, f"is truncated or corrupted ({error})") from None
 
 
 def _unpacked(path: Path, raw: IO[bytes]) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import require_extra
-from ._file_rows import RawRows, twins_of, unreadable
+from ._file_rows import NAMES_AGAIN, RawRows, are_names, twins_of, unreadable
 from ._understood import FileFormat
 
 OLD = b"\xd0\xcf\x11\xe0"  # how .xls files begin
@@ -75,9 +75,10 @@ class ExcelRows:
             for j, name in enumerate(names)
         ]
         self.twins = twins_of(self.names)
-        lines = [i for i, row in enumerate(cells, first + 2) if any(_known(row))]
-        self._lines = np.array(lines, dtype=int)
-        self._cells = [cells[i - first - 2][:width] for i in lines]
+        lines = {i: row[:width] for i, row in enumerate(cells, first + 2) if any(_known(row))}
+        again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []
+        self._wrong = {i: NAMES_AGAIN for i in again if lines.pop(i)}
+        self._lines, self._cells = np.array([*lines], dtype=int), [*lines.values()]
 
     def look(self, names: Sequence[str]) -> pd.DataFrame:
         """These columns."""
@@ -92,7 +93,7 @@ class ExcelRows:
         }
         frame = pd.DataFrame(columns, index=range(len(self._cells)))
         frame = frame.where(frame.notna() & (frame != ""), None)
-        yield RawRows(frame, self._lines)
+        yield RawRows(frame, self._lines, self._wrong)
 
 
 def _known(row: tuple[Any, ...]) -> list[bool]:

@@ -19,6 +19,7 @@ from ._understood import FileFormat
 PARQUET = (".parquet", ".pq")
 CELLS, MOST_ROWS = 2**18, 2**15  # of a Parquet file, read at once
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' name for an index without a name
+NAMES_AGAIN = "holds the column names again"
 SHOWN = 10  # bad rows that are described; the others are counted
 
 
@@ -110,6 +111,24 @@ def open_file(path: Path) -> IO[bytes]:
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     raise InputError(f"{path} {problem}", "A table is a file", "Correct the path")
+
+
+def are_names(names: Sequence[str]) -> bool:
+    """Whether a row that holds these strings can only be that of the column names."""
+    numbers = pd.to_numeric(pd.Series(names, dtype=object), errors="coerce")
+    return len(names) > 1 and bool(numbers.isna().any())
+
+
+def good_rows(raw: RawRows, path: Path, word: str) -> pd.DataFrame:
+    """The rows of a piece; one that is not a row is an InputError."""
+    if raw.wrong:
+        line = min(raw.wrong)
+        raise InputError(
+            f"{path}, {word} {line}: {raw.wrong[line]}",
+            "Below the names, every row has a cell for every column, even if it is empty",
+            "Correct or remove the row, or name the separator with --sep",
+        )
+    return raw.frame
 
 
 def twins_of(names: list[str]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pandas as pd
 
 from ..data import GAP_WORDS, MOST_CLASSES
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
-from ._csv_rows import PACKED, CsvRows, read_checked
+from ._csv_rows import PACKED, CsvRows, read_checked, unpacked
 from ._dialects import check_marks
 from ._excel_rows import ExcelRows, is_workbook
 from ._file_rows import PARQUET, ParquetRows, Reader, open_file
@@ -74,6 +75,12 @@ def reader_of(
     if is_workbook(raw) or path.suffix.lower() in WORKBOOKS:
         return ExcelRows(path, raw)
     return CsvRows(path, raw, sep, encoding)
+
+
+def unpack(path: Path, content: bytes, most: int) -> bytes:
+    """The bytes of a compressed CSV file, at most so many; those of other files as they are."""
+    typed = content.startswith(b"PAR1") or is_workbook(io.BytesIO(content))
+    return content if typed else unpacked(path, content, most)
 
 
 def header(path: Path, sep: str | None = None, encoding: str | None = None) -> list[str]:

@@ -19,7 +19,7 @@ from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
-from ._file_rows import INDEX, Reader, open_file, twin_error, unreadable
+from ._file_rows import INDEX, Reader, good_rows, open_file, twin_error, unreadable
 from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
 from ._understood import (
     DROP,
@@ -96,8 +96,7 @@ def understand(
     if known is not None:
         raw = raw[[column for column in raw if column in known.columns]]
     else:
-        _refuse_values_as_names(raw, path)
-        _refuse_names_as_values(raw, path)
+        check_header(raw, path)
     marks, _ = decimals_of(raw, file, decimal)
     shared, by_column = _missing(missing, raw, path)
     given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
@@ -197,13 +196,8 @@ def _whole(reader: Reader, path: Path) -> pd.DataFrame:
     if reader.twins:
         raise twin_error(path, sorted(reader.twins))
     names = [name for name in reader.names if not INDEX.fullmatch(name)]
-    pieces = []
-    for rows in reader.rows(dict.fromkeys(names, "text")):
-        for line, problem in sorted(rows.wrong.items()):
-            rule = "Every row has a cell for every column, even if it is empty"
-            fact = f"{path}, {reader.word} {line}: {problem}"
-            raise InputError(fact, rule, "Correct the row, or name the separator with --sep")
-        pieces.append(rows.frame)
+    kinds = dict.fromkeys(names, "text")
+    pieces = [good_rows(rows, path, reader.word) for rows in reader.rows(kinds)]
     frame = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
     if frame.empty:
         raise unreadable(path, "has column names but no rows")
@@ -318,7 +312,7 @@ def decimals_of(
     return marks_by_name, bool(found)
 
 
-def _refuse_values_as_names(frame: pd.DataFrame, path: Path) -> None:
+def check_header(frame: pd.DataFrame, path: Path) -> None:
     """Refuse a file whose first row holds values, not names."""
     names, inside = [], []
     for name, cells in frame.items():
@@ -334,18 +328,6 @@ def _refuse_values_as_names(frame: pd.DataFrame, path: Path) -> None:
         fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
         rule = "The first row of a table names the columns"
         raise InputError(fact, rule, "Add a first row with their names")
-
-
-def _refuse_names_as_values(frame: pd.DataFrame, path: Path) -> None:
-    """Refuse a file in which the column names come again, as in files that were put together."""
-    first = frame[frame.iloc[:, 0].astype(str) == str(frame.columns[0])]
-    again = first.index[(first.astype(str) == frame.columns).all(axis=1)]
-    if len(again):
-        fact = f"{path} has its column names again in {counted(len(again), 'row')}"
-        fact += f" (first: row {int(again[0]) + 1})"
-        raise InputError(
-            fact, "Only the first row of a table names the columns", "Remove the others"
-        )
 
 
 def _second_look(readings: dict[str, ColumnReading], learn: Any, target: str | None) -> None:

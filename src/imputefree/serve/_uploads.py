@@ -14,22 +14,20 @@ import pandas as pd
 
 from ..errors import ImputefreeError, counted, shorten
 from ..inspection import plain
-from ..io import RawRows, Reader, reader_of
+from ..io import PACKED, RawRows, Reader, check_header, good_rows, reader_of, unpack
 from ..workflow import Chunk, Chunks, is_of_series, made_inputs, roles_of, whole_series
 from ._limits import Limits, RequestError
 from ._model_schema import STATIC, STEPS, Schema
 
-UNPACKED = 25  # how many times as large as a request an Excel or Parquet file may be when unpacked
-PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
-COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd")  # what such files begin with
+UNPACKED = 25  # how many times as large as a request a file may be when it is unpacked
 HOUR = pd.Timedelta(hours=1)
 
 
 class CompletedRows:
     """A reader of a file with empty columns for those of the model that it lacks."""
 
-    def __init__(self, reader: Reader, lacking: list[str]) -> None:
-        self.reader, self.lacking = reader, lacking
+    def __init__(self, reader: Reader, lacking: list[str], path: Path) -> None:
+        self.reader, self.lacking, self.path = reader, lacking, path
         self.names, self.twins = [*reader.names, *lacking], reader.twins
         self.word, self.size, self.format = reader.word, reader.size, reader.format
         self.decimal = reader.decimal
@@ -43,7 +41,8 @@ class CompletedRows:
         self.reader.decimal = self.decimal
         present = {name: kind for name, kind in kinds.items() if name not in self.lacking}
         for raw in self.reader.rows(present):
-            yield replace(raw, frame=raw.frame.reindex(columns=list(kinds)))
+            frame = good_rows(raw, self.path, self.word)
+            yield replace(raw, frame=frame.reindex(columns=list(kinds)))
 
 
 def read_upload(
@@ -54,10 +53,10 @@ def read_upload(
     name : of the file; its ending says what it is
     """
     label = Path(name.replace("\\", "/")).name[:100] or "table.csv"
-    _check_size(label, content, limits)
     try:
-        reader = reader_of(Path(label), io.BytesIO(content))
-        return _read(model, schema, reader, Path(label), limits)
+        path, content = _unpacked(Path(label), content, limits)
+        reader = reader_of(path, io.BytesIO(content))
+        return _read(model, schema, reader, path, limits)
     except RequestError:
         raise
     except ImputefreeError as error:
@@ -74,6 +73,7 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
     made = made_inputs(model, reader.names)
     lacking = [column for column in wanted if column not in {*reader.names, *made}]
     if len(lacking) == len(wanted):
+        check_header(reader.look(reader.names), path)
         rule = f"They are {shorten(wanted, 8)}; the file has {shorten(reader.names, 8)}"
         remedy = "Rename the columns of the file"
         raise RequestError(422, f"none of the model's columns is in {path}", rule, remedy)
@@ -81,8 +81,8 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
         name for name in reader.names if name not in {*wanted, *made.values(), *roles.values()}
     ]
     kept = [] if is_of_series(model) else unused
-    completed = CompletedRows(reader, lacking)
-    chunks = Chunks(model, completed, path, kept, skip=True, may_be_empty=True)
+    completed = CompletedRows(reader, lacking, path)
+    chunks = Chunks(model, completed, path, kept, skip=True)
     parts, count = [], 0
     for chunk in whole_series(chunks, in_memory=True) if is_of_series(model) else chunks:
         parts.append(chunk)
@@ -93,8 +93,7 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
             raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
     if not parts:
         fact = f"{path} has no rows that can be predicted"
-        rule = " ".join(chunks.notes) or "There must be a row below the names of the columns"
-        raise RequestError(422, fact, rule, "Correct the file")
+        raise RequestError(422, fact, " ".join(chunks.notes), "Correct the file")
     written = replace(reader.format, decimal=reader.decimal) if reader.format.sep else reader.format
     notes = [f"{written}; rows: {count:,}, columns: {len(reader.names):,}."]
     if lacking:
@@ -111,24 +110,27 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
     return {"name": str(path), "notes": notes, "title": title, "rows": rows, "unused": kept}
 
 
-def _check_size(name: str, content: bytes, limits: Limits) -> None:
-    """Refuse what would take much more memory unpacked than a request may have."""
-    ending, most = Path(name).suffix.lower(), UNPACKED * limits.bytes
-    if ending in PACKED or content.startswith(COMPRESSED):
-        rule = "A file here is CSV, Excel or Parquet as it is"
-        raise RequestError(415, f"{name} is compressed", rule, "Unpack it")
-    if not content:
-        raise RequestError(422, f"{name} is empty", "A table has a line of column names", "")
-    size = 0
-    if zipfile.is_zipfile(io.BytesIO(content)):  # as .xlsx and .ods are
+def _unpacked(path: Path, content: bytes, limits: Limits) -> tuple[Path, bytes]:
+    """A file and its name as they are without compression.
+
+    What would take much more memory unpacked than a request may have is refused.
+    """
+    most = UNPACKED * limits.bytes
+    if content.startswith(b"PAR1"):
+        size = _parquet_size(content)
+    elif zipfile.is_zipfile(io.BytesIO(content)):  # as .xlsx is
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             size = sum(part.file_size for part in packed.infolist())
-    elif content.startswith(b"PAR1"):
-        size = _parquet_size(content)
+    else:
+        size = 0
+    if size <= most:
+        content = unpack(path, content, most + 1)
+        size = len(content)
     if size > most:
-        fact = f"{name} has {size:,} bytes when it is unpacked"
-        rule = f"At most {most:,} are read here"
+        fact = f"{path} has more than {most:,} bytes when it is unpacked"
+        rule = f"That is {UNPACKED} times what a request may have (the server's --max-bytes)"
         raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path, content
 
 
 def _parquet_size(content: bytes) -> int:

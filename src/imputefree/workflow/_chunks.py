@@ -25,6 +25,7 @@ from ..io import (
     Reader,
     Understood,
     cell_values,
+    check_header,
     decimals_of,
     need_columns,
     twin_error,
@@ -196,6 +197,8 @@ class Chunks:
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
         readings, made = reading_of(model), made_inputs(model, reader.names)
+        if not {*reader.names, *made} & {plan.name for plan in model.encoder_.plans}:
+            check_header(reader.look(reader.names), path)
         with naming(path):
             inputs = file_inputs(model, [*reader.names, *made])
         sources = [made.get(name, name) for name in inputs]

@@ -36,6 +36,7 @@ MEMORY_ONLY = (
     "missing",
     "columns",
     "by_time",
+    "trusted",
 )
 
 

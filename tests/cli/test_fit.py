@@ -305,3 +305,55 @@ def test_resume_without_anything_to_resume_says_so(run):
     assert code == 0
     assert "Nothing to resume for m: starting from scratch." in err
     assert "Nothing to resume" not in run(*words)[2]
+
+
+@pytest.fixture(scope="module")
+def misleading():
+    """300 rows with a shortcut that tells the label, except in the 80 trusted rows."""
+    rng = np.random.default_rng(0)
+    died, checked = rng.integers(0, 2, 300), np.arange(300) < 80
+    told = np.where(checked, rng.permutation(died), died)
+    columns = {
+        "pulse": died + rng.normal(size=300),
+        "scanner": told,
+        "checked": checked.astype(int),
+    }
+    return pd.DataFrame(columns | {"died": np.array(["no", "yes"])[died]})
+
+
+@pytest.mark.slow
+def test_trusted_rows_judge_and_alone_are_scored(run, misleading):
+    misleading.to_csv("d.csv", index=False)
+    words = ("fit", "d.csv", "--target", "died", "--model", "network", "--members", 2, "--folds", 3)
+    code, out, err = run(*words, "--trusted", "checked", "-o", "m.imputefree")
+    assert code == 0, err
+    assert "spoke against 'scanner' (its values)" in out
+    about = Engine.load("m.imputefree").about_
+    assert about["estimate"]["tested"] == 80
+    assert "checked" not in about["columns"]
+    card = Path("m.md").read_text()
+    assert "| scanner | its values |" in card
+    assert "--trusted checked" in card
+    # On trusted rows a model that trusts the shortcut is no better than guessing.
+    scores = about["estimate"]["scores"]
+    assert scores["imputefree"]["auc"][0] > scores["lightgbm"]["auc"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "said"),
+    [
+        ({}, (), "Add --model network"),
+        ({}, ("--model", "network", "--policy", "ddpg"), "Only the policy meta"),
+        ({}, ("--model", "network", "--id", "pulse"), "for series"),
+        ({"checked": 2}, ("--model", "network"), "(--trusted) of d.csv is '2' in row 1"),
+        ({"checked": None}, ("--model", "network"), "(--trusted) of d.csv is empty in row 1"),
+        ({"checked": 1}, ("--model", "network"), "marks 300 of 300 rows"),
+        ({"checked": 0}, ("--model", "network"), "marks 0 of 300 rows"),
+    ],
+)
+def test_trusted_rows_that_cannot_be(run, misleading, change, words, said):
+    misleading.assign(**change).to_csv("d.csv", index=False)
+    words = ("--target", "died", "--trusted", "checked", *words)
+    code, _, err = run("fit", "d.csv", *words, "-o", "m.imputefree")
+    assert code == 1
+    assert said in err

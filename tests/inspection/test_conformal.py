@@ -77,9 +77,20 @@ def chosen(method, x, X):
     return list(range(len(X)))
 
 
-def brute_force(method, X_cal, y_cal, models, asked, x, candidates, score):
+def is_new(x, X_cal):
+    """Whether no calibration row has the gaps of row x."""
+    return (np.isnan(X_cal) != np.isnan(x)).any(1).all()
+
+
+def asked_of(plus, method, x, X_cal, models, final):
+    """The model that row x is asked of where it is compared with each calibration row."""
+    new = method == "mask" and is_new(x, X_cal)
+    return models if (new if plus == "auto" else plus) else [final] * len(models)
+
+
+def brute_force(plus, method, X_cal, y_cal, models, final, x, candidates, score):
     """The definition, pair by pair: which candidates belong to the set of one row."""
-    order = chosen(method, x, X_cal)
+    order, asked = chosen(method, x, X_cal), asked_of(plus, method, x, X_cal, models, final)
     needed = 0.8 * (len(order) + 1)
     members = []
     for candidate in candidates:
@@ -96,7 +107,7 @@ def brute_force(method, X_cal, y_cal, models, asked, x, candidates, score):
 
 def calibration(model, X, y, folds):
     """Calibration rows in the order that the model drew, their answers, the model that did not
-    learn from each, and the model that is asked where a row is compared with it."""
+    learn from each, and the final model."""
     rng = np.random.default_rng(
         np.random.RandomState(model.random_state).randint(np.iinfo(np.int32).max)
     )
@@ -105,13 +116,13 @@ def calibration(model, X, y, folds):
     owner = {row: fitted[f] for f, (_, test) in enumerate(folds) for row in test}
     unseen = [owner[row] for row in left_out]
     final = clone(model.estimator).fit(X, y)
-    return X[left_out], y[left_out], unseen, unseen if model.plus else [final] * len(unseen)
+    return X[left_out], y[left_out], unseen, final
 
 
-@pytest.mark.parametrize("plus", [False, True])
+@pytest.mark.parametrize("plus", [False, True, "auto"])
 @pytest.mark.parametrize("method", METHODS)
 def test_sets_are_those_of_the_definition(method, plus):
-    X, y = made()
+    X, y = made(d=5)
     labels = np.array(["a", "b", "c"])[np.clip(np.digitize(y, [-0.5, 0.5]), 0, 2)]
     cv = KFold(3)
     model = MaskConformalClassifier(
@@ -122,26 +133,27 @@ def test_sets_are_those_of_the_definition(method, plus):
     def score(fitted, x, label):
         return 1.0 - fitted.predict_proba(x[None])[0, list(fitted.classes_).index(label)]
 
-    X_new, _ = made(20, seed=1)
+    X_new, _ = made(20, d=5, seed=1)
     sets = model.predict_set(X_new, coverage=0.8, allow_empty=True)
-    expected = [brute_force(method, *parts, x, model.classes_, score) for x in X_new]
+    expected = [brute_force(plus, method, *parts, x, model.classes_, score) for x in X_new]
     assert sets.tolist() == expected
+    assert 0 < sum(is_new(x, parts[0]) for x in X_new) < 20
     assert 0 < sets.mean() < 1
 
 
-@pytest.mark.parametrize("plus", [False, True])
+@pytest.mark.parametrize("plus", [False, True, "auto"])
 @pytest.mark.parametrize("method", METHODS)
 def test_intervals_are_those_of_the_definition(method, plus):
-    X, y = made()
+    X, y = made(d=5)
     cv = KFold(3)
     model = MaskConformalRegressor(
         Means(), method=method, cv=cv, plus=plus, max_calibration=55, random_state=4
     ).fit(X, y)
-    parts = X_cal, y_cal, models, asked = calibration(model, X, y, list(cv.split(X)))
-    X_new, _ = made(20, seed=1)
+    parts = X_cal, y_cal, models, final = calibration(model, X, y, list(cv.split(X)))
+    X_new, _ = made(20, d=5, seed=1)
     ends = model.predict_interval(X_new, coverage=0.8)
     for x, (low, high) in zip(X_new, ends, strict=True):
-        order = chosen(method, x, X_cal)
+        order, asked = chosen(method, x, X_cal), asked_of(plus, method, x, X_cal, models, final)
         lows, highs = [], []
         for k in order:
             both = ~np.isnan(x) & ~np.isnan(X_cal[k]) if method == "mask" else True
@@ -160,7 +172,7 @@ def test_intervals_are_those_of_the_definition(method, plus):
             return abs(number - fitted.predict(row[None])[0])
 
         outside = [low - 1e-6, high + 1e-6]
-        assert brute_force(method, *parts, x, outside, score) == [False, False]
+        assert brute_force(plus, method, *parts, x, outside, score) == [False, False]
 
 
 def test_by_missingness_compares_rows_with_about_as_many_gaps():

@@ -132,6 +132,12 @@ class ShareOrFile(click.ParamType):
     "--policy",
     help="Of a network: how much each entry teaches (none, observed, ddpg, meta, gate, random).",
 )
+@model_option(
+    "--trusted",
+    metavar="COLUMN",
+    help="Of a network: 1 in rows surely like those to predict, 0 in others. They judge what the"
+    " others teach, and only they are scored.",
+)
 @model_option("--max-iter", type=POSITIVE, help="Of a network: maximum number of epochs.")
 @model_option("--members", type=POSITIVE, help="Of a network: how many are averaged.")
 @model_option(

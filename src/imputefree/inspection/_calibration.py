@@ -5,7 +5,7 @@ of a row and a calibration row the gaps of both: the missing data augmentation o
 Dieuleveut, Josse and Romano (2023; 2024, CP-MDA-Nested*).
 
 Each calibration row is scored by the model that did not learn from it. The row it is compared with
-is asked of the same model (CV+), or always of the final one that learned from everything.
+is asked of the same model (CV+), or of the final one that learned from everything.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class MaskCalibration:
     """Calibration rows and their answers; a row is compared with those that fit its gaps best.
 
     fold : (n,) number of the model that did not learn from each
-    asked : (n,) as for `GroupCalibration`
+    asked, asked_if_new : (n,) as for `GroupCalibration`: for a row whose gaps some calibration row
+        has too, and for one with gaps that none has
     target : (n,) class codes, or numbers
     most : calibration rows that a row is compared with at most, unless its coverage needs more
     """
@@ -128,6 +129,7 @@ class MaskCalibration:
     models: FoldModels
     fold: np.ndarray
     asked: np.ndarray
+    asked_if_new: np.ndarray
     rows: ModelRows
     target: np.ndarray
     most: int
@@ -179,7 +181,9 @@ class MaskCalibration:
         Each row is predicted once for each distinct pair of a model and a mask.
         """
         kept = (masks[:, None] & self.rows.observed[alike]).reshape(alike.size, -1)
-        owner, asked = np.repeat(np.arange(len(masks)), alike.shape[1]), self.asked[alike].ravel()
+        is_new = ~(self.rows.observed[alike[:, 0]] == masks).all(1)  # the first fits best
+        asked = np.where(is_new[:, None], self.asked_if_new[alike], self.asked[alike]).ravel()
+        owner = np.repeat(np.arange(len(masks)), alike.shape[1])
         first, inverse = _distinct(kept, asked, owner)  # sorted by owner
         counts = np.bincount(owner[first], minlength=len(masks))
         begin = np.cumsum(counts) - counts  # of the distinct pairs of a mask

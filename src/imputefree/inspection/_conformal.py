@@ -48,7 +48,7 @@ from ._conformal_ranks import (
 )
 from ._model_rows import ModelRows, predict_rows, read_rows
 
-PREFIT = "prefit"
+PREFIT, AUTO = "prefit", "auto"
 METHODS = ("mask", "by_missingness", "marginal")
 COVERAGE = number(0, 1, open_low=True, open_high=True)
 
@@ -62,7 +62,7 @@ def _is_cv(value: Any) -> bool:
 RULES = {
     "method": choice(*METHODS),
     "cv": (_is_cv, 'a whole number, at least 2, a splitter of scikit-learn, or "prefit"'),
-    "plus": FLAG,
+    "plus": (lambda value: value == AUTO or FLAG[0](value), f'True, False or "{AUTO}"'),
     "max_calibration": whole(1),
 }
 
@@ -79,7 +79,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
         *,
         method: str = "mask",
         cv: Any = 5,
-        plus: bool = False,
+        plus: bool | str = AUTO,
         max_calibration: int = 100,
         random_state: Any = None,
     ) -> None:
@@ -157,11 +157,14 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
     def _calibrate(self, models: list[Any], fold: np.ndarray, rows: ModelRows, codes: Any) -> None:
         """Keep what rows are compared with; models of the folds, then the final one."""
         answering = FoldModels(models, getattr(self, "classes_", None))
-        asked = fold if self.plus else np.full(len(rows), len(models) - 1)
+        final = np.full(len(rows), len(models) - 1)
+        always = len(models) == 2 or (self.plus != AUTO and self.plus)  # one split has one model
+        asked, asked_if_new = fold if always else final, fold if always or self.plus else final
         self.n_calibration_ = len(rows)
         if self.method == "mask":
             most = self.max_calibration
-            self.calibration_ = MaskCalibration(answering, fold, asked, rows, codes, most)
+            folds = fold, asked, asked_if_new
+            self.calibration_ = MaskCalibration(answering, *folds, rows, codes, most)
             return
         scores = answering.score(answering.predict(fold, rows), codes)
         gaps, by_group = (~rows.observed).sum(1), self.method == "by_missingness"
@@ -239,10 +242,12 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
         The estimator is fitted once for each fold, and the rows left out calibrate. A splitter with
         one split, such as ShuffleSplit(1, test_size=0.25), is split conformal prediction. "prefit"
         takes a fitted estimator; then all rows of `fit` calibrate, and it must not have seen them.
-    plus : bool, default=False
+    plus : True, False or "auto", default="auto"
         Whether a row is asked of the models of the folds (CV+), instead of the final one that
         learned from everything. Then coverage is at least 2 * coverage - 1 whatever the model, and
         above the chosen one where models of folds disagree; sets are larger, and rows cost more.
+        "auto" does so with "mask" for rows whose gaps no calibration row has: there, each model
+        extrapolates in its own way, and the final one need not err like those of the folds.
     max_calibration : int, default=100
         For "mask": rows that a row is compared with at most, unless `coverage` needs more. It
         bounds the cost: a row costs at most twice as many predictions, fewer where rows share
@@ -261,10 +266,10 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
     With `cv="prefit"` or one split, and gaps that are independent of values and answers, a set of
     "mask" holds the true class with at least the chosen probability for every mask, if enough
     calibration rows have no gap that the row does not have; otherwise theory promises
-    2 * coverage - 1 (Zaffran et al. 2024). With folds, `plus=True` has that promise too; the
-    default relies on the final model making errors like those of the models of the folds. Where
-    gaps depend on what is missing, no method promises anything for a mask: docs/intervals.md says
-    what was measured.
+    2 * coverage - 1 (Zaffran et al. 2024). With folds, `plus=True` has that promise too, and so has
+    "auto" for gaps that no calibration row has; for others it relies on the final model making
+    errors like those of the models of the folds. Where gaps depend on what is missing, no method
+    promises anything for a mask: docs/intervals.md says what was measured.
 
     Examples
     --------

@@ -105,7 +105,7 @@ def _restore(model: Any, kept: Kept) -> Any:
         target = np.array(kept["target"], dtype=np.int64 if models.classes is not None else float)
         only = np.zeros(len(target), dtype=int)
         most = wrapper.max_calibration
-        wrapper.calibration_ = MaskCalibration(models, only, only, rows, target, most)
+        wrapper.calibration_ = MaskCalibration(models, only, only, only, rows, target, most)
     else:
         scores, gaps = np.array(kept["scores"], dtype=float), np.array(kept["gaps"], dtype=int)
         only = np.zeros(len(scores), dtype=int)
@@ -136,7 +136,9 @@ def _check_rows(wrapper: Any, rows: ModelRows, target: np.ndarray) -> Kept:
     """Coverage and size for one half of the rows, calibrated with the other."""
     whole, half = wrapper.calibration_, len(rows) // 2
     first, second = np.arange(half), np.arange(half, len(rows))[:MOST_CHECKED]
-    part = {name: getattr(whole, name)[first] for name in ("fold", "asked", "target")}
+    part = {
+        name: getattr(whole, name)[first] for name in ("fold", "asked", "asked_if_new", "target")
+    }
     wrapper.calibration_ = replace(whole, rows=whole.rows.take(first), **part)
     tested, truth = rows.take(second), target[second]
     with warnings.catch_warnings():

@@ -69,6 +69,7 @@ def describe(problem: Problem, date: str, estimate: Estimate | None, model: Any)
         },
         "estimate": estimate,
         "blend": _blend(model),
+        "trusted": _trusted(problem, model),
         "made": {
             "version": __version__,
             "date": date,
@@ -105,6 +106,15 @@ def _blend(model: Any) -> dict[str, Any] | None:
         "losses": model.losses_,
         "scores": model.out_of_fold_,
     }
+
+
+def _trusted(problem: Problem, model: Any) -> dict[str, Any] | None:
+    """Which column marks trusted rows, how many, and what they spoke against, if any do."""
+    if problem.trusted is None:
+        return None
+    against = model.distrusted_columns().to_dict("records")
+    rows = int(problem.trusted.sum())
+    return {"column": problem.request.trusted, "rows": rows, "against": against}
 
 
 def render(template: str, about: dict[str, Any]) -> str:

@@ -25,7 +25,10 @@ def parts_for_intervals(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
         return everything, everything[:0]
     splits, seed = Splits(test=LEFT_OUT, validation=0.0), problem.request.seed
     split = splits.of(problem.strata, problem.groups, seed)
-    return np.setdiff1d(everything, split.test), split.test
+    left_out = split.test
+    if problem.trusted is not None:  # others may mislead
+        left_out = left_out[problem.trusted[left_out]]
+    return np.setdiff1d(everything, left_out), left_out
 
 
 def keep_left_out(model: Any, problem: Problem, left_out: np.ndarray) -> None:

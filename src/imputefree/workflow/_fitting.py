@@ -100,7 +100,8 @@ def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | No
         y = request.target
         static = problem.statics or None
         X = Panel.from_long(X, id=request.id, time=request.time, static=static, labels=y)
-    options = {"checkpoint": checkpoint, "groups": groups}
+    trusted = None if problem.trusted is None else problem.trusted[units]
+    options = {"checkpoint": checkpoint, "groups": groups, "trusted": trusted}
     takes = inspect.signature(model.fit).parameters
     with quiet():
         return model.fit(X, y, **{name: options[name] for name in options if name in takes})
@@ -139,7 +140,8 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
     """Split the problem for the estimate: folds, or one held-out part; other : a file to score on.
 
     Every fold has the same shares of classes (or of tenths of the numbers); groups stay whole. A
-    class with a single example is never scored: it must be learned.
+    class with a single example is never scored: it must be learned. If rows are trusted, only they
+    are scored: the others may mislead.
     """
     request, groups, count = problem.request, problem.groups, problem.n_units
     make(OURS, problem)  # refuses wrong options before anything is computed
@@ -175,6 +177,10 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
         how = f"{len(parts)}-fold cross-validation"
     if groups is not None:
         how += f", rows of one {request.group!r} kept together"
+    if problem.trusted is not None:
+        parts = [Fold(fold.train, fold.test[problem.trusted[fold.test]]) for fold in parts]
+        parts = [fold for fold in parts if len(fold.test)]
+        how += f", trusted rows only (`{request.trusted}`)"
     for fold in parts:
         learned = problem.y[problem.labels(fold.train)]
         if len(np.unique(learned)) < 2 or not len(problem.labels(fold.test)):

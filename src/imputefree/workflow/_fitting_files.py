@@ -21,7 +21,7 @@ from ._problem import Problem
 from ._request import Request, codes_of
 
 # Options for files in memory
-MEMORY_ONLY = ("id", "time", "static", "test", "folds", "by_time")
+MEMORY_ONLY = ("id", "time", "static", "test", "folds", "by_time", "trusted")
 
 
 def fit_larger(

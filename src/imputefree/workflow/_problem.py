@@ -29,6 +29,7 @@ from ._joined_files import as_strings, read_joined
 from ._request import Request, codes_of
 
 COMPATIBLE = {("--id", "--group"), ("--time", "--by-time"), ("--static", "--category")}
+TRUSTED_CELLS = {"1": True, "1.0": True, "true": True} | dict.fromkeys(("0", "0.0", "false"), False)
 FEWEST = 10  # rows or series: an estimate from fewer says nothing
 
 
@@ -46,6 +47,7 @@ class Problem:
     spans : (units, 2) when each begins and ends, to hold out the latest; or None
     columns : all columns of the file but target, id, time and group
     groups : (units,) what stays together, as strings, or None
+    trusted : (units,) bool, which judge what the others teach and are scored, or None
     notes : what a user should know, a sentence each
     understood : how the file was read
     """
@@ -61,6 +63,7 @@ class Problem:
     understood: Understood | None = None
     steps: np.ndarray | None = None
     spans: np.ndarray | None = None
+    trusted: np.ndarray | None = None
 
     @property
     def digest(self) -> str:
@@ -109,9 +112,11 @@ class Problem:
         """What splits keep in proportion: classes, or tenths of the numbers; (units,).
 
         A series with a label per step counts by the rarest of its classes, or by their mean.
+        Trusted rows are kept in proportion too.
         """
         if self.steps is None:
-            return self.truth if self.task == TASKS[0] else tenths(self.y)
+            by_target = self.truth if self.task == TASKS[0] else tenths(self.y)
+            return by_target if self.trusted is None else 2 * by_target + self.trusted
         labels = pd.Series(self.truth).groupby(self.unit[self.steps])
         if self.task == TASKS[1]:
             return tenths(labels.mean().to_numpy())
@@ -154,7 +159,7 @@ def read_problem(request: Request) -> Problem:
     whole = _with_times(whole, request, path)
     frame, unit, y, steps, without = _read_labels(whole, request, path)
     rare = _check_target(y, request)
-    roles = {request.target, request.id, request.time, request.group, request.by_time}
+    roles = {name for names in _key_columns(request).values() for name in names}
     series, constant = unit if request.id else None, {*request.static, *static}
     columns = [
         column
@@ -165,7 +170,8 @@ def read_problem(request: Request) -> Problem:
     groups, notes = _read_groups(frame, unit, request, path), (*understood.notes, *without, *rare)
     inputs, spans = _inputs(frame, columns, request), _read_spans(frame, unit, request, path)
     file = " + ".join(part.name for part in (path, *request.join))
-    about_file: Any = (groups, notes, understood, steps, spans)
+    trusted = _read_trusted(frame, y, request, path)
+    about_file: Any = (groups, notes, understood, steps, spans, trusted)
     problem = Problem(request, file, inputs, unit, y, columns, *about_file)
     _check_inputs(problem, path)
     return problem
@@ -198,6 +204,7 @@ def read_other(path: Path, like: Problem) -> Problem:
         notes=tuple(f"{path.name}: {note}" for note in notes),
         understood=understood,
         steps=steps,
+        trusted=None,  # all rows of a file to score on are like those to predict
     )
     other.__dict__["classes"] = like.classes
     _check_inputs(other, path)
@@ -225,7 +232,9 @@ def _read(
         _check_names(raw.columns.tolist(), request)
         options |= request.roles
     else:
-        wanted = _key_columns(request) | {f"of {request.data.name}": like.sources}
+        wanted = _key_columns(replace(request, trusted=None)) | {
+            f"of {request.data.name}": like.sources
+        }
         for option, names in wanted.items():
             need_columns(raw, names, path, option=option)
         options["columns"] = like.understood
@@ -238,6 +247,7 @@ def _key_columns(request: Request) -> dict[str, Sequence[str]]:
     """Columns with a role, by the option that names them."""
     keys = {"--target": request.target, "--id": request.id, "--time": request.time}
     keys |= {"--group": request.group, "--by-time": request.by_time}
+    keys |= {"--trusted": request.trusted}
     return {option: [name] for option, name in keys.items() if name}
 
 
@@ -380,6 +390,38 @@ def _read_spans(
         remedy = "Name a column of dates, such as that of admission"
         raise InputError(fact, "The latest are held out", remedy)
     return spans
+
+
+def _read_trusted(
+    frame: pd.DataFrame, y: np.ndarray, request: Request, path: Path
+) -> np.ndarray | None:
+    """Which rows are trusted, by the column of --trusted; (rows,) bool. None without it."""
+    name = request.trusted
+    if name is None:
+        return None
+    cells = as_strings(frame[name].astype(object).where(frame[name].notna(), ""))
+    marks = pd.Series(cells).str.strip().str.lower().map(TRUSTED_CELLS)
+    if marks.isna().any():
+        row = int(marks.isna().to_numpy().argmax())
+        cell = repr(str(cells[row])) if cells[row] else "empty"
+        raise InputError(
+            f"column {name!r} (--trusted) of {path} is {cell} in row {row + 1}",
+            "It must be 1 in trusted rows and 0 in all others",
+            "Correct the column, or name another",
+        )
+    trusted = marks.to_numpy(bool)
+    count = int(trusted.sum())
+    if not FEWEST <= count < len(y):
+        raise InputError(
+            f"column {name!r} (--trusted) of {path} marks {count:,} of {request.units(len(y))}",
+            f"At least {FEWEST} must be trusted, and not all: they judge what the others teach",
+            "Mark some rows that are surely like those to predict, or leave --trusted out",
+        )
+    if len(np.unique(y[trusted])) < 2:
+        fact = f"all rows that {name!r} (--trusted) of {path} marks have the same target"
+        rule = "They must show what makes the target differ"
+        raise InputError(fact, rule, "Mark rows with other targets too")
+    return trusted
 
 
 def _refuse_shared(

@@ -12,6 +12,7 @@ from ..errors import InputError, ModelFileError, ParameterError
 from ..io import CATEGORY, DROP, read_yaml
 
 QUICK_EPOCHS = 10
+TRUSTING = "meta"  # the policy that reads trusted rows
 CARD_TITLE = "# Model card: "  # how cards begin
 
 
@@ -28,6 +29,7 @@ class Request:
     model : "blend", or one family of it: "network", "trees", "forest" or "density"
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
+    trusted : column of 0 and 1 that marks rows which judge what other rows teach a network
     missingness : "use", or "ignore": which values are missing must not tell the target
     quick : one split, and trees alone or few epochs
     larger_than_memory : read a file once, or the files of a folder, and train from the disk
@@ -62,6 +64,7 @@ class Request:
     policy: str | None = None
     max_iter: int | None = None
     members: int | None = None
+    trusted: str | None = None
     missingness: str = "use"
     quick: bool = False
     intervals: str = "by_missingness"
@@ -95,6 +98,8 @@ class Request:
             option = "--intervals mask" if self.intervals == "mask" else f"--model {self.model}"
             fact, rule = f"{option} was given with --per-step", "Steps are predicted by networks"
             raise ParameterError(fact, rule, "Leave it out")
+        if self.trusted:
+            self._check_trusted()
         owner = "blends" if self.trains_networks else "networks"
         others = {
             "blends": ["quality", "time_limit"],
@@ -108,6 +113,18 @@ class Request:
             rule = "Densities are for tables"
             remedy = "Choose --model blend, trees, forest or network"
             raise ParameterError("--model density was given for series", rule, remedy)
+
+    def _check_trusted(self) -> None:
+        """Refuse trusted rows for models that do not read them."""
+        if self.id or self.model != "network":
+            given = "for series" if self.id else f"with --model {self.model}"
+            rule = "Only networks for tables learn from trusted rows"
+            remedy = "Leave it out" if self.id else "Add --model network, or leave it out"
+            raise ParameterError(f"--trusted was given {given}", rule, remedy)
+        if self.policy not in (None, TRUSTING):
+            fact = f"--trusted was given with --policy {self.policy}"
+            rule = f"Only the policy {TRUSTING} learns from trusted rows"
+            raise ParameterError(fact, rule, "Leave one of them out")
 
     @property
     def trains_networks(self) -> bool:
@@ -129,7 +146,8 @@ class Request:
             asked["per_step"] = True
         if self.trains_networks:
             epochs = self.max_iter or (QUICK_EPOCHS if self.quick else None)
-            asked |= {"policy": self.policy, "max_iter": epochs, "n_members": self.members}
+            policy = TRUSTING if self.trusted else self.policy
+            asked |= {"policy": policy, "max_iter": epochs, "n_members": self.members}
         else:
             asked["quality"] = self.quality or ("fast" if self.quick else None)
             asked["time_limit"] = self.time_limit
@@ -144,7 +162,7 @@ class Request:
         for name in self.category:
             entries = given.get(name)
             given[name] = (entries if isinstance(entries, dict) else {}) | {"kind": CATEGORY}
-        keys = [name for name in (self.time, self.group, self.by_time) if name]
+        keys = [name for name in (self.time, self.group, self.by_time, self.trusted) if name]
         return {"target": self.target, "id": self.id, "keys": keys, "columns": given}
 
     def units(self, count: int) -> str:

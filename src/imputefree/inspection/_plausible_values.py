@@ -57,8 +57,9 @@ class PlausibleValues:
         rows = read_table(given, past=True)
         if len(rows) > MOST_ROWS:
             rows = rows.take(np.sort(rng.permutation(len(rows))[:MOST_ROWS]))
-        self.rows, self.conditional = rows, conditional
+        self.given, self.rows, self.conditional = given, rows, conditional
         self.of_series = isinstance(given.X, Panel)
+        self.usual: Any = None  # gains over these rows, see `usual_gains`
         self.draws = ConditionalDraws(categorical_features).fit(read_columns(rows.X), rng)
 
     def entries(self, rows: ModelRows) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ whose gains were not drawn towards usual ones on 100 to 109.
 One row must take our blend less than 100 ms (CPU time, median of nine, adult).
 
     python -m benchmarks.acquisition [--tables T …] [--models M …] [--splits 10] [--json FILE]
-        [--draw PNG]
+        [--draw PNG] [--docs FILE] [--show]
 
 Finished runs of the file are kept. Exit 1 unless, for each model and kind of cost, the area is
 better (p < 0.05) than that of random order and than that of importance order on four real tables,
@@ -41,15 +41,17 @@ import pandas as pd
 import torch
 from rich.console import Console
 from rich.table import Table
+from scipy.stats import t as student
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import train_test_split
 
-from benchmarks.measuring import commit, medians, provenance
+from benchmarks.measuring import between_marks, commit, medians, provenance
 from imputefree import ImputeFreeClassifier, measure_next, plan_measurements
 from imputefree.inspection import PlausibleValues
 from imputefree.lab.report import corrected_t
 
+RESULTS = Path(__file__).parent / "results" / "acquisition.json"
 TABLES = {
     "adult": "income",
     "credit_approval": "class",
@@ -65,8 +67,10 @@ DROPPED = {"titanic3": ["name", "ticket", "cabin", "boat", "body", "home.dest"]}
 MODELS = ("boosting", "blend")
 MOST_ROWS, TEST_ROWS, KNOWN, COPIES, ORDERS, BUDGETS = 1500, 100, 0.2, 3, 5, 41
 PRICES = (1.0, 2.0, 5.0, 10.0)
-RIVALS = ("random", "importance")
+RIVALS, COSTS = ("random", "importance"), ("unit", "made")
+BEGIN, END = "<!-- figures of benchmarks/acquisition.py -->", "<!-- end of figures -->"
 FIRST_SPLIT, ONE_ROW_MS = 200, 100.0
+ACROSS = 3  # panels of the picture
 FEWEST = 10  # rows of a class, or they are left out
 TREES = 100  # of boosting, in all classes of many together three times as many
 
@@ -197,7 +201,7 @@ def judge(runs: list[dict[str, Any]], console: Console) -> bool:
     shown = Table("model", "costs", "table", "splits", "next", *(f"- {r}" for r in RIVALS), "all")
     missed = False
     for kind in dict.fromkeys(run["model"] for run in runs):
-        for costs in ("unit", "made"):
+        for costs in COSTS:
             better = dict.fromkeys(RIVALS, 0)
             for name in (*TABLES, MADE):
                 own = [r for r in runs if (r["table"], r["model"]) == (name, kind)]
@@ -221,36 +225,63 @@ def judge(runs: list[dict[str, Any]], console: Console) -> bool:
     return missed
 
 
+def table_lines(runs: list[dict[str, Any]]) -> list[str]:
+    """Gains in area over both rivals, in percentage points, with 95 % intervals."""
+    titles = [f"{costs} costs, against {rival}" for costs in COSTS for rival in RIVALS]
+    lines = [
+        "| table, model (splits) | " + " | ".join(titles) + " |",
+        "|---|" + "---|" * len(titles),
+    ]
+    for kind in dict.fromkeys(run["model"] for run in runs):
+        for name in (*TABLES, MADE):
+            own = [r for r in runs if (r["table"], r["model"]) == (name, kind)]
+            cells = [_cell(own, costs, rival) for costs in COSTS for rival in RIVALS if own]
+            title = name.replace("_zeros_as_missing", "") + " (simulated)" * (name == MADE)
+            if own:
+                lines.append(f"| {title}, {kind} ({len(own)}) | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _cell(runs: list[dict[str, Any]], costs: str, rival: str) -> str:
+    gain, ratio = 100 * differences(runs, costs, rival, "accuracy"), runs[0]["test_to_train"]
+    n = len(gain)
+    half = student.ppf(0.975, n - 1) * gain.std(ddof=1) * np.sqrt(1 / n + ratio)
+    bold = "**" if abs(gain.mean()) > half else ""
+    return (
+        f"{bold}{gain.mean():+.1f}{bold} ({gain.mean() - half:+.1f} to {gain.mean() + half:+.1f})"
+    )
+
+
 def draw(runs: list[dict[str, Any]], path: Path) -> None:
-    """A picture of the mean curves with unit costs: a row per model, a column per table."""
+    """A picture of the mean curves with unit costs around boosting, a panel per table."""
     from matplotlib.figure import Figure
 
-    kinds = list(dict.fromkeys(r["model"] for r in runs))
-    names = [name for name in (*TABLES, MADE) if any(r["table"] == name for r in runs)]
-    figure = Figure(figsize=(2.6 * len(names), 2.6 * len(kinds) + 0.6), layout="constrained")
-    places = figure.subplots(len(kinds), len(names), squeeze=False, sharex=True, sharey="col")
+    own = [r for r in runs if r["model"] == runs[0]["model"]]
+    names = [name for name in (*TABLES, MADE) if any(r["table"] == name for r in own)]
+    height = -(-len(names) // ACROSS)
+    figure = Figure(figsize=(3.2 * ACROSS, 2.4 * height + 0.8), layout="constrained")
+    places = figure.subplots(height, ACROSS, squeeze=False)
     styles = {
         "next": ("#0072b2", "-", "measure_next"),
         "importance": ("#d55e00", "--", "importance order"),
         "random": ("#777777", ":", "random order"),
     }
-    for kind, line in zip(kinds, places, strict=True):
-        for name, axes in zip(names, line, strict=True):
-            own = [r["unit"] for r in runs if (r["table"], r["model"]) == (name, kind)]
-            if not own:
-                axes.set_axis_off()
-                continue
-            for policy, (colour, dash, label) in styles.items():
-                mean = np.mean([each[policy]["accuracy"] for each in own], axis=0)
-                axes.plot(np.linspace(0, 1, BUDGETS), mean, dash, color=colour, label=label)
-            everything = np.mean([each["next"]["accuracy"][-1] for each in own])
-            axes.axhline(everything, color="black", linewidth=0.6, label="everything at once")
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.tick_params(labelsize=8)
-            title = name.replace("_zeros_as_missing", "").replace("_", " ")
-            axes.set_title(title + " (simulated)" * (name == MADE), fontsize=10)
-            axes.set_ylabel(f"accuracy, {kind}", fontsize=8)
+    for axes in places.flat[len(names) :]:
+        axes.set_axis_off()
+    for name, axes in zip(names, places.flat, strict=False):
+        curves_of = [r["unit"] for r in own if r["table"] == name]
+        for policy, (colour, dash, label) in styles.items():
+            mean = np.mean([each[policy]["accuracy"] for each in curves_of], axis=0)
+            share, style = np.linspace(0, 1, BUDGETS), {"drawstyle": "steps-post"}
+            axes.plot(share, mean, dash, color=colour, label=label, **style)
+        everything = np.mean([each["next"]["accuracy"][-1] for each in curves_of])
+        axes.axhline(everything, color="black", linewidth=0.6, label="everything at once")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=8)
+        title = name.replace("_zeros_as_missing", "").replace("_", " ")
+        axes.set_title(title + " (simulated)" * (name == MADE), fontsize=10)
     figure.supxlabel("cost spent, as a share of that of all columns", fontsize=9)
+    figure.supylabel("accuracy on test rows", fontsize=9)
     handles, labels = places[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False, fontsize=9)
     figure.savefig(path, dpi=110)
@@ -275,8 +306,11 @@ def main() -> int:
     parser.add_argument("--tables", nargs="+", default=every, choices=every)
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--json", type=Path, help="finished runs are read from it and added to it")
+    help = "finished runs are read from it and added to it"
+    parser.add_argument("--json", type=Path, default=RESULTS, help=help)
     parser.add_argument("--draw", type=Path, help="a picture of the curves")
+    parser.add_argument("--docs", type=Path, help="page whose table is written anew")
+    parser.add_argument("--show", action="store_true", help="run nothing")
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -289,11 +323,17 @@ def main() -> int:
     for split in range(FIRST_SPLIT, FIRST_SPLIT + options.splits):
         for kind in options.models:
             for name in options.tables:
-                if (name, kind, split) not in done:
+                if (name, kind, split) not in done and not options.show:
                     runs.append(run(name, kind, split))
                     write_record(path, record)
-    record["one_row_ms"] = milliseconds = round(one_row(), 1)
-    write_record(path, record)
+    if options.show:
+        record = json.loads(path.read_text())
+    else:
+        record["one_row_ms"] = round(one_row(), 1)
+        write_record(path, record)
+    milliseconds = record["one_row_ms"]
+    if options.docs is not None:
+        between_marks(options.docs, BEGIN, END, table_lines(runs))
     if options.draw is not None:
         draw(runs, options.draw)
     console = Console(width=160)

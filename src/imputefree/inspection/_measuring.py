@@ -105,7 +105,7 @@ class Measuring:
         self.options = costs, together, n_values
         self.rng = generator(random_state)
         if not isinstance(background, PlausibleValues):
-            known = read_given(background, model if self.panel is not None else None)
+            known = read_given(background, model)
             self._check_kind(isinstance(known.X, Panel))
             known = known.with_columns(given.names) if self.panel else arranged(known, given)
             kinds = _categories(model, self.rows.names)
@@ -113,7 +113,7 @@ class Measuring:
         else:
             self._check_kind(background.of_series)
         self.background = background
-        tables = [self.rows, background.rows]
+        tables = [self.rows, background.rows_for(model)]
         tables += [] if truth is None else [read_table(truth, model)]
         self.n_truth = len(tables[-1])
         self.stock, self.draws = Mosaic(*tables), background.draws

@@ -54,7 +54,8 @@ def usual_gains(study: Measuring) -> np.ndarray:
     """
     background, model = study.background, study.model
     columns = study.measurements.columns
-    given = background.given.with_columns(study.given.names)
+    given = background.given if background.of_series else background.rows_for(model)
+    given = given.with_columns(study.given.names)
     predicted = predict_rows(model, given.take(np.arange(min(2, len(given)))))
     remembered = background.usual
     if remembered is None or not remembered.fits(model, columns, predicted):

@@ -42,7 +42,7 @@ from ._few_rows import Lines
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._missing_codes import Code, find_codes
-from ._outside import Outside
+from ._outside import FAR, Outside, beyond
 from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._panel_frames import Layout, first_steps
@@ -69,6 +69,7 @@ __all__ = [
     "ACTIVITY",
     "BLOCK",
     "EXTENT",
+    "FAR",
     "FEW_ROWS",
     "GAP_WORDS",
     "HARD_LIMIT",
@@ -113,6 +114,7 @@ __all__ = [
     "as_array",
     "as_values",
     "assign_folds",
+    "beyond",
     "check_statics",
     "columns_by_kind",
     "decimal_marks",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, PrivateAttr
 from sklearn.base import is_classifier
 
 from .. import __version__
-from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan
+from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan, beyond
 from ..estimators import predicts_steps
 from ..workflow import class_labels
 from ._limits import Limits
@@ -62,8 +62,7 @@ class Column(BaseModel):
         """How far outside the range of training, in widths of that range; 0 inside."""
         if self.low is None or self.high is None:
             return 0.0
-        width = (self.high - self.low) or abs(self.low) or 1.0
-        return max(self.low - number, number - self.high, 0.0) / width
+        return float(beyond(number, self.low, self.high))
 
     @property
     def range_text(self) -> str:

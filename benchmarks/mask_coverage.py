@@ -43,7 +43,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import ShuffleSplit
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measuring import commit, write
+from benchmarks.measuring import between_marks, commit, write
 from imputefree import (
     ImputeFreeClassifier,
     ImputeFreeRegressor,
@@ -67,6 +67,7 @@ NOMINAL, LOWEST, HIGHEST = 0.9, 0.88, 0.96
 HIDDEN = 0.3
 BEGIN, END = "<!-- figures of benchmarks/mask_coverage.py -->", "<!-- end of figures -->"
 SINGLE = 1.02  # classes on average
+BOTTOM = 0.75  # of the picture
 BY_EMPTY_SETS = "sets of one class: only empty ones would cover less"
 TEST_ROWS, STAYS, TEST_STAYS = 200, 600, 60
 TREES = {"max_iter": 30, "min_samples_leaf": 10, "early_stopping": False}
@@ -264,38 +265,49 @@ def write_table(
             figures = " | ".join(f"{c[1]:.3f} ({c[2]:.2f})" for c in cells.values())
             ours = ", blend" * (base == "blend")
             lines.append(f"| {task}{ours} ({splits}) | {method} | {figures} |")
-    before, mark, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    path.write_text("\n".join([before + mark, *lines, END + after]), encoding="utf-8")
+    between_marks(path, BEGIN, END, lines)
 
 
 def draw(tables: dict[tuple[str, str], dict[str, Cells]], path: Path) -> None:
-    """Coverage by third and for new masks: marginal against mask."""
+    """Coverage by third and for new masks, by method; what is below the axis is written at it."""
     import matplotlib
 
-    matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "imputefree"
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     shown = [key for key in tables if key[1] == "boosting"]
-    figure, axes = pyplot.subplots(2, 3, figsize=(9, 5), sharey=True, layout="constrained")
-    colours = {"marginal": "#c0504d", "by_missingness": "#999999", "mask": "#1f6f9f"}
+    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    axes = figure.subplots(2, 3, sharey=True)
+    styles = {"marginal": ("#c0504d", "s"), "by_missingness": ("#999999", "^")}
+    styles["mask"] = ("#1f6f9f", "o")
     for axis, key in zip(axes.flat, shown, strict=False):
-        axis.axhspan(LOWEST, HIGHEST, color="#eeeeee")
+        axis.axhspan(LOWEST, HIGHEST, color="#eeeeee", label=f"{LOWEST:g} to {HIGHEST:g}")
         axis.axhline(NOMINAL, color="black", linewidth=0.7)
-        for method, colour in colours.items():
-            cells = tables[key][method]
-            axis.plot([c[1] for c in cells.values()], "o-", color=colour, label=method)
+        for offset, (method, (colour, marker)) in zip((-0.2, 0, 0.2), styles.items(), strict=True):
+            covered = np.array([cell[1] for cell in tables[key][method].values()])
+            place = np.arange(len(CELLS)) + offset
+            axis.plot(place, np.maximum(covered, BOTTOM), marker, color=colour, label=method)
+            for x, share in zip(place, covered, strict=True):
+                if share < BOTTOM:
+                    words = {"ha": "center", "va": "bottom", "color": colour, "fontsize": 8}
+                    axis.annotate(
+                        f"{share:.2f}",
+                        (x, BOTTOM),
+                        (0, 6),
+                        textcoords="offset points",
+                        rotation=90,
+                        **words,
+                    )
         axis.set_xticks(range(len(CELLS)), ["fewest\ngaps", "middle", "most\ngaps", "new\nmasks"])
         axis.set_title(key[0], fontsize=10)
         axis.tick_params(labelsize=8)
-        for side in ("top", "right"):
-            axis.spines[side].set_visible(False)
-    axes[0, 0].set_ylabel("coverage")
-    axes[1, 0].set_ylabel("coverage")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+        axis.set_ylim(BOTTOM - 0.01, 1.0)
+        axis.spines[["top", "right"]].set_visible(False)
+    for axis in axes[:, 0]:
+        axis.set_ylabel(f"coverage, nominal {NOMINAL:g}", fontsize=9)
+    handles = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=4, frameon=False)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def main() -> int:

@@ -75,6 +75,13 @@ def commit() -> str:
     return runs.commit()
 
 
+def between_marks(page: Path, begin: str, end: str, lines: list[str]) -> None:
+    """Replace what stands between two marks of a page of the documentation."""
+    before, mark, rest = page.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    page.write_text("\n".join([before + mark, *lines, end + after]), encoding="utf-8")
+
+
 def write(path: Path | None, packages: str, **figures: Any) -> None:
     """Figures as JSON, with the command and the versions that made them; nothing if path is None.
 

@@ -35,6 +35,7 @@ NAME = "planted"
 MOST_ROWS = 50_000  # of a table that traps are planted into
 STEPS = (-2, -1, 0, 1, 2)  # from loose to strict; 0 is what is used
 SHIFTS = {"AUC": (0.0, 0.02, 0.01, 0.03, -0.03), "R²": (0.0, 0.04, 0.02, 0.06, 0.0)}  # per step
+UNLIMITED = ("copies", "copies in the test part", "groups")  # have no such limits
 ALLOWED = 0.01  # alarms per clean column
 TITLES = {
     "the answer itself": "a column that is the answer, in other words",
@@ -131,23 +132,31 @@ def alarms(
     return [trap.to_dict() for trap in find_traps(X, y, test=test, task=task, limits=limits)]
 
 
-def look_at(name: str, seeds: list[int]) -> dict[str, Any]:
-    """Alarms of one table: as it is, with its own traps, and with planted ones, by step."""
+def look_at(name: str) -> dict[str, Any]:
+    """Alarms of one table: as it is, with limits of every step, and with its own traps."""
     X, y = table(name)
     begin = time.process_time()
     run: dict[str, Any] = {"table": name, "rows": len(X), "columns": X.shape[1]}
     run["clean"] = alarms(X, y)
     run["seconds"] = round(time.process_time() - begin, 2)
+    run["by_step"] = {step: len(alarms(X, y, step=step)) for step in STEPS}
     if name in KNOWN and KNOWN[name].drop:
         run["real"] = alarms(*table(name, clean=False))
+    run["planted"] = {}
+    return run
+
+
+def plant_into(name: str, seeds: list[int], step: int, before: dict[str, int]) -> dict[str, int]:
+    """How many of the traps that are planted into a table are found; before : with other limits."""
+    X, y = table(name)
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MOST_ROWS])
     X, y = X.iloc[rows].reset_index(drop=True), y[rows]
-    run["by_step"] = {}
-    for step in STEPS:
-        found = {trap: sum(is_found(trap, X, y, seed, step) for seed in seeds) for trap in TITLES}
-        run["by_step"][str(step)] = {"clean": len(alarms(X, y, step=step)), "planted": found}
-    run["planted"] = run["by_step"]["0"]["planted"]
-    return run
+    steady = {trap: found for trap, found in before.items() if trap in UNLIMITED}
+    return {
+        trap: sum(is_found(trap, X, y, seed, step) for seed in seeds)
+        for trap in TITLES
+        if trap not in steady
+    } | steady
 
 
 def is_found(trap: str, X: pd.DataFrame, y: np.ndarray, seed: int, step: int) -> bool:
@@ -160,29 +169,25 @@ def is_found(trap: str, X: pd.DataFrame, y: np.ndarray, seed: int, step: int) ->
     )
 
 
-def chosen_on_half(runs: list[dict[str, Any]], seed: int) -> dict[str, Any]:
+def chosen_on_half(runs: list[dict[str, Any]], seeds: list[int], seed: int) -> dict[str, Any]:
     """Limits chosen on a random half of the tables, and what they do on the other half."""
     order = np.random.default_rng(seed).permutation(len(runs))
-    halves = [[runs[i] for i in part] for part in np.array_split(order, 2)]
-
-    def share(half: list[dict[str, Any]], step: int) -> float:
-        alarms = sum(run["by_step"][str(step)]["clean"] for run in half)
-        return alarms / sum(run["columns"] for run in half)
-
-    fitting = [step for step in STEPS if share(halves[0], step) <= ALLOWED]
+    chosen_on, others = ([runs[i] for i in part] for part in np.array_split(order, 2))
+    allowed = ALLOWED * sum(run["columns"] for run in chosen_on)
+    fitting = [s for s in STEPS if sum(run["by_step"][s] for run in chosen_on) <= allowed]
     step = min(fitting, default=STEPS[-1])
-    others = halves[1]
+    for run in others:
+        if step not in run["planted"]:
+            before = run["planted"][0]
+            run["planted"][step] = plant_into(run["table"], seeds, step, before)
     return {
         "seed": seed,
         "step": step,
-        "chosen_on": sorted(run["table"] for run in halves[0]),
-        "columns": sum(run["columns"] for run in others),
-        "alarms": sum(run["by_step"][str(step)]["clean"] for run in others),
+        "chosen_on": sorted(run["table"] for run in chosen_on),
         "tables": len(others),
-        "planted": {
-            trap: sum(run["by_step"][str(step)]["planted"][trap] for run in others)
-            for trap in TITLES
-        },
+        "columns": sum(run["columns"] for run in others),
+        "alarms": sum(run["by_step"][step] for run in others),
+        "planted": {trap: sum(run["planted"][step][trap] for run in others) for trap in TITLES},
     }
 
 
@@ -194,7 +199,7 @@ def markdown(runs: list[dict[str, Any]], halves: list[dict[str, Any]], seeds: in
     lines = ["| planted | found | in the other half |", "| --- | ---: | ---: |"]
     tried = sum(half["tables"] for half in halves) * seeds
     for trap, title in TITLES.items():
-        found = sum(run["planted"][trap] for run in runs)
+        found = sum(run["found"][trap] for run in runs)
         new = sum(half["planted"][trap] for half in halves)
         lines.append(f"| {title} | {found} of {tables * seeds} | {new} of {tried} |")
     said = f"On {tables} clean tables ({columns:,} columns): {false} alarms, in {touched} of them."
@@ -227,11 +232,15 @@ def main() -> None:
         return
     runs = []
     for name in options.tables:
-        runs.append(look_at(name, options.seeds))
-        print(name, runs[-1]["seconds"], "s;", runs[-1]["planted"], flush=True)
+        runs.append(look_at(name))
+        runs[-1]["planted"][0] = plant_into(name, options.seeds, 0, {})
+        runs[-1]["found"] = runs[-1]["planted"][0]
+        print(name, runs[-1]["seconds"], "s;", runs[-1]["found"], flush=True)
         for alarm in [*runs[-1]["clean"], *runs[-1].get("real", ())]:
             print("   ", alarm["kind"], alarm["fact"])
-    halves = [chosen_on_half(runs, seed) for seed in options.seeds] if len(runs) > 1 else []
+    halves = []
+    if len(runs) > 1:
+        halves = [chosen_on_half(runs, options.seeds, seed) for seed in options.seeds]
     print(markdown(runs, halves, len(options.seeds)))
     facts: dict[str, Any] = {"commit": commit(), "seeds": len(options.seeds)}
     write(options.json, "numpy lightgbm", **facts, halves=halves, runs=runs)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from imputefree.data import Expansion, TableEncoder, read_columns, scale
+from imputefree.data import _few_rows as few_rows
 
 rng = np.random.default_rng(0)
 ROWS = 400
@@ -91,6 +92,15 @@ def test_others_pass_through_and_are_always_observed():
     assert observed.shape[1] == expansion.n_inputs == expansion.n_entries + 3
     assert observed[:, -3:].all()
     assert torch.equal(observed[:, 0], ~torch.tensor(FRAME["many"].isna().to_numpy()))
+
+
+def test_how_many_rows_come_at_once_does_not_matter(monkeypatch):
+    encoder = TableEncoder(numeric_encoding="fine").fit(read_columns(FRAME))
+    unsorted = encoder.parts(read_columns(LATER))
+    monkeypatch.setattr(few_rows, "MANY_ROWS", 10)
+    torch.testing.assert_close(
+        encoder.parts(read_columns(LATER)), unsorted, rtol=0, atol=0, equal_nan=True
+    )
 
 
 def test_blocks_of_rows_do_not_matter(monkeypatch):

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from imputefree.data import read_panel
-from imputefree.data._panel_frames import hours, stamp_text
-from imputefree.data._panel_frames import read_stamps as clock
+from imputefree.data._series_rows import hours, stamp_text
+from imputefree.data._series_rows import read_stamps as clock
 from imputefree.errors import InputError, InputTypeError
 from tests.data.panel_formats import FORMATS, LONG, NAN, VALUES, check_error
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import lightgbm
 import numpy as np
 import pytest
 
-from imputefree.data import Examples, draw_folds, read_columns
+from imputefree.data import Examples, RowStore, draw_folds, read_columns
 from imputefree.families import FamilyTask, Growth, TreeFamily
+from imputefree.families import _binned_rows as binned_rows
 
 GROWTH = Growth(learning_rate=0.3, early_stopping_round=5)
 
@@ -93,3 +96,19 @@ def test_time_that_is_up_leaves_one_tree_per_fold_of_the_first_growth():
     family.fit(task)
     assert len(family.trees.splits) == len(task.folds)
     assert np.isfinite(family.predict(read_columns(X))).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_do_not_depend_on_how_rows_are_kept(monkeypatch, weighted):
+    """Bins of a huge table are made for each set of rows, and read by column."""
+    X, y, task = made(600)
+    weight = np.linspace(0.5, 2.0, 600) if weighted else None
+    store = RowStore.of(read_columns(X))
+    task = replace(task, examples=Examples.read(store, y, weight))
+
+    def predictions():
+        return TreeFamily(growths=[GROWTH]).fit(task)
+
+    usual = predictions()
+    monkeypatch.setattr(binned_rows, "HUGE_ROWS", 100)
+    np.testing.assert_allclose(predictions(), usual, rtol=1e-9)

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import entr, expit, ndtri
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -82,7 +82,7 @@ def gaps():
 
 def test_the_gain_of_a_number_is_the_explained_variance(gaussian):
     """Var E[f | x_o, x_j] = Cov(f, x_j | x_o)^2 / Var(x_j | x_o)."""
-    gain = measure_next(KnowsTheCovariance(), ROWS, background=gaussian).gain
+    gain = measure_next(KnowsTheCovariance(), ROWS, background=gaussian).row_gain
     for i, j, x, _, _ in gaps():
         seen, hidden = np.flatnonzero(~np.isnan(x)), np.flatnonzero(np.isnan(x))
         left = conditional(seen, hidden, x)[1]
@@ -104,7 +104,7 @@ def test_the_gain_of_classes_is_that_of_quadrature(gaussian):
         average = np.array([expectation(lambda v, c=c: then(v)[c]) for c in range(3)])
         entropy = expectation(lambda v: entr(then(v)).sum())
         now = entr(Logistic().predict_proba(x[None])).sum()
-        assert result.gain[i, j] == pytest.approx(entr(average).sum() - entropy, rel=0.01)
+        assert result.row_gain[i, j] == pytest.approx(entr(average).sum() - entropy, rel=0.01)
         assert result.entropy_fall[i, j] == pytest.approx(now - entropy, abs=0.002)
         sure = expectation(lambda v: then(v).max())
         assert result.confidence[i, j] == pytest.approx(sure, abs=0.002)
@@ -141,7 +141,7 @@ def test_a_panel_gains_what_its_columns_gain_together(gaussian, monkeypatch):
     toward = left[:, [0, 2]]
     explained = toward @ np.linalg.inv(left[np.ix_([0, 2], [0, 2])]) @ toward.T
     slopes = SLOPES[1:]
-    assert result.gain[0, 0] == pytest.approx(slopes @ explained @ slopes, rel=0.12)
+    assert result.row_gain[0, 0] == pytest.approx(slopes @ explained @ slopes, rel=0.12)
     assert np.isnan(result.gain[0, 1])
 
 
@@ -186,12 +186,36 @@ def test_gains_around_boosting_are_those_of_the_definition(boosting):
         p = boosting.predict_proba(copies)
         now = boosting.predict_proba(rows.iloc[[i]])[0]
         after = weight @ entr(p).sum(1)
-        assert result.gain[i, j] == pytest.approx(entr(weight @ p).sum() - after, abs=1e-12)
+        assert result.row_gain[i, j] == pytest.approx(entr(weight @ p).sum() - after, abs=1e-12)
         assert result.entropy_fall[i, j] == pytest.approx(entr(now).sum() - after, abs=1e-12)
         assert result.confidence[i, j] == pytest.approx(weight @ p.max(1), abs=1e-12)
         count += 1
     assert count > 5
     assert np.nanmin(result.gain) >= 0
+
+
+def test_gains_are_drawn_half_way_to_the_mean_over_background_rows(boosting):
+    X, _ = people()
+    plausible = PlausibleValues(X)
+    result = measure_next(boosting, X[:30], background=plausible)
+    np.testing.assert_allclose(result.gain, (result.row_gain + result.usual_gain) / 2)
+    # Rows with random gaps, drawn otherwise than the package does: the same mean but for noise.
+    rng = np.random.default_rng(5)
+    gaps = X.mask(rng.random(X.shape) < rng.random((len(X), 1)))
+    usual = np.nanmean(measure_next(boosting, gaps, background=plausible).row_gain, axis=0)
+    np.testing.assert_allclose(result.usual_gain, usual, rtol=0.2)
+
+
+def test_usual_gains_are_remembered_until_the_model_is_fitted_anew(boosting, monkeypatch):
+    X, y = people()
+    model, plausible = clone(boosting).fit(X, y), PlausibleValues(X)
+    first = measure_next(model, X[:5], background=plausible).usual_gain
+    with monkeypatch.context() as patch:
+        patch.setattr(measuring.Measuring, "of", None)  # nothing is asked again
+        again = measure_next(model, X[5:9], background=plausible).usual_gain
+    np.testing.assert_array_equal(first, again)
+    model.fit(X, np.roll(y, 1))
+    assert (measure_next(model, X[:5], background=plausible).usual_gain != first).any()
 
 
 def test_the_chunks_change_nothing(boosting, monkeypatch):

@@ -69,12 +69,12 @@ def test_gains_are_conditional_variances(background, series):
     """The gain of a number is Var(slope * v | state), known for normal walks."""
     result = measure_next(LastStep(), series, background=background, n_values=50)
     assert result.measurements == ["pulse", "lactate", "weight"]
-    known = ~np.isnan(result.gain)
+    known = ~np.isnan(result.row_gain)
     assert known.tolist() == [[True, True, False], [True, True, True], [True, False, False]]
-    assert result.gain[:2, 1] == pytest.approx(1.0, rel=0.15)  # nothing tells the lactate
-    assert result.gain[1, 2] == pytest.approx(1.0, rel=0.15)
+    assert result.row_gain[:2, 1] == pytest.approx(1.0, rel=0.15)  # nothing tells the lactate
+    assert result.row_gain[1, 2] == pytest.approx(1.0, rel=0.15)
     left = 9 * (1 - PERSISTENCE**2)  # 9, had it not been drawn given the last value
-    assert (result.gain[:, 0] < 2.5 * left).all()
+    assert (result.row_gain[:, 0] < 2.5 * left).all()
     assert result.prediction == pytest.approx(LastStep().predict(series))
 
 

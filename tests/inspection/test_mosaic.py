@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from imputefree.data import Columns, read_columns
 from imputefree.errors import ImputefreeError
 from imputefree.inspection._model_rows import read_rows
 from imputefree.inspection._mosaic import Mosaic
@@ -13,6 +14,20 @@ from imputefree.inspection._mosaic import Mosaic
 
 def stock(*tables):
     return Mosaic(*map(read_rows, tables))
+
+
+def columns_of(array):
+    return read_columns(pd.DataFrame(array, columns=list("abcd")))
+
+
+def as_array(X):
+    return np.column_stack(X.arrays) if isinstance(X, Columns) else np.asarray(X)
+
+
+def test_columns_of_strings_take_columns_of_gaps():
+    upper, lower = pd.DataFrame({"sex": [None, None]}), pd.DataFrame({"sex": ["f", None]})
+    mosaic = stock(read_columns(upper), read_columns(lower))
+    assert mosaic.rows(np.array([[0], [2], [3]])).X.arrays[0].tolist() == [None, "f", None]
 
 
 def test_entries_come_from_the_rows_that_are_named():
@@ -25,14 +40,15 @@ def test_entries_come_from_the_rows_that_are_named():
     for upper, lower in (
         (first, second),
         (pd.DataFrame(first, columns=names), pd.DataFrame(second, columns=names)[list("dcba")]),
+        (columns_of(first), columns_of(second)),
     ):
         mosaic = stock(upper, lower)
         rows = mosaic.rows(source)
-        np.testing.assert_array_equal(np.asarray(rows.X), expected)
+        np.testing.assert_array_equal(as_array(rows.X), expected)
         np.testing.assert_array_equal(rows.observed, ~np.isnan(expected))
         assert mosaic.starts.tolist() == [0, 3]
         np.testing.assert_array_equal(
-            np.asarray(mosaic.rows(mosaic.start(1, np.arange(5))).X), second
+            as_array(mosaic.rows(mosaic.start(1, np.arange(5))).X), second
         )
 
 

@@ -252,6 +252,36 @@ def test_series_are_predicted_and_explained_as_by_the_model():
     assert [set(step) for step in why["steps"]] == [{"pulse"}, {"rhythm"}, set()]
 
 
+def test_a_series_is_ranked_by_what_its_last_step_lacks(tmp_path):
+    from starlette.testclient import TestClient
+
+    from imputefree.cli._serve import ranking
+    from imputefree.serve import build_app
+
+    rng, n = np.random.default_rng(0), 60
+    frame = pd.DataFrame(
+        {
+            "patient": np.repeat(np.arange(n // 2), 2),
+            "hour": np.tile([0.0, 0.5], n // 2),
+            "age": np.repeat(rng.integers(20, 90, n // 2), 2),
+            "ward": np.repeat(rng.choice(["A", "B"], n // 2), 2),
+            "pulse": np.where(rng.random(n) < 0.3, np.nan, rng.normal(90, 10, n)),
+            "rhythm": rng.choice(["sinus", "other"], n),
+        }
+    )
+    frame.to_csv(tmp_path / "stays.csv", index=False)
+    rank = ranking(stays(), tmp_path / "stays.csv", {"pulse": 1e9})
+    body = {
+        "static": {"age": 40},
+        "steps": [{"hour": 0, "pulse": 80, "rhythm": "other"}, {"hour": 1}],
+    }
+    answer = TestClient(build_app(stays(), rank=rank)).post("/explain", json=body)
+    assert answer.status_code == 200, answer.text
+    gains = {c["name"]: c["next"]["gain"] for c in answer.json()["columns"] if c["next"]}
+    assert set(gains) == {"pulse", "rhythm", "ward"}
+    assert answer.json()["next"]["name"] == max({"rhythm", "ward"}, key=gains.get)
+
+
 def test_dates_count_as_hours():
     dated = [{"hour": "2024-05-31T23:30"}, {"hour": "2024-06-01T00:00", "pulse": 90}]
     plain = [{"hour": 0}, {"hour": 0.5, "pulse": 90}]

@@ -83,17 +83,17 @@ def ranking(model: Any, background: Path | None, costs: dict[str, float]) -> Any
             rule = "Gains per unit of cost need rows that say which values are plausible"
             raise ParameterError("--costs needs --background", rule, "Name a file of rows")
         return None
-    from ..inspection import PlausibleValues, measure_next
+    from ..estimators import read_inputs
+    from ..inspection import PlausibleValues, measure_next, read_rows
     from ..workflow import is_of_series
 
+    known: Any = read_first(model, background, float("inf"))[1]
     if is_of_series(model):
-        fact, rule = "this is a model of series", "The served page ranks measurements of tables"
-        remedy = "Leave --background out, and rank series with `imputefree next`"
-        raise ParameterError(fact, rule, remedy)
-    _, known = read_first(model, background, float("inf"))
+        known = read_inputs(model, known)
     plausible = PlausibleValues(known)
     rank = partial(measure_next, model, background=plausible, costs=costs)
-    rank(known.head(1))  # refuses costs of unknown columns before anything listens
+    # Refuses costs of unknown columns before anything listens, and learns what is usual.
+    rank(read_rows(known).take([0]).X)
     return rank
 
 

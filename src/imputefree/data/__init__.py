@@ -43,13 +43,14 @@ from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._missing_codes import Code, find_codes
 from ._outside import FAR, Outside, beyond
-from ._panel import Panel, prediction_panel, read_panel, split_static, training_panel
+from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
-from ._panel_frames import Layout, first_steps
 from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity
+from ._remembered_panels import prediction_panel, training_panel
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._running_summaries import summarise_mask_steps, summarise_steps
 from ._series_labels import fill_labels, series_labels, step_labels
+from ._series_rows import Layout, first_steps
 from ._splits import Split, Splits
 from ._summaries import ACTIVITY, EXTENT, WINDOWS, summarise, summarise_mask
 from ._target import (

@@ -11,7 +11,7 @@ import pandas as pd
 from ..errors import InputError
 from ._columns import refuse_rows
 from ._judges import read_judges
-from ._panel_frames import first_steps
+from ._series_rows import first_steps
 from ._target import as_array, check_shape, read_weights
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ._column_plans import FEW_ROWS, KINDS, Number, columns_by_kind, scale
 
 LARGEST = float(np.finfo(np.float32).max)
+MANY_ROWS = 2048  # so many are faster sorted
 
 
 class FewRows:
@@ -92,8 +93,9 @@ class Lines:
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """The functions at these values, NaN at NaN; (n, C) -> (n, C)."""
         if len(values) > FEW_ROWS:
-            lines = zip(values.T / 2, self._knots / 2, self._heights, self._last + 1, strict=True)
-            parts = [np.interp(x, at[:n], y[:n]) for x, at, y, n in lines]  # halves: no overflow
+            halves = np.ascontiguousarray(values.T) / 2, self._knots / 2  # they cannot overflow
+            lines = zip(*halves, self._heights, self._last + 1, strict=True)
+            parts = [_interpolated(x, at[:n], y[:n]) for x, at, y, n in lines]
             return np.array(parts).reshape(values.shape[::-1]).T
         # The first knot above each value; the last one is infinite. NaN is below none.
         below = (self._knots > values[:, :, None]).argmax(2)
@@ -103,6 +105,24 @@ class Lines:
         share = _within_unit((values / 2 - low) / (high - low + (high == low)))
         start, end = self._heights.take(at), self._heights.take(after)
         return start + share * (end - start)
+
+
+def _interpolated(values: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """`np.interp`, which finds the knots of neighbours soonest; many values are sorted for it.
+
+    About sorted, that is: sorting numbers with their places in the last bits takes a tenth of the
+    time of an `argsort`.
+    """
+    if len(values) < MANY_ROWS:
+        return np.interp(values, knots, heights)
+    with np.errstate(over="ignore"):
+        order = values.astype(np.float32).view(np.int32).astype(np.int64) << 32
+    order |= np.arange(len(values))
+    order.sort()
+    order &= 2**32 - 1
+    out = np.empty_like(values)
+    out[order] = np.interp(values[order], knots, heights)
+    return out
 
 
 def _within_unit(shares: np.ndarray) -> np.ndarray:

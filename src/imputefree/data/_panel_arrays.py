@@ -12,18 +12,8 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, listed
 from ._columns import as_values, is_polars, read_columns
-from ._panel_frames import (
-    Layout,
-    Rows,
-    column,
-    constant_columns,
-    label_column,
-    names_of,
-    plain,
-    read_stamps,
-    refuse_no_values,
-    stack,
-)
+from ._panel_frames import column, constant_columns, label_column, names_of, plain
+from ._series_rows import Layout, Rows, read_stamps, refuse_no_values, stack
 
 
 def as_cube(X: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from ._columns import Columns
 from ._encoders import Encoder, Table, TableEncoder
 from ._outside import Outside
 from ._panel import Panel
-from ._panel_frames import first_steps
+from ._series_rows import first_steps
 from ._summaries import EXTENT, summarise, without_gap_summaries
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ._columns import Columns
 from ._panel import Panel
-from ._panel_frames import first_steps
+from ._series_rows import first_steps
 from ._summaries import finite, static_columns, summary_table
 
 

@@ -13,15 +13,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, InputTypeError, listed, shorten
-from ._panel_frames import (
-    hours,
-    is_nested,
-    match_ids,
-    one_known,
-    read_stamps,
-    stack,
-    stamp_text,
-)
+from ._panel_frames import match_ids, one_known
+from ._series_rows import hours, is_nested, read_stamps, stack, stamp_text
 from ._target import as_array
 
 if TYPE_CHECKING:

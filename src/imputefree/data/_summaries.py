@@ -10,7 +10,7 @@ import pandas as pd
 
 from ._columns import Columns
 from ._panel import Panel
-from ._panel_frames import first_steps
+from ._series_rows import first_steps
 
 STATIC = " (static)"
 LARGEST = np.finfo(np.float64).max

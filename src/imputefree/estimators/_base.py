@@ -1,4 +1,4 @@
-"""`GILEstimator`: training, prediction and files, the same for tables and for series."""
+"""`GILEstimator`: how networks are trained, the same for tables and for series."""
 
 from __future__ import annotations
 
@@ -15,50 +15,41 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .. import gil
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
 from ..data import (
-    FEW_ROWS,
-    Encoder,
     Examples,
     Fold,
     RowStore,
-    TableEncoder,
     draw_folds,
     remember_columns,
 )
 from ..errors import InputError, InterruptedWarning, ParameterError
 from ..families import FamilyTask, column_relevance
 from ..gil import (
-    CrossEntropy,
     Donors,
     HeldOut,
-    Loss,
     Policy,
     Predictor,
     Settings,
-    SquaredError,
     Trainer,
     TrainingData,
     make_policy,
     make_reward,
-    predict_raw,
 )
 from ..io import pack_network, unpack_network
 from ._auto_settings import resolve
 from ._fit_identity import training_checkpoint
-from ._inputs import ClassTarget, Engine
+from ._network_prediction import NetworkPrediction
 from ._parameters import Parameters
 
 FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 
 
-class GILEstimator(Engine, Parameters):
+class GILEstimator(NetworkPrediction, Parameters):
     """Base class of the four estimators.
 
     Other classes read inputs (`TableInputs`, `SeriesInputs`) and handle the target (`ClassTarget`,
@@ -68,15 +59,10 @@ class GILEstimator(Engine, Parameters):
 
     encoder_class: Any  # columns or panels -> network inputs
     network_class: type[Predictor]
-    encoder_: Any
     settings_: dict[str, Any]
-    predictor_: Predictor
-    policy_: Policy
     _trainer: Trainer | None
-    _fitted_by = "predictor_"
     _blended = False  # whether other families learn beside the networks
 
-    # ---- fit: examples in, trained networks out
     def _fit(self, examples: Examples, checkpoint: str | os.PathLike[str] | None) -> Self:
         """Train from scratch (or continue, with warm_start) until early stopping."""
         self._train(examples, checkpoint)
@@ -391,109 +377,6 @@ class GILEstimator(Engine, Parameters):
 
     def _generator(self) -> torch.Generator:
         return torch.Generator().manual_seed(int(self._rng.integers(2**62)))
-
-    # ---- predict: inputs are encoded and go through the networks
-    def _tensors(self, inputs: Any) -> dict[str, Any]:
-        """What networks read of each row, in parts (see `Expansion`); series add more.
-
-        A custom encoder gives the inputs themselves, as a `Table`.
-        """
-        encoder = self.encoder_
-        if isinstance(encoder, Encoder):
-            rows = {"values": encoder.parts(inputs), "observed": None}
-            return rows | {"expansion": encoder.expansion, "placeholder": self.placeholder_}
-        table = encoder.transform(inputs)
-        return {
-            "values": torch.from_numpy(table.filled(self.placeholder_)),
-            "observed": torch.from_numpy(table.observed),
-            "summaries": None if table.summaries is None else torch.from_numpy(table.summaries),
-            "placeholder": self.placeholder_,
-        }
-
-    def _unlabelled(self, inputs: Any, per_step: bool = False) -> TrainingData:
-        unknown = torch.empty(0)  # the target
-        data = TrainingData(target=unknown, per_step=per_step, **self._tensors(inputs))
-        return data.to(self._device())
-
-    def _predict_members(self, inputs: Any) -> Tensor:
-        """ŷ of every member per row, series or step; (K, n, O) float64 on the CPU."""
-        if self._is_few(inputs):
-            values = self.encoder_.inputs_of_few(inputs, self.placeholder_)
-            data = TrainingData(torch.from_numpy(values), None, torch.empty(0))
-        else:
-            data = self._unlabelled(inputs, self._predicts_steps)
-        raw = predict_raw(self.predictor_, data)
-        return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
-
-    def _is_few(self, inputs: Any) -> bool:
-        """Whether these are few rows of a table, and the networks simple: NumPy is faster then."""
-        table = isinstance(self.encoder_, TableEncoder) and inputs.n_rows <= FEW_ROWS
-        return table and self.predictor_.is_plain
-
-    @property
-    def _predicts_steps(self) -> bool:
-        """Whether the networks predict every step, whatever `per_step` has been set to since."""
-        return bool(self.predictor_.shape.get("per_step", False))
-
-    def _predict_inputs(self, inputs: Any) -> np.ndarray:
-        """The mean over members: probabilities (n, classes), or numbers in the target's units."""
-        return self._in_units(self._predict_members(inputs).mean(0).numpy())
-
-    def features(self, X: Any) -> Any:
-        """ζ, what the trained encoding layer makes of each row; -> (n, K·E) float64.
-
-        The E features of the K members are side by side. For series they are those after the
-        last step; with `per_step` those of every step, arranged as by `predict`.
-
-        X : as for `predict`
-        """
-        check_is_fitted(self, "predictor_")
-        inputs = self._read(X)
-        values = gil.features(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
-        return self._arrange(values.cpu().double().numpy(), inputs, X, self._predicts_steps)
-
-    def importance(self, X: Any) -> Any:
-        """How far the trained policy would let each entry teach, in [0, 1]; -> (n, columns).
-
-        The mean over members and over the inputs that encode a column, without exploration: the
-        actor alone for "ddpg", 0.5 for "random", 1 for "none" and "gate". Columns are in the order
-        of training; a column that gives the networks no input has NaN. For series: the columns of
-        a step, then the static ones; one row per row of the frame, or a list of (steps, columns)
-        arrays, one per series.
-
-        X : as for `predict`
-
-        >>> from imputefree import GILClassifier
-        >>> X = np.array([[1.0, np.nan], [2.0, 5.0]] * 10)
-        >>> clf = GILClassifier(policy="observed", max_iter=1).fit(X, [0, 1] * 10)
-        >>> clf.importance(X[:2])
-        array([[1., 0.],
-               [1., 1.]])
-        """
-        check_is_fitted(self, "predictor_")
-        if not hasattr(self, "policy_"):
-            raise ParameterError(
-                "this model comes from a file without its policy",
-                "Importance is what the policy gave in training; files do not keep a custom policy",
-                "Ask the estimator that was trained, before it is saved",
-            )
-        inputs = self._read(X)
-        data = replace(
-            self._unlabelled(inputs),
-            entries=self.encoder_.n_entries,
-            columns=torch.as_tensor(self.encoder_.input_columns).to(self._device()),
-            n_columns=self.encoder_.n_columns,
-        )
-        values = gil.importance(self.predictor_, self.policy_, self._loss(), data)
-        return self._arrange(values.cpu().numpy(), inputs, X, by_step=True)
-
-    def _device(self) -> torch.device:
-        """Where the networks are."""
-        return next(self.predictor_.parameters()).device
-
-    def _loss(self) -> Loss:
-        classes = isinstance(self, ClassTarget)
-        return CrossEntropy(len(self.classes_)) if classes else SquaredError()
 
     _parts, _restore = pack_network, unpack_network  # of a model file
 

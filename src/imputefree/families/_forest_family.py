@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import lightgbm
 import numpy as np
 
 from ..data import Fold
+from ._binned_rows import BinnedRows, booster
 from ._family import FamilyTask
 from ._tree_ensemble import TreeEnsemble
-from ._tree_family import TreeFamily, booster, rows_of
+from ._tree_family import TreeFamily
 
 N_TREES, N_TREES_PER_CLASS = 60, 20  # per fold; the second if there are more than two classes
 FOREST = {
@@ -49,7 +49,7 @@ class ForestFamily(TreeFamily):
     def _grow(
         self,
         task: FamilyTask,
-        binned: lightgbm.Dataset,
+        binned: BinnedRows,
         folds: Sequence[Fold],
         growth: Any,
         seed: int,
@@ -57,7 +57,7 @@ class ForestFamily(TreeFamily):
         """The forest of a fold; fewer trees if time is up."""
         ((rows, _),) = folds
         rows = np.sort(rows)
-        train, target = rows_of(binned, rows), task.target[rows]
+        train, target = binned.some(rows), task.target[rows]
         weight = None if task.weight is None else task.weight[rows]
         growth = growth | {"min_data_in_leaf": growth["min_data_in_leaf"] * task.copies}
         boosters, means = [], []

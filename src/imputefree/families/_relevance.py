@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..data import TableEncoder
+from ._binned_rows import BinnedRows, TreeInputs, booster
 from ._family import FamilyTask
 from ._tree_ensemble import split_gains
-from ._tree_family import TreeInputs, binned_rows, booster, rows_of
 
 N_TREES, FEWEST_TREES = 25, 5  # the second per class, if there are many
 MOST_ROWS = 20_000
@@ -49,12 +49,12 @@ def column_relevance(
     columns = task.examples.judged_inputs().rows(sample)
     weight = None if task.weight is None else task.weight[sample]
     inputs = TreeInputs(encoder.fit(columns), columns)
-    binned = binned_rows(inputs, task.target[sample], weight, task.seed)
+    binned = BinnedRows(inputs, task.target[sample], weight, task.seed)
     column_of = encoder.input_columns[: encoder.n_entries]
     gains = np.zeros((len(training_rows), encoder.n_columns))
     for number, rows in enumerate(training_rows):
         kept = np.flatnonzero(np.isin(sample, rows, assume_unique=True))
-        trees = booster(QUICK | task.objective(), rows_of(binned, kept), task.seed + number)
+        trees = booster(QUICK | task.objective(), binned.some(kept), task.seed + number)
         for _ in range(max(N_TREES // task.n_outputs, FEWEST_TREES)):
             if trees.update() or task.seconds_left() <= 0:  # True: nothing left to split
                 break

@@ -9,22 +9,19 @@ LightGBM's own splits of categories, and every split is a threshold (see docs/ar
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import lightgbm
 import numpy as np
 
 from .._ranks import current_ranks
-from ..data import BLOCK, Columns, Fold, RowStore, TableEncoder
+from ..data import Columns, Fold, TableEncoder
+from ._binned_rows import HUGE_ROWS, MANY_ROWS, BinnedRows, TreeInputs, booster
 from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
 
 MAX_TREES = 2000
-BINNED_ROWS = 50_000  # that decide where the bins of an input begin
-MANY_ROWS = 10_000  # of fewer, one thread grows trees faster than several
-HUGE_ROWS = 500_000  # of more, "fast" trees are larger and fewer
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,8 @@ def fast_growths(n_rows: int) -> tuple[Growth]:
     On 1,000,000 x 30 made rows 100 such trees are better than 100 of LightGBM's defaults, and
     those of smaller tables would be thousands.
     """
-    huge = Growth(0.2, num_leaves=64, min_data_in_leaf=20, bagging_fraction=0.5, max_trees=100)
+    bag = 0.51  # of a half or less, LightGBM would make a copy per tree
+    huge = Growth(0.2, num_leaves=64, min_data_in_leaf=20, bagging_fraction=bag, max_trees=100)
     return (Growth() if n_rows < HUGE_ROWS else huge,)
 
 
@@ -94,7 +92,7 @@ class TreeFamily:
         self.encoder.fit(task.training_inputs())
         self.n_classes = task.n_classes
         inputs = TreeInputs(self.encoder, task.examples.inputs)
-        binned = binned_rows(inputs, task.target, task.weight, task.seed)
+        binned = BinnedRows(inputs, task.target, task.weight, task.seed)
         jobs, longest = self._jobs(task), 0.0
 
         def grow(number: int) -> list[tuple[np.ndarray, np.ndarray, TreeEnsemble]]:
@@ -135,7 +133,7 @@ class TreeFamily:
     def _grow(
         self,
         task: FamilyTask,
-        binned: lightgbm.Dataset,
+        binned: BinnedRows,
         folds: Sequence[Fold],
         growth: Any,
         seed: int,
@@ -148,8 +146,8 @@ class TreeFamily:
         for number, (train, validation) in enumerate(folds):
             fewest = growth.min_data_in_leaf * task.copies
             options["min_data_in_leaf"] = min(fewest, max(len(train) // 10, 1))
-            boosters.append(booster(options, rows_of(binned, train), seed + number))
-            boosters[-1].add_valid(rows_of(binned, validation), "held out")
+            boosters.append(booster(options, binned.some(train), seed + number))
+            boosters[-1].add_valid(binned.some(validation), "held out")
         least, best = np.inf, 0
         for count in range(1, max_trees + 1):
             done = [tree.update() for tree in boosters]
@@ -180,78 +178,3 @@ class TreeFamily:
         outputs = self.n_classes if self.n_classes > 2 else 1
         if (self.trees.n_inputs, self.trees.n_outputs) != (self.encoder.n_entries, outputs):
             raise ValueError("columns, trees and classes do not fit together")
-
-
-class TreeInputs(lightgbm.Sequence):
-    """What trees read of some rows; that of a large table is made when it is asked for.
-
-    The rest is what LightGBM asks of a table that it reads a batch at a time.
-    """
-
-    batch_size = BLOCK
-
-    def __init__(self, encoder: TableEncoder, inputs: Columns | RowStore) -> None:
-        self.encoder, self.n_rows = encoder, inputs.n_rows
-        self.store = encoder.recoded(inputs) if isinstance(inputs, RowStore) else None
-        self.matrix = encoder.numbers(inputs) if isinstance(inputs, Columns) else None
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    def __getitem__(self, rows: Any) -> np.ndarray:
-        """(n,) or a slice -> (n, inputs)."""
-        if self.matrix is not None:
-            return self.matrix[rows]
-        assert self.store is not None
-        values = self.encoder.switched(self.store.read(rows))
-        self.store.release()
-        return values
-
-    def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
-        """The inputs of these rows, a block at a time."""
-        size = len(rows) if self.store is None else BLOCK
-        return (self[rows[begin : begin + size]] for begin in range(0, len(rows), size))
-
-
-def binned_rows(
-    inputs: TreeInputs, target: np.ndarray, weight: np.ndarray | None, seed: int
-) -> lightgbm.Dataset:
-    """All rows as LightGBM reads them; done once, as it takes longer than growing some trees."""
-    options = {
-        "bin_construct_sample_cnt": BINNED_ROWS,
-        "feature_pre_filter": False,  # it would depend on how trees grow
-        "num_threads": _n_threads(len(inputs)),
-        "verbosity": -1,
-    }
-    data: Any = inputs.matrix
-    reference = None
-    if data is None:  # where bins begin is learned from a sample, and rows come in blocks
-        rng, count, data = np.random.default_rng(seed), len(inputs), inputs
-        sample = rng.choice(count, min(count, BINNED_ROWS), replace=False)
-        reference = lightgbm.Dataset(inputs[np.sort(sample)], params=options).construct()
-    binned = lightgbm.Dataset(data, target, reference, weight=weight, params=options)
-    return binned.construct()
-
-
-def _n_threads(n_rows: int) -> int:
-    return 1 if n_rows < MANY_ROWS else 0  # 0: all cores
-
-
-def rows_of(binned: lightgbm.Dataset, rows: np.ndarray) -> lightgbm.Dataset:
-    """Some of the rows, in their order."""
-    some: Any = binned.subset([])
-    some.used_indices = np.sort(rows).astype(np.int32)  # a list of Python's integers is large
-    return some.construct()
-
-
-def booster(options: dict[str, Any], train: lightgbm.Dataset, seed: int) -> lightgbm.Booster:
-    """A booster without trees; equal seeds give equal trees."""
-    options = options | {
-        "bagging_freq": 1,
-        "seed": seed,
-        "deterministic": True,
-        "force_row_wise": True,
-        "num_threads": _n_threads(train.num_data()),
-        "verbosity": -1,
-    }
-    return lightgbm.Booster(options, train)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ._measuring import Measuring
+from ._usual_gains import shrunk, usual_gains
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +24,9 @@ class NextMeasurements:
     measurements : G names
     cost : (G,) of each
     prediction : (n, classes) probabilities, or (n,) numbers, as things are
-    gain : (n, G) expected gain; NaN where nothing is missing. Over the plausible values v of the
-        gap, weighted by P(v | row), with p_v the model's probabilities for the row with v, and f_v
-        its number,
+    row_gain : (n, G) expected gain by the row alone; NaN where nothing is missing. Over the
+        plausible values v of the gap, weighted by P(v | row), with p_v the model's probabilities
+        for the row with v, and f_v its number,
 
             classes   H(mean_v p_v) - mean_v H(p_v)       H: entropy in nats
             numbers   Var_v f_v                           in squared units of the target
@@ -33,6 +34,9 @@ class NextMeasurements:
         For classes this is how much the measurement tells about the class, and for numbers the part
         of the squared error that it explains, if the model is right: a plain regressor has no
         variance of its own that could fall. Neither is ever negative.
+    usual_gain : (G,) its mean over background rows that lack the measurement
+    gain : (n, G) the mean of both, by which measurements are ranked. A model's opinion of one row
+        is noisy; docs/measure-next.md says what this was worth
     entropy_fall : (n, G) H(p) - mean_v H(p_v), with p the probabilities as things are; NaN for
         numbers. It is the gain if the model is consistent (p = mean_v p_v). Real models are not:
         many measurements make them less sure on average, and what makes them more sure often makes
@@ -43,6 +47,8 @@ class NextMeasurements:
     measurements: list[str]
     cost: np.ndarray
     prediction: np.ndarray
+    row_gain: np.ndarray
+    usual_gain: np.ndarray
     gain: np.ndarray
     entropy_fall: np.ndarray
     confidence: np.ndarray
@@ -104,7 +110,7 @@ def measure_next(
         a pipeline with an imputer, or ours; for series, one that takes a `Panel`
     X : rows with gaps, or series, as for `predict`
     background : rows, or series, like those of training, or a `PlausibleValues`, which is fitted
-        only once
+        only once, and remembers the usual gains of the model it was last asked about
     costs : of measurements by name, positive; 1 for those not named, `inf` for what cannot be
         measured
     together : columns that are measured together, as {"panel": [columns], …} or a list of lists; a
@@ -127,6 +133,6 @@ def measure_next(
     [['pulse']]
     """
     study = Measuring(model, X, background, costs, together, n_values, random_state)
-    prediction, answers = study.gains(study.stock.start(0, np.arange(len(study.rows))))
-    names, cost = study.measurements.names, study.measurements.cost
-    return NextMeasurements(names, cost, prediction, *answers)
+    prediction, (own, *others) = study.gains(study.stock.start(0, np.arange(len(study.rows))))
+    names, cost, usual = study.measurements.names, study.measurements.cost, usual_gains(study)
+    return NextMeasurements(names, cost, prediction, own, usual, shrunk(own, usual), *others)

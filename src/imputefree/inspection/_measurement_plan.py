@@ -12,6 +12,7 @@ import pandas as pd
 from .._rules import check_value, number, whole
 from ..errors import InputError, ParameterError
 from ._measuring import Measuring
+from ._usual_gains import shrunk, usual_gains
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def plan_measurements(
     spent, total_cost = np.zeros(n), np.full((n, width), np.nan)
     prediction = np.repeat(now.mean(1)[:, None], width + 1, 1)
     highest = np.repeat(now.max(2).mean(1)[:, None], width + 1, 1)
-    active = np.arange(n)
+    active, usual = np.arange(n), usual_gains(study)
     for step in range(width):
         if confidence is not None:
             active = active[highest[active, step] < confidence]
@@ -111,7 +112,7 @@ def plan_measurements(
             break
         copies = _copies(active, draws)
         gain = study.gains(source[copies])[1][0]
-        score = gain.reshape(len(active), draws, width).mean(1) / cost
+        score = shrunk(gain.reshape(len(active), draws, width).mean(1), usual) / cost
         possible = ~done[active] & ~np.isnan(score) & np.isfinite(cost)
         if truth is not None:
             true = study.stock.start(2, active)

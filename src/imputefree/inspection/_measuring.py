@@ -98,20 +98,22 @@ class Measuring:
     ) -> None:
         check_value("n_values", n_values, whole(2))
         self.model, self.classes = model, is_classifier(model)
-        given = read_given(X, model)
+        self.given = given = read_given(X, model)
         self.panel = given.X if isinstance(given.X, Panel) else None
         self.rows = read_table(given)
         self.measurements = Measurements.read(given.names, costs, together, len(self.rows.names))
+        self.options = costs, together, n_values
         self.rng = generator(random_state)
         if not isinstance(background, PlausibleValues):
-            known = read_given(background, model if self.panel is not None else None)
+            known = read_given(background, model)
             self._check_kind(isinstance(known.X, Panel))
-            known = arranged(read_table(known, past=True), self.rows)
+            known = known.with_columns(given.names) if self.panel else arranged(known, given)
             kinds = _categories(model, self.rows.names)
-            background = PlausibleValues(known.X, categorical_features=kinds, random_state=self.rng)
+            background = PlausibleValues(known, categorical_features=kinds, random_state=self.rng)
         else:
             self._check_kind(background.of_series)
-        tables = [self.rows, background.rows]
+        self.background = background
+        tables = [self.rows, background.rows_for(model)]
         tables += [] if truth is None else [read_table(truth, model)]
         self.n_truth = len(tables[-1])
         self.stock, self.draws = Mosaic(*tables), background.draws
@@ -124,8 +126,8 @@ class Measuring:
         self.entry_column = np.array([here.get(j, -1) for j in self.draws.column_of])
         score = ndtri((np.arange(n_values) + 0.5) / n_values)
         self.shares = ndtr(score / score.std())  # of a normal, mean and variance are exact
-        steps = 1 if self.panel is None else len(self.panel.times) // len(self.panel)
-        self.most = max(COPIES // steps, 1)
+        self.steps = 1 if self.panel is None else len(self.panel.times) // len(self.panel)
+        self.most = max(COPIES // self.steps, 1)
 
     def _check_kind(self, of_series: bool) -> None:
         """Refuse a background of another kind than X, and models that predict every step."""
@@ -140,6 +142,10 @@ class Measuring:
                 "The gain of a measurement is about one prediction per series",
                 "Fit a model with one label per series",
             )
+
+    def of(self, rows: ModelRows) -> Measuring:
+        """The same questions about other rows."""
+        return Measuring(self.model, rows, self.background, *self.options, random_state=0)
 
     def predict(self, source: np.ndarray) -> np.ndarray:
         """Predictions for rows at any state; (m, d) -> (m, classes) or (m,)."""
@@ -227,11 +233,16 @@ class Measuring:
         entry = np.arange(len(self.entry_column))
         return self.values[at, entry], self.known[at, entry] & (self.entry_column >= 0)
 
-    def _parts(self, source: np.ndarray) -> Iterator[slice]:
-        """Parts of the rows whose copies are about as many as are predicted at once."""
+    @property
+    def copies_per_row(self) -> int:
+        """How many copies the gains of a row without any value would need."""
         levels = self.draws.level_count[self.column_in_density]
         each = np.where(self.draws.ranked[self.column_in_density], len(self.shares), levels)
-        step = max(int(self.most // max(each.sum() + PANEL_DRAWS, 1)), 1)
+        return int(each.sum()) + PANEL_DRAWS
+
+    def _parts(self, source: np.ndarray) -> Iterator[slice]:
+        """Parts of the rows whose copies are about as many as are predicted at once."""
+        step = max(self.most // self.copies_per_row, 1)
         return (slice(at, at + step) for at in range(0, len(source), step))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import is_polars
+from ..data import Columns, is_polars
 from ..errors import InputError, InputTypeError, shorten
 from ._model_rows import ModelRows
 
@@ -34,9 +35,13 @@ class Mosaic:
         self.observed = np.concatenate([rows.observed for rows in parts])
         frames = [rows.X for rows in parts]
         self.labels = getattr(frames[0], "columns", None)
-        if isinstance(frames[0], pd.DataFrame):
+        self.like = frames[0] if isinstance(frames[0], Columns) else None
+        if self.like is not None:
+            arrays = zip(*(frame.arrays for frame in frames), strict=True)
+            self.stock: Any = [_joined_arrays(parts) for parts in arrays]
+        elif isinstance(frames[0], pd.DataFrame):
             columns = ([frame.iloc[:, j] for frame in frames] for j in range(len(self.names)))
-            self.stock: Any = [_joined(column) for column in columns]
+            self.stock = [_joined(column) for column in columns]
         elif is_polars(frames[0]):
             import polars as pl
 
@@ -50,7 +55,10 @@ class Mosaic:
     def rows(self, source: np.ndarray) -> ModelRows:
         """New rows; source (m, d) says from which row of the stock each entry comes."""
         X: Any
-        if isinstance(self.stock, list):
+        if self.like is not None:
+            pairs = zip(self.stock, source.T, strict=True)
+            X = replace(self.like, arrays=[a.take(rows) for a, rows in pairs], n_rows=len(source))
+        elif isinstance(self.stock, list):
             pairs = zip(self.stock, source.T, strict=True)
             X = pd.DataFrame({j: array.take(rows) for j, (array, rows) in enumerate(pairs)})
             X.columns = self.labels
@@ -72,7 +80,7 @@ class Mosaic:
 
 def arranged(rows: ModelRows, like: ModelRows) -> ModelRows:
     """Rows with the columns of others, in their order; further columns are left out."""
-    frame = isinstance(like.X, pd.DataFrame) or is_polars(like.X)
+    frame = isinstance(like.X, pd.DataFrame | Columns) or is_polars(like.X)
     if type(rows.X) is not type(like.X):
         raise InputTypeError(
             f"X is a {type(like.X).__name__}, other rows are a {type(rows.X).__name__}",
@@ -89,8 +97,25 @@ def arranged(rows: ModelRows, like: ModelRows) -> ModelRows:
         fact = f"the other rows do not have the columns {shorten(lacking)} of X"
         raise InputError(fact, "Every column of X is needed", "Add them, or drop them from X")
     at = [rows.names.index(name) for name in like.names]
-    X = rows.X.iloc[:, at] if isinstance(rows.X, pd.DataFrame) else rows.X[:, at]
+    if isinstance(rows.X, Columns):
+        X: Any = rows.X.pick(like.names)
+    else:
+        X = rows.X.iloc[:, at] if isinstance(rows.X, pd.DataFrame) else rows.X[:, at]
     return ModelRows(X, like.names, rows.observed[:, at])
+
+
+def _joined_arrays(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Arrays of a column as `Columns` has them; strings if one of them has strings."""
+    if len({array.dtype for array in arrays}) > 1:
+        arrays = tuple(as_strings(array) for array in arrays)
+    return np.concatenate(arrays)
+
+
+def as_strings(array: np.ndarray) -> np.ndarray:
+    """A column as one of strings, whose gaps are None; for a column that has only gaps."""
+    strings = array.astype(object)
+    strings[pd.isna(array)] = None
+    return strings
 
 
 def _joined(columns: list[pd.Series]) -> Any:

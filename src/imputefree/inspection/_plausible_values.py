@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data import Columns, Panel, read_columns
 from ..errors import InputError, shorten
+from ..estimators import Engine
 from ..families import ConditionalDraws
 from ..missingness import generator
 from ._model_rows import ModelRows, read_rows
@@ -57,9 +58,17 @@ class PlausibleValues:
         rows = read_table(given, past=True)
         if len(rows) > MOST_ROWS:
             rows = rows.take(np.sort(rng.permutation(len(rows))[:MOST_ROWS]))
-        self.rows, self.conditional = rows, conditional
+        self.given, self.rows, self.conditional = given, rows, conditional
         self.of_series = isinstance(given.X, Panel)
-        self.draws = ConditionalDraws(categorical_features).fit(read_columns(rows.X), rng)
+        self.usual: Any = None  # gains over these rows, see `usual_gains`
+        self.columns = read_columns(rows.X)
+        self.draws = ConditionalDraws(categorical_features).fit(self.columns, rng)
+
+    def rows_for(self, model: Any) -> ModelRows:
+        """The background rows as a model reads them best; of series, their states."""
+        if self.of_series or not isinstance(model, Engine):
+            return self.rows
+        return ModelRows(self.columns, self.rows.names, self.rows.observed)
 
     def entries(self, rows: ModelRows) -> tuple[np.ndarray, np.ndarray]:
         """What the density sees of rows: values and which are known; (n, entries) each."""
@@ -80,7 +89,7 @@ class PlausibleValues:
         observed = observed & (self.draws.column_of != j)
         gaps = np.repeat(np.arange(count), n), np.full(count * n, j)
         donors = self.draws.draw(values, observed, *gaps, generator(random_state))
-        array = read_columns(self.rows.X).arrays[j]
+        array = self.columns.arrays[j]
         gap = None if array.dtype == object else np.nan
         return np.append(array, [gap])[donors].reshape(count, n)
 
@@ -94,7 +103,9 @@ def read_table(X: Any, model: Any = None, *, past: bool = False) -> ModelRows:
 
 
 def read_given(X: Any, model: Any = None) -> ModelRows:
-    """Rows of a table, or series."""
-    if isinstance(X, Columns):  # as a server reads rows
+    """Rows of a table, or series; a model of this package gets columns, which it reads fastest."""
+    if isinstance(X, ModelRows):
+        return X
+    if isinstance(X, Columns) and not isinstance(model, Engine):  # as a server reads rows
         X = X.to_frame()
-    return X if isinstance(X, ModelRows) else read_rows(X, model)
+    return read_rows(X, model, once=True)

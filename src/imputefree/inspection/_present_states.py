@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ..data import Columns, Panel, first_steps, read_columns
 from ..errors import InputError
 from ._model_rows import ModelRows
+from ._mosaic import as_strings
 
 BEFORE = " before"
 
@@ -54,7 +54,7 @@ def with_present(panel: Panel, states: ModelRows, series: np.ndarray) -> ModelRo
     arrays = []
     for old, new in zip(panel.steps.arrays, values.arrays[:n_steps], strict=True):
         if old.dtype != new.dtype:  # one of them has only gaps
-            old, new = _strings(old), _strings(new)
+            old, new = as_strings(old), as_strings(new)
         array = old.copy()
         array[ends] = new
         arrays.append(array)
@@ -85,12 +85,6 @@ def _states(panel: Panel, at: np.ndarray) -> ModelRows:
         raise InputError(f"two columns have the name {twice[0]!r}", rule, "Rename one of them")
     table = Columns(names, True, arrays + before, [False] * len(names), len(at))
     return ModelRows(table.to_frame(), names, table.observed)
-
-
-def _strings(array: np.ndarray) -> np.ndarray:
-    strings = array.astype(object)
-    strings[pd.isna(array)] = None
-    return strings
 
 
 def _last_seen(seen: np.ndarray) -> np.ndarray:

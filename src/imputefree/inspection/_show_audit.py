@@ -38,7 +38,8 @@ def draw_audit(table: pd.DataFrame, score: str, loss: str, chance: float) -> Any
     for axes in (left, middle, right):
         axes.set_ylim(slots - 0.5, -0.5)
     now = table.iloc[0]
-    figure.suptitle(f"{score} {now['score']:.3f} as it is, with {now['missing']:.0%} missing")
+    heading = f"{score} {now['score']:.3f} as it is, with {now['missing']:.0%} missing"
+    figure.suptitle(heading, x=0.01, ha="left", fontweight="bold")
     return figure
 
 
@@ -82,7 +83,7 @@ def _draw_columns(axes: Any, lines: pd.DataFrame, count: int, score: str) -> Non
     place, change = np.arange(len(lines)), lines["change"].to_numpy()
     errors = np.abs(np.stack([lines["change_low"], lines["change_high"]]) - change)
     colours = np.where(change < 0, DOWN, UP)
-    axes.barh(place, change, xerr=errors, color=colours, height=0.7, ecolor=GREY)
+    axes.barh(place, change, xerr=errors, color=colours, height=0.7, ecolor="black")
     axes.axvline(0, color="black", linewidth=0.8)
     label_bars(axes, lines["scenario"].tolist())
     axes.set_xlabel(f"change of {score}")
@@ -96,7 +97,7 @@ def _draw_parts(axes: Any, lines: pd.DataFrame, loss: str) -> None:
     colours = np.where(lines["kind"] == "group", UP, GREY)
     bars = axes.barh(np.arange(len(lines)), lines["loss"], color=colours, height=0.7)
     notes = [
-        f"{value:.3g} · {share:.0%} missing"
+        f"{value:#.3g} · {share:.0%} missing"
         for value, share in zip(lines["loss"], lines["missing"], strict=True)
     ]
     axes.bar_label(bars, notes, padding=4, fontsize=8)

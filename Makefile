@@ -77,6 +77,7 @@ readme: $(VENV)/.dev
 gallery: $(VENV)/.dev
 	$(RUN) -m scripts.gallery
 	$(RUN) -m scripts.front_picture
+	$(RUN) -m paper.pictures
 
 docs: $(VENV)/.dev
 	$(RUN) scripts/command_reference.py

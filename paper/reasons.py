@@ -1,23 +1,19 @@
-"""The tables and pictures of docs/importance.md, from paper/results.
-
-python -m paper.reasons     # draws docs/importance-maps.png from the lines of results
-"""
+"""The tables of docs/importance.md, from paper/results."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from imputefree.lab.report import interval, runs_frame
-from imputefree.lab.runs import Record, read_results
+from imputefree.lab.runs import Record
+from paper.pictures import with_importance
 from paper.why import FILE, WAYS
 
-DOCS = Path(__file__).parents[1] / "docs"
 PLACEHOLDER_PARTS = ("icu-placeholders", "physionet2012-placeholders")
 POLICIES = {
     "network": "`none`: importance 1",
@@ -153,7 +149,7 @@ def learned_table(records: Mapping[str, Sequence[Record]]) -> str:
         "| GIL on | observed entries | missing entries | spread over columns |",
         "|:--|--:|--:|--:|",
     ]
-    for line in _with_importance(records):
+    for line in with_importance(records):
         observed, missing = (
             np.array([value for value in line["pictures"]["importance"][part] if value is not None])
             for part in ("observed", "missing")
@@ -171,44 +167,3 @@ def learned_table(records: Mapping[str, Sequence[Record]]) -> str:
             " deviation of a column's mean importance.",
         ]
     )
-
-
-def _with_importance(records: Mapping[str, Sequence[Record]]) -> list[Record]:
-    """Lines of GIL on tables that carry their importance; the newest of each setting."""
-    found = {}
-    for part in ("mnist", "mnist-fixed", "mnist-redrawn", "ophthalmic-simulated"):
-        for line in records[part]:
-            shown = line.get("pictures", {}).get("importance", {})
-            if line["method"] == "gil" and "observed" in shown:
-                found[line["study"], str(line["options"])] = line
-    return list(found.values())
-
-
-def draw(lines: Sequence[Record], path: Path) -> None:
-    """Importance that GIL gave to observed and to missing pixels."""
-    from matplotlib.figure import Figure
-
-    images = [line for line in lines if "shape" in line["pictures"]["importance"]]
-    figure = Figure(figsize=(2.3 * len(images), 4.6), layout="constrained")
-    axes = figure.subplots(2, len(images), squeeze=False)
-    for column, line in enumerate(images):
-        about = line["pictures"]["importance"]
-        for row, part in enumerate(("observed", "missing")):
-            values = np.array([np.nan if v is None else v for v in about[part]])
-            place = axes[row, column]
-            shown = place.imshow(values.reshape(about["shape"]), vmin=0, vmax=1, cmap="viridis")
-            place.set_xticks([])
-            place.set_yticks([])
-            if not row:
-                place.set_title(runs_frame([line])["setting"].iloc[0], fontsize=9)
-            if not column:
-                place.set_ylabel(f"{part} pixels", fontsize=9)
-    figure.colorbar(shown, ax=axes, shrink=0.7, label="mean importance")
-    figure.savefig(path, dpi=110)
-
-
-if __name__ == "__main__":
-    _results = Path(__file__).parent / "results"
-    _files = ("mnist", "mnist-fixed", "mnist-redrawn", "ophthalmic-simulated")
-    _records = {part: read_results(_results / f"{part}.jsonl") for part in _files}
-    draw(_with_importance(_records), DOCS / "importance-maps.png")

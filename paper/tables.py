@@ -22,18 +22,27 @@ from imputefree.lab.report import (
     what_was_cut,
 )
 from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
-from paper import comparisons, reasons
+from paper import comparisons, pictures, reasons
 from paper.run import PARTS, runs_of
 from scripts.generated import ROOT, with_blocks, write_pages
 
 HERE = Path(__file__).parent
 DOCS = ROOT / "docs"
-# The paper's tables in its order, by the results file that has every method.
+# Studies of the paper with every method, by results file.
 HEADINGS = {
-    "icu": "Table 1: septic shock, on a SIMULATED cohort",
-    "ophthalmic-simulated": "Table 2: diabetic retinopathy, on a SIMULATED cohort",
-    "mnist": "Tables 3, 5 and 7: MNIST with every method, masks fixed",
-    "physionet2012": "Table 6: PhysioNet 2012",
+    "icu": "Every method",
+    "ophthalmic-simulated": "Every method, and Table 7's ablation",
+    "mnist": "Every method, masks fixed, and Tables 5 and 7",
+    "physionet2012": "Every method",
+}
+# The pages of the documentation, in the paper's order.
+PAGES = {
+    "table-1": "Table 1: septic shock, on a SIMULATED cohort",
+    "table-2": "Table 2: diabetic retinopathy, on a SIMULATED cohort",
+    "table-3": "Tables 3, 5 and 7: MNIST",
+    "table-4": "Table 4: does a smaller imputation error mean a better prediction?",
+    "table-6": "Table 6: PhysioNet 2012",
+    "eight-tables": "Eight real tables with natural gaps",
 }
 MNIST = ("mnist-fixed", "mnist-redrawn")
 REMARKS = {
@@ -80,8 +89,6 @@ def tables_section(records: list[Record]) -> str:
     tests = sorted({record["rows"][2] for record in records if "rows" in record})
     return "\n".join(
         [
-            "## Eight real tables with natural gaps",
-            "",
             *lines,
             "",
             f"- Mean over {frame['study'].nunique()} tables and {frame['split'].nunique()} splits;"
@@ -95,12 +102,10 @@ def tables_section(records: list[Record]) -> str:
 
 
 def correlation_section(frames: list[pd.DataFrame]) -> str:
-    """Table 4, over all studies in which hidden values are known; cut as the tables above."""
+    """Table 4, over all studies in which hidden values are known; cut as they are."""
     known = pd.concat([frame for frame in frames if "imputation_error" in frame])
-    heading = "## Table 4: does a smaller imputation error mean a better prediction?"
-    cut = ["Runs are those of the tables above, cut as they are."]
-    table = correlation_table(known, error="imputation_error", cut=cut)
-    return f"{heading}\n\n{table.markdown()}"
+    cut = ["Runs are those of the other tables, cut as they are."]
+    return correlation_table(known, error="imputation_error", cut=cut).markdown()
 
 
 def still_to_run(parts: Sequence[str], records: Sequence[Record]) -> str:
@@ -150,7 +155,7 @@ def mnist_section(records: Sequence[Record]) -> str:
         "- zero+network sees pixels between 0 and 1, and 0 for a gap; the others see pixels scaled"
         " to mean 0 and variance 1, and 0, the mean, for a gap.\n"
     )
-    heading = "## Table 3: MNIST at the paper's size, masks fixed and redrawn"
+    heading = "## At the paper's size, masks fixed and redrawn"
     left = still_to_run(MNIST, records)
     parts = [heading, "", within_a_point(frame), "", table.markdown() + notes + left]
     return "\n".join([*parts[:-1], parts[-1] + made_by(list(records)), ""])
@@ -158,7 +163,7 @@ def mnist_section(records: Sequence[Record]) -> str:
 
 def placeholder_section(records: Mapping[str, Sequence[Record]]) -> str:
     """All policies at both placeholders, on series."""
-    heading = "## Tables 1 and 6: what stands for a gap in a series"
+    heading = "## What stands for a gap in a series"
     parts = reasons.PLACEHOLDER_PARTS
     left = still_to_run(parts, [line for part in parts for line in records[part]])
     return f"{heading}\n\n{reasons.placeholder_table(records)}\n{left}"
@@ -192,32 +197,51 @@ def within_a_point(frame: pd.DataFrame) -> str:
     )
 
 
+def pages(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
+    """What the page of each table says, below its title."""
+    frames = [runs_frame(records[part]) for part in HEADINGS if records[part]]
+    study = {part: study_section(part, list(records[part])) for part in HEADINGS if records[part]}
+    mnist = mnist_section([line for part in MNIST for line in records[part]])
+    placeholders = placeholder_section(records)
+    return {
+        "table-1": f"{placeholders}\n{study['icu']}",
+        "table-2": study["ophthalmic-simulated"],
+        "table-3": f"{mnist}\n{study['mnist']}\n{pictures.captions()}",
+        "table-4": correlation_section(frames),
+        "table-6": f"{study['physionet2012']}\n{placeholders}",
+        "eight-tables": tables_section(list(records["tables"])),
+    }
+
+
+def page(name: str, content: str) -> str:
+    """A page of the documentation; no column of contents beside its wide tables."""
+    back = "[All tables](../paper.md). Written from the lines in `paper/results` by `make readme`."
+    return f"---\nhide: [toc]\n---\n\n# {PAGES[name]}\n\n{back}\n\n{content.rstrip()}\n"
+
+
+def contents(folder: str) -> str:
+    """Links to the pages."""
+    return "\n".join(f"- [{title}]({folder}/{name}.md)" for name, title in PAGES.items())
+
+
 def main() -> int:
     records = {part: records_of(part) for part in PARTS}
-    frames = {part: runs_frame(records[part]) for part in HEADINGS if records[part]}
-    helps = comparisons.markdown(comparisons.families(records))
-    mnist = mnist_section([line for part in MNIST for line in records[part]])
-    sections = [
-        mnist,
-        placeholder_section(records),
-        *(study_section(part, records[part]) for part in HEADINGS if records[part]),
-        correlation_section(list(frames.values())),
-        tables_section(records["tables"]),
-    ]
-    question = f"## Does a learned policy help?\n\n{helps}\n"
-    tables = "\n".join([question, *sections])
+    found = comparisons.families(records)
     introduction = (HERE / "introduction.md").read_text()
-    page, policies, importance = (
+    index, policies, importance = (
         DOCS / f"{name}.md" for name in ("paper", "results-policies", "importance")
     )
-    short = mnist.split("\n", 2)[2]
+    answer = f"## The tables\n\n{comparisons.sentence(found)}\n\n{contents('../docs/paper')}\n"
     return write_pages(
         {
-            HERE / "README.md": f"{introduction}\n{tables}",
-            page: with_blocks(page, {"tables": tables}),
-            policies: with_blocks(policies, {"paper": helps, "mnist": short}),
+            HERE / "README.md": f"{introduction}\n{answer}",
+            index: with_blocks(
+                index, {"answer": comparisons.sentence(found), "tables": contents("paper")}
+            ),
+            policies: with_blocks(policies, {"paper": comparisons.markdown(found)}),
             importance: with_blocks(importance, reasons.blocks(records)),
         }
+        | {DOCS / "paper" / f"{name}.md": page(name, text) for name, text in pages(records).items()}
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import ImputeFreeClassifier
+from imputefree import ImputeFreeClassifier, read_table
 from imputefree.workflow import load_model
 from tests.workflow.made import long_table, sequence_classifier
 
@@ -76,6 +76,31 @@ def test_options_that_need_memory_are_refused(run, parts, words):
     code, _, err = run("fit", parts, "--target", "late", *words, "-o", "m.imputefree")
     assert code == 1
     assert words[0] in err
+
+
+def test_dirty_parts_are_understood_and_the_model_remembers(run, tmp_path):
+    frame = table().assign(day=pd.date_range("2026-01-01", periods=240).strftime("%d.%m.%Y"))
+    frame["a"] = frame["a"].round(3).map("{:g} mmHg".format).str.replace("nan mmHg", "unknown")
+    frame.loc[::9, "b"] = -999
+    (tmp_path / "parts").mkdir()
+    how = {"index": False, "sep": ";", "decimal": ",", "encoding": "latin-1"}
+    frame["a"] = frame["a"].str.replace(".", ",")
+    frame[:100].to_csv(tmp_path / "parts" / "1.csv", **how)
+    frame[100:].to_csv(tmp_path / "parts" / "2.csv", **how)
+    frame.to_csv(tmp_path / "whole.csv", **how)
+    code, _, err = run("fit", "parts", "--target", "late", "-o", "m.imputefree")
+    assert code == 0, err
+    assert "-999 was taken for a gap in 'b'" in err
+    model = load_model(tmp_path / "m.imputefree")
+    whole, _ = read_table(tmp_path / "whole.csv", target="late")
+    assert model.feature_names_in_.tolist() == [name for name in whole if name != "late"]
+    expected = ImputeFreeClassifier(quality="fast", random_state=0)
+    expected.fit(whole.drop(columns="late"), whole["late"])
+    for source in ("parts", "whole.csv"):
+        code, _, err = run("predict", "m.imputefree", source, "-o", "p.csv")
+        assert code == 0, err
+        shares = expected.predict_proba(whole.drop(columns="late"))[:, 1]
+        np.testing.assert_allclose(pd.read_csv(tmp_path / "p.csv")["p_yes"], shares, rtol=1e-5)
 
 
 def test_a_damaged_part_leaves_no_model(run, parts, tmp_path):

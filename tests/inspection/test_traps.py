@@ -61,6 +61,20 @@ def test_what_is_filled_in_afterwards(table):
     }
 
 
+def test_a_level_that_only_one_class_has(table):
+    X, y = table
+    rng = np.random.default_rng(1)
+    zero = rng.random(N) < np.where(y == 1, 0.5, 0.01)
+    site = np.where(zero, 0, rng.integers(1, 20, N))
+    (trap,) = find_traps(X.assign(site=site), y)
+    assert (trap.kind, trap.columns, trap.rows) == ("answer", ("site",), zero.sum())
+    assert f"{(y[zero] == 1).sum()} of {zero.sum()} rows with 0" in trap.fact
+    names = np.where(zero, "none", "some")
+    assert kinds(find_traps(X.assign(site=names), y), "site") == ["answer"]
+    told = X.assign(site=site, size=np.where(zero, 0.0, 1 + rng.random(N)))
+    assert find_traps(told, y) == []  # another column says the same: nothing stands out
+
+
 def test_copies_are_told_from_equal_rows_of_few_values(table):
     X, y = table
     rows = np.concatenate([np.arange(N), np.arange(0, N, 20)])

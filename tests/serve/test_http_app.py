@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree import measure_next
-from imputefree.serve import listen
+from imputefree import GILClassifier, measure_next, read_table
+from imputefree.serve import Limits, listen
+from imputefree.serve._model_schema import Schema
 from tests.serve.models import ALL, CARD, client, every_step, numbers, patients, refused, stays
 
 pytest.importorskip("starlette", reason="needs the extra serve")
@@ -472,3 +473,21 @@ def test_answers_do_not_wait_for_the_client_to_confirm_their_head():
         connection, _ = bound.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_the_schema_says_what_numbers_are():
+    """Units, what is counted of dates, and which are yes or no, as the model's file was read."""
+    frame = pd.DataFrame(
+        {"bp": ["120 mmHg", "131 mmHg", "99 mmHg"] * 10, "day": None, "pain": True}
+    )
+    frame["day"] = pd.date_range("2024-01-31", periods=30).strftime("%d.%m.%Y")
+    frame.loc[::2, "pain"] = False
+    X, understood = read_table(frame)
+    model = GILClassifier(max_iter=1, n_members=1, random_state=0).fit(X, np.arange(30) % 2)
+    model.about_ = {"reading": understood.to_dict()}
+    columns = {column.name: column for column in Schema.of(model, Limits()).columns}
+    assert columns["bp"].unit == "mmHg"
+    assert columns["day: days"].unit == "days since 2024-01-31"
+    assert columns["day: weekday"].unit
+    assert [name for name, column in columns.items() if column.truth] == ["pain"]
+    assert columns["pain"].unit == ""

@@ -247,7 +247,7 @@ def _fit_larger(request: Any, resume: bool) -> dict[str, Any]:
         fact = "--resume was given for data larger than memory"
         raise ParameterError(fact, "Such a fit keeps nothing when it ends", "Leave it out")
     with step_progress(True, 2, request.data.name) as report:
-        return fit_larger(request, report).about_
+        return fit_larger(request, report, show_columns).about_
 
 
 def show_columns(problem: Problem, err: bool = True) -> None:

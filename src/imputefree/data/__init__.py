@@ -42,7 +42,7 @@ from ._few_rows import Lines
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._missing_codes import Code, find_codes
-from ._outside import Outside
+from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity
@@ -70,6 +70,7 @@ __all__ = [
     "ACTIVITY",
     "BLOCK",
     "EXTENT",
+    "FAR",
     "FEW_ROWS",
     "GAP_WORDS",
     "HARD_LIMIT",
@@ -114,6 +115,7 @@ __all__ = [
     "as_array",
     "as_values",
     "assign_folds",
+    "beyond",
     "check_statics",
     "columns_by_kind",
     "decimal_marks",

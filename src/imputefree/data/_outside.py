@@ -11,7 +11,18 @@ import numpy as np
 from ..errors import OutsideRangeWarning, counted, shorten
 from ._column_plans import Number
 
+FAR = 1.0  # widths of the range of training beyond which a number is far outside
 OFTEN, FEWEST = 0.1, 10  # share and number of values outside the range that are worth a word
+
+
+def beyond(values: Any, low: float, high: float) -> Any:
+    """How far numbers are outside a range, in widths of that range; 0 inside, NaN for NaN.
+
+    >>> beyond(np.array([10.0, 30.0, 130.0]), 20.0, 60.0)
+    array([0.25, 0.  , 1.75])
+    """
+    width = high / 2 - low / 2 or max(abs(high), 1.0) / 2  # halves, so that nothing overflows
+    return np.maximum(np.maximum(low / 2 - values / 2, values / 2 - high / 2), 0.0) / width
 
 
 @dataclass
@@ -67,11 +78,9 @@ class Outside:
         count.values += len(values)
         if not (low < plan.low or high > plan.high):
             return
-        width = plan.high / 2 - plan.low / 2  # halves, so that nothing overflows
-        width = width or max(abs(plan.high), 1.0) / 2
-        below, above = plan.low / 2 - values / 2, values / 2 - plan.high / 2
-        count.outside += int(((below > 0) | (above > 0)).sum())
-        count.far += int(((below > width) | (above > width)).sum())
+        distance = beyond(values, plan.low, plan.high)
+        count.outside += int((distance > 0).sum())
+        count.far += int((distance > FAR).sum())
         count.low, count.high = min(count.low, low), max(count.high, high)
 
     @property

@@ -42,9 +42,9 @@ def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -
         "hide": 0.0 if huge else 0.1,
         "weight_decay": 3.0 * min(1.0, math.sqrt(1000 / rows)),
         "batch_size": (128, 256, 512, 1024)[size],
-        "learning_rate_init": 4e-3 if size else 2e-3,
+        "learning_rate_init": (2e-3, 8e-3, 4e-3, 4e-3)[size],
         "learning_rate_decay": DECAYED if size else 1.0,
-        "max_iter": (200, 12, 8, 5)[size],
+        "max_iter": (200, 9, 8, 5)[size],
     }
 
 

@@ -27,7 +27,7 @@ from ..families import (
 )
 from ..gil import Donors
 from ..io import model_content, rebuild_model
-from ..metrics import scores
+from ..metrics import loss, scores
 from ._base import GILEstimator
 from ._finished import Finished, fit_once, remove_finished, task_digest
 from ._fit_identity import fit_identity
@@ -228,16 +228,18 @@ class BlendEstimator(Engine, BlendParameters):
     def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
         """What families and pool would have said of rows that they did not learn from."""
         known = ~np.isnan(np.stack(predictions)).any((0, 2))
-        kind, loss, truth = "regression", "rmse", np.asarray(task.examples.target)
+        kind, truth = "regression", np.asarray(task.examples.target)
         if task.n_classes:
-            kind, loss, truth = "classification", "log_loss", task.target
-        scored = [
-            scores(kind, truth[known], self._in_units(part[known])) if known.any() else {}
-            for part in [*predictions, pool.apply(predictions)]
-        ]
-        each = (figures.get(loss) for figures in scored)
-        self.losses_ = dict(zip(self.weights_, each, strict=False))
-        self.out_of_fold_ = scored[-1]
+            kind, truth = "classification", task.target
+
+        def scored(score: Any, prediction: np.ndarray) -> Any:
+            return score(kind, truth[known], self._in_units(prediction[known]))
+
+        self.losses_, self.out_of_fold_ = dict.fromkeys(self.weights_), {}
+        if known.any():
+            losses = (scored(loss, part) for part in predictions)
+            self.losses_ = dict(zip(self.weights_, losses, strict=True))
+            self.out_of_fold_ = scored(scores, pool.apply(predictions))
 
     def _names(self, task: FamilyTask) -> list[str]:
         """The families to fit, in their order; without folds only networks can learn."""

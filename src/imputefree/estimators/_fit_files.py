@@ -19,6 +19,7 @@ class FilesInputs:
     """Reads files of any size; for estimators of tables."""
 
     fit: Any
+    about_: Any
 
     def fit_files(
         self,
@@ -30,18 +31,20 @@ class FilesInputs:
         drop: Sequence[str] = (),
         store: str | os.PathLike[str] | None = None,
         checkpoint: Any = None,
+        **how: Any,
     ) -> Self:
         """Learn from a CSV or Parquet file, or a folder of such parts, that need not fit in memory.
 
-        Rows are read once, into a temporary file of 8 bytes per cell, and training reads that. The
-        model is the same as that of `fit` on the same rows in the same order. Above 262,144 rows,
-        both learn scales and bins from a sample of rows (levels and gaps from all of them).
+        Files are read as `read_table` reads them; columns are understood from 20,000 rows of all
+        parts. Then rows are read once, into a temporary file of 8 bytes per cell, and training
+        reads that. The model is the same as that of `fit` on the same rows in the same order. Above
+        262,144 rows, both learn scales and bins from a sample of rows (levels and gaps from all of
+        them).
 
         Parameters
         ----------
         path : a file, or a folder whose tables, sorted by name, have the same columns
-            Columns keep the kind, numbers or strings, that they have in the first part. Empty
-            cells are missing.
+            Cells that do not fit what was understood are an error with part and line.
         target : column to predict
             Rows without a target are left out, with a warning.
         sample_weight, groups : column or None
@@ -50,6 +53,7 @@ class FilesInputs:
         store : folder for the temporary file; default: that of the system
             It has no name, and ends with the call or, if that is killed, with the process.
         checkpoint : as for `fit`
+        how : sep, decimal, encoding, missing and columns, as for `read_table`
 
         Examples
         --------
@@ -66,13 +70,15 @@ class FilesInputs:
         if getattr(self, "encoder", None) is not None:
             rule = "A custom encoder reads tables in memory"
             raise ParameterError("encoder is given", rule, "Leave it out, or call fit(X, y)")
-        classes = is_classifier(self)
+        task = "classification" if is_classifier(self) else "regression"
         place = None if store is None else Path(store)
         roles: Any = {"weight": sample_weight, "groups": groups, "drop": drop, "folder": place}
-        with stored_rows(Path(path), target, classes=classes, **roles) as rows:
-            if rows.n_without:
-                warnings.warn(left_out(rows), stacklevel=2)
-            return fit_stored(self, rows, checkpoint)
+        with stored_rows(Path(path), target, task=task, **roles, **how) as rows:
+            for note in filter(None, [*rows.understood.notes, left_out(rows)]):
+                warnings.warn(note, stacklevel=2)
+            model: Self = fit_stored(self, rows, checkpoint)
+            model.about_ = {"target": target, "reading": rows.understood.to_dict()}
+            return model
 
 
 def fit_stored(model: Any, rows: StoredRows, checkpoint: Any = None) -> Any:

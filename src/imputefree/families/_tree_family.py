@@ -22,6 +22,7 @@ from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
 
 MAX_TREES = 2000
+LARGER_TREES = {50_000: 32, 150_000: 64}  # leaves of a tree, from so many rows on
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,14 @@ class Growth:
 
 
 def usual_growths(n_rows: int) -> tuple[Growth, Growth]:
-    """Best thresholds and random ones. Few rows are learned as well in larger steps."""
+    """Best thresholds and random ones. Few rows are learned as well in larger steps.
+
+    Many rows can tell more leaves apart, and then fewer trees are as good or better.
+    """
     steps = Growth() if n_rows >= MANY_ROWS else Growth(0.1, early_stopping_round=15)
+    for fewest, leaves in LARGER_TREES.items():
+        if n_rows >= fewest:
+            steps = replace(steps, num_leaves=leaves, min_data_in_leaf=20)
     return steps, replace(steps, extra_trees=True)
 
 

@@ -1,20 +1,45 @@
-"""Columns that tell the target almost alone: by their values, by their gaps, or for one class."""
+"""Columns that tell the target almost alone: by values, gaps or one level, or for one class."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from scipy.stats import binom
 
+from ..data import Columns
 from ._column_scores import N_FOLDS, TrapTarget
 
-PERFECT = {"AUC": 0.99, "R²": 0.97}  # a column that reaches it is named, whatever others do
-SUSPECT = {"AUC": 0.9, "R²": 0.8}  # from here on it is compared with all others together
-AHEAD = {"AUC": 0.04, "R²": 0.1}  # by which it must be better than they are
-GAPS = {"AUC": 0.85, "R²": 0.4}  # what gaps alone do not reach by nature
-MOST_ROWS, MOST_COLUMNS, N_TREES = 5000, 100, 40  # of that comparison
+MOST_ROWS, MOST_COLUMNS, N_TREES = 5000, 100, 40  # of comparisons with other columns
 BY_GAPS = 0.9  # share of a column's gain over chance from which its gaps alone tell
 FEWEST_KNOWN, SURPRISE = 20, 1e-6  # values of one class only, and how likely that is by chance
+PURE, COVER = 0.95, 0.2  # share of a level's rows in one class, and of the class in that level
+DOUBT = 1e-3  # how likely so many of them are by what other columns say
+MOST_LEVELS = 20  # columns with such a level that are looked at
+
+
+class TrapLimits(NamedTuple):
+    """How telling a column must be to be named, as AUC or R².
+
+    perfect : whatever others do
+    suspect : from here on it is compared with all others together
+    ahead : by which it must be better than they are
+    gaps : what gaps alone do not reach by nature
+    level : how sure others may at most be, on average, of the class that a level tells
+    """
+
+    perfect: float = 0.99
+    suspect: float = 0.9
+    ahead: float = 0.04
+    gaps: float = 0.85
+    level: float = 0.85
+
+    @classmethod
+    def of(cls, metric: str) -> TrapLimits:
+        """Those of classes (AUC), or of numbers (R²)."""
+        return cls() if metric == "AUC" else cls(0.97, 0.8, 0.1, 0.4)
 
 
 class LoneColumn(NamedTuple):
@@ -35,39 +60,113 @@ class LoneColumn(NamedTuple):
         return self.gaps - chance >= BY_GAPS * (self.alone - chance)
 
 
-def lone_columns(codes: np.ndarray, target: TrapTarget, seed: int = 0) -> list[LoneColumn]:
+class LoneLevel(NamedTuple):
+    """A level, or the gaps, of a column that tell a class which all other columns do not tell.
+
+    code : of the bin
+    value : the level, or None for gaps
+    only : number of the class
+    rows, hits : with that level, and those of them in the class
+    others : how probable that class is in these rows by all other columns, on average
+    """
+
+    column: int
+    code: int
+    value: Any
+    only: int
+    rows: int
+    hits: int
+    others: float
+
+
+def lone_columns(
+    codes: np.ndarray, target: TrapTarget, limits: TrapLimits, seed: int = 0
+) -> list[LoneColumn]:
     """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps tell
     what gaps do not tell by nature; codes (n, C).
     """
     n_rows, n_columns = codes.shape
-    rng, metric = np.random.default_rng(seed), target.metric
-    fold = rng.permutation(n_rows) % N_FOLDS
+    fold = np.random.default_rng(seed).permutation(n_rows) % N_FOLDS
     alone = np.array([target.score_column(codes[:, j], fold) for j in range(n_columns)])
-    suspects = np.flatnonzero(alone >= min(SUSPECT[metric], GAPS[metric]))
+    suspects = np.flatnonzero(alone >= min(limits.suspect, limits.gaps))
     if not len(suspects):
         return []
     rest = np.setdiff1d(np.arange(n_columns), suspects)
-    others = together(codes[:, rest[np.argsort(-alone[rest])[:MOST_COLUMNS]]], target, fold)
-    rare = np.bincount(target.codes).min() if metric == "AUC" else n_rows
+    others = None
+    if len(rest):
+        compared = target.rows(np.arange(n_rows)[:MOST_ROWS])
+        best = rest[np.argsort(-alone[rest])[:MOST_COLUMNS]]
+        others = compared.score(together(codes[:MOST_ROWS, best], compared, fold[:MOST_ROWS]))
+    rare = np.bincount(target.codes).min() if target.numbers is None else n_rows
     found = []
     for j in suspects:
         doubt = np.sqrt(max(alone[j] * (1 - alone[j]), 0.0) / max(rare, 1))
-        ahead = others is not None and alone[j] - others >= max(AHEAD[metric], doubt)
+        ahead = others is not None and alone[j] - others >= max(limits.ahead, doubt)
         gaps = target.score_column((codes[:, j] == 0).astype(int), fold)
-        strong = alone[j] >= SUSPECT[metric] and (ahead or alone[j] >= PERFECT[metric])
-        if strong or gaps >= GAPS[metric]:
+        strong = alone[j] >= limits.suspect and (ahead or alone[j] >= limits.perfect)
+        if strong or gaps >= limits.gaps:
             found.append(LoneColumn(int(j), float(alone[j]), gaps, others))
     return sorted(found, key=lambda lone: -lone.alone)
 
 
-def together(codes: np.ndarray, target: TrapTarget, fold: np.ndarray) -> float | None:
-    """The score of small trees on all these columns, on rows they have not seen; None of none."""
+def lone_levels(
+    columns: Columns,
+    codes: np.ndarray,
+    target: TrapTarget,
+    limits: TrapLimits,
+    known: Collection[int] = (),
+    seed: int = 0,
+) -> list[LoneLevel]:
+    """Levels almost all of whose rows have one class, which other columns do not tell there.
+
+    Such as 0 in a column with the site of a tumour; codes (n, C). A level is one value: the lowest
+    or highest of many belong to one class by nature.
+
+    known : columns that are traps already
+    """
+    if target.numbers is not None:
+        return []
+    codes, target = codes[:MOST_ROWS], target.rows(np.arange(len(codes))[:MOST_ROWS])
+    n_rows, totals = len(codes), np.bincount(target.codes)
+    found = []
+    for j in (j for j in range(codes.shape[1]) if j not in known):
+        shape = int(codes[:, j].max()) + 1, len(totals)
+        table = np.bincount(codes[:, j] * shape[1] + target.codes, minlength=shape[0] * shape[1])
+        table = table.reshape(shape)
+        rows, hits, only = table.sum(1), table.max(1), table.argmax(1)
+        by_chance = binom.sf(hits - 1, rows, totals[only] / n_rows) * table.size * codes.shape[1]
+        telling = (rows >= FEWEST_KNOWN) & (hits >= PURE * rows) & (hits >= COVER * totals[only])
+        telling &= (by_chance < SURPRISE) & (only < target.n_classes)
+        for code in np.flatnonzero(telling)[np.argsort(-hits[telling])][:1].tolist():
+            value, share = _commonest(columns.arrays[j][:MOST_ROWS][codes[:, j] == code])
+            if share >= PURE:
+                counts = int(only[code]), int(rows[code]), int(hits[code])
+                found.append(LoneLevel(j, code, value, *counts, 1.0))
+    fold = np.random.default_rng(seed).permutation(n_rows) % N_FOLDS
+    named = []
+    for level in sorted(found, key=lambda level: -level.hits)[:MOST_LEVELS]:
+        rest = [j for j in range(codes.shape[1]) if j not in {level.column, *known}]
+        if not rest:
+            break
+        inside = codes[:, level.column] == level.code
+        prediction = together(codes[:, rest[:MOST_COLUMNS]], target, fold)
+        others = float(prediction[inside, level.only].mean())
+        unlikely = binom.sf(level.hits - 1, level.rows, others) < DOUBT
+        if others <= limits.level and unlikely:
+            named.append(level._replace(others=others))
+    return named
+
+
+def _commonest(values: np.ndarray) -> tuple[Any, float]:
+    """The most frequent value, None for a gap, and its share."""
+    distinct, counts = np.unique(values[~pd.isna(values)], return_counts=True)
+    return (distinct[counts.argmax()], counts.max() / len(values)) if len(distinct) else (None, 1.0)
+
+
+def together(codes: np.ndarray, target: TrapTarget, fold: np.ndarray) -> np.ndarray:
+    """What small trees on these columns predict of rows they have not seen; (n, classes or 1)."""
     import lightgbm
 
-    if not codes.shape[1]:
-        return None
-    rows = slice(0, MOST_ROWS)  # rows are in random order where there are more
-    codes, target, fold = codes[rows], target.rows(np.arange(len(codes))[rows]), fold[rows]
     kept = target.codes < target.n_classes
     prediction = np.zeros((len(codes), target.n_classes))
     settings: dict[str, Any] = {"verbose": -1, "num_threads": 1, "seed": 0}
@@ -87,7 +186,7 @@ def together(codes: np.ndarray, target: TrapTarget, fold: np.ndarray) -> float |
         if target.numbers is None and target.n_classes == 2:
             part = np.column_stack([1 - part, part])
         prediction[scored] = part.reshape(len(part), -1)
-    return target.score(prediction)
+    return prediction
 
 
 def one_sided_columns(known: np.ndarray, codes: np.ndarray) -> list[tuple[int, int, int]]:

@@ -17,7 +17,14 @@ from ..data import MOST_CLASSES, Columns, Panel, as_array, read_columns, read_ta
 from ..errors import counted, shorten
 from ._column_scores import TrapTarget, bin_columns
 from ._group_columns import group_columns
-from ._lone_columns import PERFECT, LoneColumn, lone_columns, one_sided_columns
+from ._lone_columns import (
+    LoneColumn,
+    LoneLevel,
+    TrapLimits,
+    lone_columns,
+    lone_levels,
+    one_sided_columns,
+)
 from ._twin_rows import twins_between, twins_within
 
 ANSWER, AFTERWARDS, COPIES, GROUPS, TARGET = "answer", "afterwards", "copies", "groups", "target"
@@ -54,7 +61,13 @@ class Trap:
 
 
 def find_traps(
-    X: Any, y: Any, *, groups: Any = None, test: Any = None, task: str | None = None
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    test: Any = None,
+    task: str | None = None,
+    limits: TrapLimits | None = None,
 ) -> list[Trap]:
     """What looks like a trap in a table, or in series, and its target.
 
@@ -66,6 +79,7 @@ def find_traps(
     test : another table with the same columns, which must not share rows with X
     task : "classification", "regression", or None: numbers with up to 20 different whole values are
         classes
+    limits : how telling a column must be
 
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
@@ -87,7 +101,7 @@ def find_traps(
         labels = labels.astype(np.int64)
     traps = target_traps(labels)
     if not any(trap.rows == 0 for trap in traps):
-        traps += telling_traps(columns, labels)
+        traps += telling_traps(columns, labels, limits)
     if not series:
         traps += _copied(columns, None if test is None else read_columns(test))
         if groups is None:
@@ -108,16 +122,20 @@ def target_traps(y: np.ndarray) -> list[Trap]:
     return [Trap(TARGET, (), others, fact, remedy)]
 
 
-def telling_traps(columns: Columns, labels: np.ndarray) -> list[Trap]:
-    """Columns that tell the target almost alone, or are known only for one class."""
+def telling_traps(
+    columns: Columns, labels: np.ndarray, limits: TrapLimits | None = None
+) -> list[Trap]:
+    """Columns that tell the target almost alone, or by one level, or known only for one class."""
     rows = np.arange(columns.n_rows)
     if len(rows) > MOST_ROWS:
         rows = np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False)
     sample, y = columns.rows(rows), labels[rows]
     target, codes, traps = TrapTarget.of(y), bin_columns(sample), []
     metric, seen = target.metric, set[int]()
-    for lone in lone_columns(codes, target):
-        traps.append(_alone(columns.names[lone.column], lone, metric, columns.n_rows))
+    limits = limits or TrapLimits.of(metric)
+    for lone in lone_columns(codes, target, limits):
+        perfect = lone.alone >= limits.perfect
+        traps.append(_alone(columns.names[lone.column], lone, metric, columns.n_rows, perfect))
         seen.add(lone.column)
     sides = target.codes
     names = [f"the target {label}" for label in _by_code(y, sides)]
@@ -133,7 +151,23 @@ def telling_traps(columns: Columns, labels: np.ndarray) -> list[Trap]:
             fact = f"All {count:,} rows with {word} in column {columns.names[j]!r} have"
             fact += f" {names[only]}; of all rows, {(sides == only).mean():.0%} do."
             traps.append(Trap(AFTERWARDS, (columns.names[j],), count, fact, FILLED))
+    for level in lone_levels(sample, codes, target, limits, seen):
+        share = float((sides == level.only).mean())
+        traps.append(_level(columns.names[level.column], names[level.only], level, share))
     return traps
+
+
+def _level(name: str, target: str, level: LoneLevel, share: float) -> Trap:
+    """A level that tells a class, in words; target, share : the class, among all rows."""
+    what = f"{level.value:g}" if isinstance(level.value, float) else repr(level.value)
+    what = "a gap" if level.value is None else what
+    fact = (
+        f"{level.hits:,} of {level.rows:,} rows with {what} in column {name!r} have"
+        f" {target}; of all rows, {share:.0%} do, and by all other columns"
+        f" {level.others:.0%} of these would."
+    )
+    kind, remedy = (AFTERWARDS, FILLED) if level.value is None else (ANSWER, FOLLOWS)
+    return Trap(kind, (name,), level.rows, fact, remedy)
 
 
 def _by_code(y: np.ndarray, codes: np.ndarray) -> list[str]:
@@ -145,7 +179,7 @@ def _thirds(low: float, high: float) -> tuple[str, str, str]:
     return f"up to {low:g}", f"from {low:g} to {high:g}", f"above {high:g}"
 
 
-def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int) -> Trap:
+def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int, perfect: bool) -> Trap:
     """A column that tells the target, in words."""
     others, figures = lone.others, f"{metric} {lone.alone:.2f}"
     if others is not None:
@@ -153,7 +187,7 @@ def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int) -> Trap:
     by_gaps = lone.by_gaps(CHANCE[metric])
     what = f"Where column {name!r} has gaps" if by_gaps else f"Column {name!r}"
     how = "almost alone"
-    if lone.alone < PERFECT[metric] and others is not None and lone.alone > others:
+    if not perfect and others is not None and lone.alone > others:
         how = "better than all other columns together"
     fact = f"{what} predicts the target {how} ({figures})."
     return Trap(

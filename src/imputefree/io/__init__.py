@@ -4,7 +4,7 @@ To add a format, write a `Reader` such as `ParquetRows`. `_read_files.py` and `_
 choose by the ending of the name.
 """
 
-from ._cell_values import cell_values
+from ._cell_values import PARTS, cell_values
 from ._column_readings import is_steady
 from ._csv_rows import PACKED
 from ._dialects import check_marks
@@ -40,6 +40,7 @@ from ._understood import (
     KEY,
     NUMBER,
     WORDS,
+    YES_NO,
     ColumnReading,
     FileFormat,
     Understood,
@@ -54,8 +55,10 @@ __all__ = [
     "KEY",
     "NUMBER",
     "PACKED",
+    "PARTS",
     "TASKS",
     "WORDS",
+    "YES_NO",
     "BadRows",
     "ColumnReading",
     "FileFormat",

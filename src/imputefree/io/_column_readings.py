@@ -36,7 +36,7 @@ from ._cell_values import (
     plain_numbers,
     stripped,
 )
-from ._understood import CATEGORY, DATE, DROP, KEY, NUMBER, WORDS, ColumnReading
+from ._understood import CATEGORY, DATE, DROP, KEY, NUMBER, WORDS, YES_NO, ColumnReading
 
 MOSTLY = 0.95  # a column of which such a share are numbers, or dates, holds numbers, or dates
 NAMES = 0.9  # strings of which a larger share are different are names, not categories
@@ -186,7 +186,7 @@ def _kind(
         known = cells.dropna()
         if _are_days(known):
             return replace(reading, kind=DATE, format="%Y%m%d")
-        return replace(reading, kind=NUMBER)
+        return replace(reading, kind=NUMBER, format=YES_NO if cells.dtype.kind == "b" else "")
     if not any(isinstance(cell, str) for cell in look.distinct):
         kinds = {type(cell) for cell in look.distinct}
         if all(hasattr(kind, "strftime") for kind in kinds) and not reading.kind:
@@ -198,7 +198,8 @@ def _kind(
         return reading
     truths = np.array([text in TRUTH for text in look.strings], dtype=bool)
     if truths[known].all() and known.any():
-        return replace(reading, kind=reading.kind or (CATEGORY if target else NUMBER))
+        kind = reading.kind or (CATEGORY if target else NUMBER)
+        return replace(reading, kind=kind, format=YES_NO if kind == NUMBER else "")
     zeros = [text for text in look.strings if LEADING_ZERO.fullmatch(text)]
     if not reading.kind and zeros and look.share(numbers) >= MOSTLY:
         note = f"codes such as {zeros[0]!r}, whose zeros matter"

@@ -207,34 +207,29 @@ def _whole(reader: Reader, path: Path) -> pd.DataFrame:
 def _joined(
     parts: list[Path], folder: Path, sep: str | None, encoding: str | None
 ) -> tuple[pd.DataFrame, FileFormat, str]:
-    """The rows of all parts, which must be written alike and have the same columns."""
+    """The rows of all parts, which must have the same columns."""
     frames: list[pd.DataFrame] = []
     formats, digest = list[FileFormat](), hashlib.sha256()
     for part in parts:
         frame, file, content = read_raw(part, None, sep, encoding)
         digest.update(content.encode())
-        if frames and set(frame) != set(frames[0]):
-            differ = listed(
-                ("missing here", [name for name in frames[0] if name not in frame]),
-                ("not there", [name for name in frame if name not in frames[0]]),
-            )
-            rule = "The parts of a table have the same columns, in any order"
-            fact = f"{part} has other columns than {parts[0].name}: {differ}"
-            raise InputError(fact, rule, "Correct the file, or take it out of the folder")
         frames.append(frame)
         formats.append(file)
-    marks = [
-        set(decimals_of(frame, file, None)[0].values())
-        for frame, file in zip(frames, formats, strict=True)
-    ]
-    first = formats[0]
-    different = next((j for j, mark in enumerate(marks) if mark != marks[0]), None)
-    if different is not None:
-        fact = f"{parts[different]} has other decimal marks than {parts[0].name}"
-        rule, remedy = "The parts of a table are written alike", "Write them alike"
-        raise InputError(fact, rule, remedy)
-    file = replace(first, name=folder.name, note=counted(len(parts), "file"))
+        check_parts([*map(str, frame)], [*map(str, frames[0])], part, parts[0])
+    file = replace(formats[0], name=folder.name, note=counted(len(parts), "file"))
     return pd.concat(frames, ignore_index=True)[list(frames[0])], file, digest.hexdigest()
+
+
+def check_parts(names: list[str], wanted: list[str], part: Path, first: Path) -> None:
+    """Refuse a part of a folder that has other columns than the first."""
+    lacking, extra = (sorted({*a} - {*b}) for a, b in ((wanted, names), (names, wanted)))
+    if lacking or extra:
+        raise InputError(
+            f"{part} has other columns than {first.name}: "
+            + listed(("missing here", lacking), ("not there", extra)),
+            "The parts of a table have the same columns, in any order",
+            "Correct the file, or take it out of the folder",
+        )
 
 
 def _given(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:

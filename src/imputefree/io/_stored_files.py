@@ -1,10 +1,15 @@
-"""Files that need not fit into memory: one pass over their rows, into a `RowStore` on disk."""
+"""Files that need not fit into memory: a look at their first rows, then one pass into a store.
+
+What the first rows of the parts are understood as is what all rows are read as, as `read_table`
+would read them; a cell that does not fit is an error with its part and line.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -12,13 +17,17 @@ import numpy as np
 import pandas as pd
 
 from .._files import write_errors
-from ..data import RowStore, parse_numbers, to_strings
-from ..errors import InputError, counted, listed
-from ._file_rows import BadRows, ParquetRows, RawRows, Reader, twin_error
+from ..data import GAP_WORDS, RowStore, find_codes, read_quantity
+from ..errors import InputError, counted, shorten
+from ._cell_values import cell_values
+from ._file_rows import RawRows, Reader, good_rows, twin_error
 from ._read_files import need_columns, open_rows, parts_of, read_label_column
-from ._read_table import decimals_of
+from ._read_table import check_parts, decimals_of, understand
+from ._understood import CATEGORY, DROP, KEY, NUMBER, ColumnReading, FileFormat, Understood
 
 MOST_LEVELS = 2**20  # different strings per column
+LOOKED_AT, MOST_PARTS = 20_000, 50  # rows, and parts that they are from, to understand the columns
+FEWEST, SHOWN = 10, 100  # cells of a part that show its kind, and different ones that are looked at
 REMEDY = "Name a folder on a larger disk with store="
 
 
@@ -31,6 +40,7 @@ class StoredRows(NamedTuple):
     weight : (n,) or None
     groups : of each row, or None
     n_without : rows that were left out, as they have no target
+    understood : how the files were read
     """
 
     store: RowStore
@@ -39,6 +49,7 @@ class StoredRows(NamedTuple):
     weight: np.ndarray | None
     groups: Any
     n_without: int
+    understood: Understood
 
 
 @contextmanager
@@ -46,25 +57,26 @@ def stored_rows(
     path: Path,
     target: str,
     *,
-    classes: bool,
+    task: str | None = None,
     weight: str | None = None,
     groups: str | None = None,
     drop: Sequence[str] = (),
     folder: Path | None = None,
+    **how: Any,
 ) -> Iterator[StoredRows]:
     """The rows of a file, or of a folder of files with the same columns, in a temporary store.
 
-    Numbers and strings keep their kinds: those of the first part, as its schema or the first rows
-    of a CSV file tell. The store is a file without a name, which ends with the block, or with the
-    process, whatever ends it.
+    The store is a file without a name, which ends with the block, or with the process, whatever
+    ends it.
 
-    classes : whether the target is classes, or else numbers
+    task : "classification", "regression", or None: see `read_label_column`
     weight, groups : columns with a role
     drop : columns to leave out
     folder : where to put the store; default: where temporary files go
+    how : sep, decimal, encoding, missing and columns as for `read_table`
     """
     roles = {"target": target, "sample_weight": weight, "groups": groups}
-    reading = _Reading(path, {k: v for k, v in roles.items() if v}, classes, drop)
+    reading = _Reading(path, {k: v for k, v in roles.items() if v}, task, drop, **how)
     place = folder or Path(tempfile.gettempdir())
     with write_errors(place, remedy=REMEDY):
         file = tempfile.TemporaryFile(dir=place)  # without a name: gone with the process  # noqa: SIM115
@@ -96,92 +108,128 @@ class _Reading:
     """One pass over the parts: inputs go to a file, and what belongs to each row stays here."""
 
     def __init__(
-        self, path: Path, roles: Mapping[str, str], classes: bool, drop: Sequence[str]
+        self,
+        path: Path,
+        roles: Mapping[str, str],
+        task: str | None,
+        drop: Sequence[str],
+        sep: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        missing: Any = None,
+        columns: Any = None,
     ) -> None:
-        self.parts, self.roles, self.classes = parts_of(path), dict(roles), classes
-        first = self.parts[0]
-        with open_rows(first) as reader:
-            self.file_names = list(reader.names)
-            if reader.twins:
-                raise twin_error(first, sorted(reader.twins))
-            for role, name in roles.items():
-                need_columns(reader.names, [name], first, drop, option=role)
-            need_columns(reader.names, [], first, drop)
-            self.names = [n for n in reader.names if n not in drop and n not in roles.values()]
-            _refuse_commas(reader, first)
-            kinds = _kinds(reader, first, self.names)
-        of_role = {"target": "text" if classes else "number", "sample_weight": "number"}
-        of_role["groups"] = "category"
-        self.kinds = kinds | {name: of_role[role] for role, name in roles.items()}
+        self.parts, self.roles, self.task = parts_of(path), dict(roles), task
+        self.marks: Any = (sep, encoding)
+        self.given = set(columns) if isinstance(columns, Mapping) else set()
+        sample, file = self._sample(path, drop)
+        options: Any = {"decimal": decimal, "missing": missing, "columns": columns}
+        keys = [name for role, name in roles.items() if role != "target"]
+        _, found = understand(sample, file, target=roles["target"], keys=keys, **options)
+        self.understood, marks = found, decimals_of(sample, file, decimal)[0]
+        self.decimal = "," if "," in marks.values() else "."
+        self.columns = {n: col for n, col in found.columns.items() if col.kind != DROP}
+        for role, name in roles.items():
+            if role != "target":
+                kind = CATEGORY if role == "groups" else NUMBER
+                self.columns[name] = replace(self.columns[name], kind=kind)
+        if self.columns[roles["target"]].kind not in (NUMBER, CATEGORY):
+            self.columns[roles["target"]] = ColumnReading(roles["target"], KEY)
+        self.by_mark = {name: marks[name] for name in self.columns}
+        self.strings = {name for name in self.columns if sample[name].dtype == object}
+        inputs = [col for name, col in self.columns.items() if name not in roles.values()]
+        self.names = [part for column in inputs for part in column.parts or (column.name,)]
         if not self.names:
-            fact = f"{first} has no column to learn from besides the target"
+            fact = f"{path} has no column to learn from besides the target"
             raise InputError(fact, "There must be something to learn from", "Check the file")
-        words = [name for name, kind in self.kinds.items() if kind != "number"]
+        words = [name for name, column in self.columns.items() if column.kind in (CATEGORY, KEY)]
         self.levels = {name: _Levels(f"column {name!r}") for name in words}
         self.kept: dict[str, list[np.ndarray]] = {role: [] for role in roles}
         self.n_without = 0
 
+    def _sample(self, path: Path, drop: Sequence[str]) -> tuple[pd.DataFrame, FileFormat]:
+        """The first rows of parts from all over the folder, and how the first part is written."""
+        places = np.linspace(0, len(self.parts) - 1, min(len(self.parts), MOST_PARTS)).astype(int)
+        formats, heads = list[FileFormat](), dict[Path, pd.DataFrame]()
+        for part in [self.parts[place] for place in places]:
+            with open_rows(part, *self.marks) as reader:
+                if not formats:
+                    self.file_names = list(reader.names)
+                    for role, name in self.roles.items():
+                        need_columns(reader.names, [name], part, drop, option=role)
+                    need_columns(reader.names, [], part, drop)
+                self._check_names(reader, part)
+                wanted = [name for name in self.file_names if name not in drop]
+                heads[part] = _first_rows(reader, part, wanted, LOOKED_AT // len(places))
+                formats.append(reader.format)
+        filled = {part: head for part, head in heads.items() if len(head)}
+        if not filled:
+            fact = f"{path} holds no row"
+            raise InputError(fact, "There must be something to learn from", "Check the files")
+        for name in wanted:
+            if name not in self.given:
+                _check_kinds({part: head[name] for part, head in filled.items()})
+        sample = pd.concat([*filled.values()], ignore_index=True)
+        many = f"{counted(len(self.parts), 'file')}, {len(sample):,} rows looked at"
+        return sample, replace(formats[0], name=path.resolve().name, note=many)
+
     def run(self, out: IO[bytes], place: Path) -> None:
         """Read all parts, and write the inputs of rows with a target to a file in a folder."""
+        kinds = {
+            name: "number" if col.kind == NUMBER and self.by_mark[name] == self.decimal else "text"
+            for name, col in self.columns.items()
+        }
         for part in self.parts:
-            with open_rows(part) as reader:
+            with open_rows(part, *self.marks) as reader:
                 self._check_names(reader, part)
-                bad = BadRows(part, word=reader.word)
-                for raw in reader.rows(self.kinds):
-                    bad.report(raw.wrong)
-                    block = self._keep(raw, part, bad)
+                reader.decimal = self.decimal
+                for raw in reader.rows(kinds):
+                    good_rows(raw, part, reader.word)
+                    block = self._keep(raw, part, reader.word)
                     with write_errors(place, remedy=REMEDY):
                         out.write(block.tobytes())
                         out.flush()
 
     def _check_names(self, reader: Reader, part: Path) -> None:
-        lacking = [name for name in self.file_names if name not in set(reader.names)]
-        extra = [name for name in reader.names if name not in set(self.file_names)]
-        if lacking or extra or reader.twins:
-            differ = listed(("missing here", lacking), ("not there", extra))
-            raise InputError(
-                f"{part} has other columns than {self.parts[0].name}: {differ}",
-                "The parts of a table have the same columns, in any order",
-                "Correct the file, or take it out of the folder",
-            )
+        if reader.twins:
+            raise twin_error(part, sorted(reader.twins))
+        check_parts(reader.names, self.file_names, part, self.parts[0])
 
-    def _keep(self, raw: RawRows, part: Path, bad: BadRows) -> np.ndarray:
+    def _keep(self, raw: RawRows, part: Path, word: str) -> np.ndarray:
         """Keep what belongs to the rows that have a target; -> their inputs, (n, C)."""
-        values = {
-            name: self._values(raw.frame[name], raw.lines, part, bad)
-            for name in [*self.names, *self.roles.values()]
-        }
+        values: dict[str, np.ndarray] = {}
+        for name in self.columns:
+            values |= self._values(raw.frame[name], raw.lines, f"{part}, {word}")
         known = ~np.isnan(values[self.roles["target"]])
         self.n_without += int((~known).sum())
         for role, name in self.roles.items():
-            codes = role == "groups" or (role == "target" and self.classes)
             kept = values[name][known]
             if np.isnan(kept).any():
                 line = raw.lines[known][np.isnan(kept)][0]
-                fact = f"{part}, {bad.word} {line}: {name!r} ({role}) is missing"
+                fact = f"{part}, {word} {line}: {name!r} ({role}) is missing"
                 raise InputError(fact, "Every row needs one", "Fill the column, or drop the row")
-            self.kept[role].append(kept.astype(np.int32) if codes else kept)
+            self.kept[role].append(kept.astype(np.int32) if name in self.levels else kept)
         return np.column_stack([values[name] for name in self.names])[known]
 
-    def _values(self, cells: pd.Series, lines: np.ndarray, part: Path, bad: BadRows) -> np.ndarray:
-        """A column as numbers; (n,) float64."""
-        name = str(cells.name)
-        if self.kinds[name] != "number":
-            if cells.dtype.kind in "iufb" and name in self.names and cells.notna().any():
-                fact, wanted = f"column {name!r} of {part} holds numbers", "strings"
-                raise InputError(fact, *_kept_kind(self.parts[0], wanted))
-            if name in self.names or name == self.roles.get("groups"):
-                return self.levels[name].codes(to_strings(np.asarray(cells, dtype=object), name))
-            return self.levels[name].codes(np.asarray(cells, dtype=object))
-        if isinstance(cells.dtype, pd.CategoricalDtype) or cells.dtype.kind in "mM":
-            fact = f"column {name!r} of {part} holds {cells.dtype} values"
-            raise InputError(fact, *_kept_kind(self.parts[0], "numbers"))
-        numbers, odd = parse_numbers(cells)
-        if odd.any():
-            row = int(np.argmax(odd))
-            fact = f"{part}, {bad.word} {lines[row]}: column {name!r} holds {cells.iloc[row]!r}"
-            raise InputError(fact, *_kept_kind(self.parts[0], "finite numbers"))
-        return numbers
+    def _values(self, cells: pd.Series, lines: np.ndarray, where: str) -> dict[str, np.ndarray]:
+        """What a column becomes, as numbers; (n,) float64 each."""
+        name, reading = str(cells.name), self.columns[str(cells.name)]
+        typed = cells.dtype.kind in "iufb" and cells.notna().any()
+        if typed and name in self.levels and name in self.strings and reading.kind == CATEGORY:
+            raise self._other_kind(f"{where} {lines[0]}: column {name!r} holds numbers", reading)
+        columns, bad = cell_values(cells, reading, self.by_mark[name])
+        if bad.any():
+            row = int(np.argmax(bad))
+            fact = f"{where} {lines[row]}: column {name!r} holds {cells.iloc[row]!r}"
+            raise self._other_kind(fact, reading)
+        if name in self.levels:
+            return {name: self.levels[name].codes(columns[name])}
+        return columns
+
+    def _other_kind(self, fact: str, reading: ColumnReading) -> InputError:
+        rule = f"In the rows that were looked at first it is a {reading.kind}"
+        remedy = f"Correct the file, say what the cell is (--missing {reading.name}=…, --columns),"
+        return InputError(fact, rule, f"{remedy} or leave the column out (--drop)")
 
     def finish(self, file: IO[bytes]) -> StoredRows:
         """What was read."""
@@ -190,77 +238,95 @@ class _Reading:
         if not count:
             fact = f"{self.parts[0]} and its folder hold no row with a target"
             raise InputError(fact, "There must be something to learn from", "Check the files")
-        matrix: Any = np.memmap(file, np.float64, "r", shape=(count, width))
+        matrix: Any = np.memmap(file, np.float64, "r+", shape=(count, width))
+        late = self._take_late_codes(matrix)
         levels = {
             j: [*self.levels[n].numbers] for j, n in enumerate(self.names) if n in self.levels
         }
         store = RowStore(matrix, self.names, True, [j in levels for j in range(width)], levels)
-        target, classes = kept["target"], None
-        if self.classes:
-            target, classes = self._classes(kept.pop("target"))
+        target, classes = self._target(kept.pop("target"))
         groups = None
         if "groups" in kept:
             names = np.array([*self.levels[self.roles["groups"]].numbers], dtype=str)
             order = np.argsort(names)
             categories: Any = names[order]
             groups = pd.Categorical.from_codes(np.argsort(order)[kept["groups"]], categories)
+        understood = replace(
+            self.understood,
+            columns=dict(self.understood.columns) | late,
+            n_rows=count + self.n_without,
+            notes=(
+                *self.understood.notes,
+                *(f"{name!r}: {col.note}." for name, col in late.items()),
+            ),
+        )
         weight = kept.get("sample_weight")
-        return StoredRows(store, target, classes, weight, groups, self.n_without)
+        return StoredRows(store, target, classes, weight, groups, self.n_without, understood)
 
-    def _classes(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Class numbers, (n,), and the sorted classes; numbers may be written as strings."""
-        cells = pd.Series([*self.levels[self.roles["target"]].numbers], name=self.roles["target"])
-        numbers = pd.to_numeric(cells, errors="coerce")
-        labels = cells if numbers.isna().any() or cells.dtype == bool else numbers
-        if labels.dtype.kind == "f" and (labels != labels.round()).any():
-            fact = f"the target {cells.name!r} holds numbers that are not whole"
+    def _take_late_codes(self, matrix: np.ndarray) -> dict[str, ColumnReading]:
+        """Make gaps of codes that the first rows did not show; -> how these columns are read."""
+        rows = np.unique(np.linspace(0, len(matrix) - 1, LOOKED_AT).astype(np.int64))
+        sample, late = matrix[rows], dict[str, ColumnReading]()
+        for j, name in enumerate(self.names):
+            reading = self.columns.get(name)
+            if reading is None or reading.kind != NUMBER:
+                continue
+            new = [c.value for c in find_codes(sample[:, j]) if c.sure]
+            new = [code for code in new if code not in reading.suspects]
+            if new:
+                matrix[np.isin(matrix[:, j], new), j] = np.nan
+                note = f"{shorten(new, word='{:g}'.format)} was taken for a gap in later rows"
+                late[name] = replace(reading, missing=(*reading.missing, *new), note=note)
+        return late
+
+    def _target(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Numbers, or class numbers and the sorted classes."""
+        name, codes = self.roles["target"], None
+        if name in self.levels:
+            codes, values = values, np.array([*self.levels[name].numbers], dtype=object)
+        labels = pd.Series(values, name=name)
+        if codes is None and self.task == "classification" and (labels != labels.round()).any():
+            fact = f"the target {name!r} holds numbers that are not whole"
             remedy = "Use a regressor for measurements"
             raise InputError(fact, "Classes are strings or whole numbers", remedy)
-        known = read_label_column(labels, "classification", self.parts[0])
+        known = read_label_column(labels, self.task, self.parts[0])
+        if known.dtype.kind == "f":
+            return known, None
         classes, number = np.unique(known, return_inverse=True)
-        return number.astype(np.int32)[codes], classes
+        return (number if codes is None else number[codes]).astype(np.int32), classes
 
 
-def _refuse_commas(reader: Reader, path: Path) -> None:
-    """Refuse decimal commas, which would be read as categories."""
-    marks, _ = decimals_of(reader.look(reader.names), reader.format, None)
-    name = next((name for name, mark in marks.items() if mark == ","), None)
-    if name is not None:
-        fact = f"column {name!r} of {path} has commas before decimals"
-        rule = "Files that are read once, into a store, have points there"
-        raise InputError(fact, rule, "Write points, or fit a file that fits in memory")
+def _first_rows(reader: Reader, part: Path, names: list[str], most: int) -> pd.DataFrame:
+    """These columns of so many rows, or of all that there are."""
+    pieces, count = [pd.DataFrame(columns=names)], 0
+    for raw in reader.rows(dict.fromkeys(names, "text")):
+        pieces.append(good_rows(raw, part, reader.word)[: most - count])
+        count += len(pieces[-1])
+        if count >= most:
+            break
+    return pd.concat(pieces[1:] or pieces)
 
 
-def _kept_kind(first: Path, wanted: str) -> tuple[str, str]:
-    rule = f"The first part, {first.name}, has {wanted} there, and a column keeps its kind"
-    return rule, "Correct the file, or leave the column out with drop="
-
-
-def _kinds(reader: Reader, path: Path, names: Sequence[str]) -> dict[str, str]:
-    """Which columns hold numbers and which categories: by schema, or by the first rows."""
-    if isinstance(reader, ParquetRows):
-        return {name: _arrow_kind(reader.file.schema_arrow.field(name), path) for name in names}
-    first = next(iter(reader.rows(dict.fromkeys(names, "text"))), None)
-    if first is None:
-        return dict.fromkeys(names, "number")
-    odd = {name: parse_numbers(first.frame[name])[1].any() for name in names}
-    return {name: "category" if odd[name] else "number" for name in names}
-
-
-def _arrow_kind(field: Any, path: Path) -> str:
-    """The kind of a column of a Parquet file."""
-    from pyarrow import types
-
-    def is_a(*kinds: str) -> bool:
-        return any(getattr(types, f"is_{kind}")(field.type) for kind in kinds)
-
-    if is_a("string", "large_string", "string_view", "dictionary", "binary"):
-        return "category"
-    if is_a("integer", "floating", "boolean", "decimal", "null"):
-        return "number"
-    fact = f"column {field.name!r} of {path} holds {field.type} values"
-    remedy = "Convert it to numbers, or leave it out with drop="
-    raise InputError(fact, "Inputs are numbers or categories", remedy)
+def _check_kinds(columns: Mapping[Path, pd.Series]) -> None:
+    """Refuse a column that holds nothing but numbers in one part and no number in another."""
+    shown: dict[bool, tuple[Path, Any]] = {}
+    for part, cells in columns.items():
+        known = cells[~cells.isin(GAP_WORDS)].dropna()
+        distinct = list(map(str, pd.unique(known)[:SHOWN])) if len(known) >= FEWEST else []
+        numbers = {bool(read_quantity(text, ".") or read_quantity(text, ",")) for text in distinct}
+        if known.dtype.kind in "iufb" and distinct:
+            numbers = {True}
+        if len(numbers) != 1:
+            continue
+        shown[numbers.pop()] = part, distinct[0]
+        if len(shown) == 2:
+            (first, number), (other, string) = shown[True], shown[False]
+            raise InputError(
+                f"column {cells.name!r} holds numbers such as {number!r} in {first}, and strings"
+                f" such as {string!r} in {other}",
+                "A column is of the same kind in all parts",
+                "Correct the files, say what the column is (--columns), or leave it out (--drop)",
+            )
 
 
 def left_out(rows: StoredRows) -> str:

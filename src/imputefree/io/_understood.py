@@ -14,6 +14,7 @@ from .._files import saving
 from ..errors import InputError, shorten
 
 NUMBER, CATEGORY, DATE, WORDS, KEY, DROP = "number", "category", "date", "words", "key", "drop"
+YES_NO = "yes or no"  # how truth values, which are numbers, were written
 KINDS = (NUMBER, CATEGORY, DATE, WORDS, KEY, DROP)
 HEAD = "# How a table is read. Edit the kinds (number, category, date, words, key, drop) and the"
 HEAD += "\n# cells that stand for a gap (missing), and pass this file with columns= or --columns.\n"
@@ -61,7 +62,7 @@ class ColumnReading:
     missing : cells that stand for a gap, besides empty ones
     suspects : cells that look like codes for a gap, and were kept as values
     unit : what may follow a number, such as "mmHg"
-    format : how dates are written
+    format : how dates are written; of numbers `YES_NO` if they are truth values
     since : the day from which time is counted
     parts : the columns that a date or words became
     gaps : the share of rows without a value

@@ -37,6 +37,17 @@ def scores(task: str, truth: np.ndarray, prediction: np.ndarray) -> Figures:
     return {"r2": values["r2"], "mae": mae, "rmse": values["rmse"]}
 
 
+def loss(task: str, truth: np.ndarray, prediction: np.ndarray) -> float:
+    """Of these scores, what training lowers: log-loss, or the root of the mean squared error.
+
+    >>> round(loss("regression", np.array([1.0, 3.0]), np.array([1.0, 2.0])), 4)
+    0.7071
+    """
+    if task == "classification":
+        return float(_log_losses(truth, np.asarray(prediction, np.float64)).mean())
+    return float(np.sqrt(np.square(np.asarray(prediction, np.float64) - truth).mean()))
+
+
 def classification_scores(truth: np.ndarray, probability: np.ndarray) -> Figures:
     """Scores of a classifier.
 

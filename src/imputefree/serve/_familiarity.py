@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Columns, Panel
+from ..data import FAR, Columns, Panel
 from ..errors import shorten
 from ._model_schema import Column, Schema
 
-FAR = 0.5  # widths of the range of training beyond which a number is far outside
 FEW = 0.5  # of the values that a row of training usually has
 
 

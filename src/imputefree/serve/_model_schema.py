@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -9,9 +10,10 @@ from pydantic import BaseModel, PrivateAttr
 from sklearn.base import is_classifier
 
 from .. import __version__
-from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan
+from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan, beyond
 from ..estimators import predicts_steps
-from ..workflow import class_labels
+from ..io import PARTS, YES_NO, ColumnReading
+from ..workflow import class_labels, reading_of
 from ._limits import Limits
 
 STATIC, STEPS, ROWS = "static", "steps", "rows"
@@ -25,6 +27,8 @@ class Column(BaseModel):
     levels : for a category, the first levels of training; `n_levels` counts all
     low, high : for a number, the range in training; None if the file does not say
     values : for a number, all values of training, if they are few
+    unit : what its numbers are, to be read after them: "mmHg", or "days since 2024-01-31"
+    truth : whether its numbers are 1 for yes and 0 for no
     missing : share of training rows without it, if the file says
     """
 
@@ -35,12 +39,14 @@ class Column(BaseModel):
     low: float | None = None
     high: float | None = None
     values: list[float] | None = None
+    unit: str = ""
+    truth: bool = False
     missing: float | None = None
     _known: Levels | None = PrivateAttr(None)
     _usual: list[Any] = PrivateAttr([None] * 3)  # below the middle, in it, above it
 
     @classmethod
-    def of(cls, plan: Plan, missing: float | None) -> Column:
+    def of(cls, plan: Plan, missing: float | None, unit: str) -> Column:
         """From the column of an encoder."""
         column: Column
         if isinstance(plan, Category):
@@ -53,6 +59,8 @@ class Column(BaseModel):
         else:
             column = cls(name=plan.name, kind="number", missing=missing)
             column.low, column.high = plan.low, plan.high
+            column.truth = unit == YES_NO
+            column.unit = "" if column.truth else unit
             column._usual = _usual_numbers(plan)
             if plan.has_all_values:
                 column.values = plan.values
@@ -62,8 +70,7 @@ class Column(BaseModel):
         """How far outside the range of training, in widths of that range; 0 inside."""
         if self.low is None or self.high is None:
             return 0.0
-        width = (self.high - self.low) or abs(self.low) or 1.0
-        return max(self.low - number, number - self.high, 0.0) / width
+        return float(beyond(number, self.low, self.high))
 
     @property
     def range_text(self) -> str:
@@ -119,10 +126,10 @@ class Schema(BaseModel):
         """From a fitted model, made by the command line or saved from Python."""
         about = getattr(model, "about_", None) or {}
         gaps = (about.get("data") or {}).get("missing") or {}
-        encoder, series = model.encoder_, None
+        encoder, series, units = model.encoder_, None, _units(reading_of(model))
 
         def columns(plans: list[Plan]) -> list[Column]:
-            return [Column.of(plan, gaps.get(plan.name)) for plan in plans]
+            return [Column.of(p, gaps.get(p.name), units.get(p.name, "")) for p in plans]
 
         if isinstance(encoder, PanelEncoder):
             layout = getattr(model, "layout_", None) or {}
@@ -166,6 +173,16 @@ class Schema(BaseModel):
             steps.append(when | values)
         static = {STATIC: _typical(self.series.static)} if self.series.static else {}
         return {**static, STEPS: steps}
+
+
+def _units(readings: Mapping[str, ColumnReading]) -> dict[str, str]:
+    """By input, what its numbers are."""
+    units = {name: reading.unit or reading.format for name, reading in readings.items()}
+    for name, reading in readings.items():
+        counted = (f"days since {reading.since}", "(1 is January)", "(0 is Monday)")
+        of_date = dict(zip((f"{name}: {part}" for part in PARTS), counted, strict=True))
+        units |= {part: of_date.get(part, "") for part in reading.parts}
+    return units
 
 
 def _typical(columns: list[Column]) -> dict[str, Any]:

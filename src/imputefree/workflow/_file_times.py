@@ -98,6 +98,35 @@ class Clock:
             self.format = unambiguous_format(first, shown) if known else one_format(first)
 
 
+def read_times(
+    values: pd.Series,
+    path: Path,
+    option: str = "--time",
+    known: Mapping[str, Any] | None = None,
+    gaps: bool = False,
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """A column as times (n,), whole numbers as they are, and what a model remembers of them.
+
+    A cell that is not a time is an InputError.
+
+    option : by which the user names the column
+    known : how times were written in training; by default the column shows it
+    gaps : whether cells may be missing
+    """
+    with naming(path):
+        clock = Clock(known) if known else Clock.learned(values)
+        times, bad = clock.read(values)
+    bad = bad & (values.notna().to_numpy() | (not gaps))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"{path}: column {values.name!r} ({option}) is {values.iloc[row]!r} in row {row + 1}",
+            "Times are numbers, such as hours, or dates in one format",
+            "Correct these cells, or drop their rows; write dates such as 2024-12-31 13:45",
+        )
+    return (values.to_numpy() if values.dtype.kind in "iuf" else times), clock.plain
+
+
 def _plain_cells(values: pd.Series) -> pd.Series:
     return values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
 

@@ -5,43 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import MOST_CLASSES
 from ..errors import ParameterError
 from ..estimators import fit_stored
-from ..io import TASKS, StoredRows, left_out, need_columns, open_rows, parts_of, stored_rows
+from ..io import DROP, NUMBER, StoredRows, left_out, stored_rows
 from ._card import describe, render
-from ._column_kinds import CATEGORY, NUMBER, Column
+from ._column_kinds import Column
 from ._fitting import make, quiet
 from ._partial import today, write_durably
 from ._problem import Problem
-from ._request import Request
+from ._request import Request, codes_of
 
 # Options for files in memory
-MEMORY_ONLY = (
-    "id",
-    "time",
-    "static",
-    "category",
-    "test",
-    "folds",
-    "sep",
-    "decimal",
-    "encoding",
-    "missing",
-    "columns",
-    "by_time",
-    "trusted",
-)
+MEMORY_ONLY = ("id", "time", "static", "test", "folds", "by_time", "trusted")
 
 
-def fit_larger(request: Request, report: Callable[[str], None]) -> Any:
+def fit_larger(
+    request: Request, report: Callable[[str], None], show: Callable[[Problem], None]
+) -> Any:
     """Read a file or a folder into a store, train, and write model and card; -> the model.
+
+    show : called with how the files were read, before training
 
     References would have to fit in memory, so the model is scored on its own held-out rows only.
     """
@@ -54,12 +42,14 @@ def fit_larger(request: Request, report: Callable[[str], None]) -> Any:
         )
     if request.model == "blend" and request.quality is None:
         request = replace(request, quality="fast")
-    task = request.task or target_task(request.data, request.target)
     report("reading")
-    roles: Any = {"groups": request.group, "drop": request.drop, "folder": request.output.parent}
-    classes = task == TASKS[0]
-    with stored_rows(request.data, request.target, classes=classes, **roles) as rows:
+    how: Any = {name: getattr(request, name) for name in ("sep", "decimal", "encoding", "task")}
+    columns = {n: col for n, col in request.roles["columns"].items() if n not in request.drop}
+    how |= {"missing": codes_of(request.missing), "columns": columns}
+    how |= {"groups": request.group, "drop": request.drop, "folder": request.output.parent}
+    with stored_rows(request.data, request.target, **how) as rows:
         problem = _problem(request, rows)
+        show(problem)
         report("the model, on everything")
         with quiet():
             model = fit_stored(make("imputefree", problem), rows)
@@ -82,35 +72,18 @@ def fit_larger(request: Request, report: Callable[[str], None]) -> Any:
 
 def _problem(request: Request, rows: StoredRows) -> Problem:
     """What the card says of the rows; the target is class numbers or numbers."""
-    store = rows.store
+    store, roles = rows.store, (request.target, request.group)
+    shares = dict(zip(store.names, store.missing.tolist(), strict=True))
+    readings = [col for name, col in rows.understood.columns.items() if name not in roles]
     columns = [
-        Column(name, CATEGORY if j in store.levels else NUMBER, float(share))
-        for j, (name, share) in enumerate(zip(store.names, store.missing, strict=True))
+        Column(name, reading.kind if name == reading.name else NUMBER, shares[name], reading.note)
+        for reading in readings
+        for name in reading.parts or (reading.name,)
+        if name in shares
     ]
+    columns += [Column(c.name, "", c.gaps, left_out=c.note) for c in readings if c.kind == DROP]
     columns += [Column(name, "", 0.0, left_out="as requested") for name in request.drop]
-    notes = tuple(note for note in [left_out(rows)] if note)
-    frame = pd.DataFrame(index=range(store.n_rows))
-    name = request.data.resolve().name
-    return Problem(request, name, frame, np.empty(0), rows.target, columns, None, notes)
-
-
-def target_task(path: Path, target: str) -> str:
-    """Whether a column holds classes or numbers, as `read_label_column` would say.
-
-    Numbers with more than 20 different values, or not whole, end the search early.
-    """
-    distinct: set[float] = set()
-    for part in parts_of(path):
-        with open_rows(part) as reader:
-            need_columns(reader.names, [target], part, option="--target")
-            for raw in reader.rows({target: "text"}):
-                cells = raw.frame[target].dropna()
-                if cells.dtype.kind not in "iuf":
-                    numbers = pd.to_numeric(cells, errors="coerce")
-                    if numbers.isna().any() or cells.dtype.kind == "b":
-                        return TASKS[0]
-                    cells = numbers
-                distinct |= set(cells.unique().tolist())
-                if len(distinct) > MOST_CLASSES or any(v != round(v) for v in distinct):
-                    return TASKS[1]
-    return TASKS[0]
+    notes = (*rows.understood.notes, *filter(None, [left_out(rows)]))
+    frame, name = pd.DataFrame(index=range(store.n_rows)), request.data.resolve().name
+    about: Any = (columns, None, notes, rows.understood)
+    return Problem(request, name, frame, np.empty(0), rows.target, *about)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..errors import InputError, counted, shorten
 from ..io import FileFormat, RawRows, Reader, need_columns, open_rows, read_frame
-from ._file_times import Clock, naming
+from ._file_times import read_times
 
 
 class Joined(NamedTuple):
@@ -70,8 +70,8 @@ def read_joined(
         frame = _with_ids(file.frame, id, path)
         if time in frame if time else not steps:
             if time:
-                frame, plain = _timed(frame, time, path, known_clock)
-                clock = clock or plain
+                times, plain = read_times(frame[time], path, known=known_clock)
+                frame, clock = frame.assign(**{time: times}), clock or plain
             steps.append(frame)
         else:
             tables.append((path, frame))
@@ -117,25 +117,6 @@ def as_strings(values: pd.Series) -> np.ndarray:
         whole = values.astype("int64")
         values = whole if (whole == values).all() else values
     return values.astype(str).to_numpy(dtype=str)
-
-
-def _timed(
-    frame: pd.DataFrame, time: str, path: Path, known: Mapping[str, Any] | None
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The frame with times as numbers or dates, and how they were written."""
-    with naming(path):
-        clock = Clock(known) if known else Clock.learned(frame[time])
-        times, bad = clock.read(frame[time])
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"the time {time!r} of {path} is {frame[time].iloc[row]!r} in row {row + 1}",
-            "Steps are joined by id and time, which are numbers or dates in one format",
-            "Correct these cells, or drop their rows",
-        )
-    if frame[time].dtype.kind not in "iuf":  # whole numbers stay what they are
-        frame = frame.assign(**{time: times})
-    return frame, clock.plain
 
 
 def _merged(steps: Sequence[pd.DataFrame], id: str, time: str) -> pd.DataFrame:
@@ -206,7 +187,7 @@ def _after(history: Path, new: pd.DataFrame, id: str, time: str) -> tuple[pd.Dat
     old = read_frame(history).frame
     for option, name in {"--id": id, "--time": time}.items():
         need_columns(old, [name], history, option=option)
-    old = _timed(_with_ids(old, id, history), time, history, None)[0]
+    old = _with_ids(old, id, history).assign(**{time: read_times(old[time], history)[0]})
     if (old[time].dtype.kind == "M") != (new[time].dtype.kind == "M"):
         fact = f"times of {history} and of the new rows are of different kinds"
         raise InputError(fact, "They continue each other", "Name another --history")

@@ -24,7 +24,7 @@ from ..io import (
     understand,
 )
 from ._column_kinds import Column, columns_of
-from ._file_times import Clock, naming
+from ._file_times import read_times
 from ._joined_files import as_strings, read_joined
 from ._request import Request, codes_of
 
@@ -276,20 +276,9 @@ def _with_times(
     if not time or frame.attrs.get("clock"):  # joined files were read by their times
         return frame
     known = like.frame.attrs.get("clock") if like else None
-    with naming(path):
-        clock = Clock(known) if known else Clock.learned(frame[time])
-        times, bad = clock.read(frame[time])
-    if frame[time].dtype.kind not in "iufbmM":
-        rows = np.flatnonzero(bad & frame[time].notna().to_numpy())
-        if len(rows):
-            raise InputError(
-                f"the time {time!r} of {path} is {frame[time].iloc[rows[0]]!r} in row"
-                f" {rows[0] + 1}",
-                "Times are numbers, such as hours, or dates in one format",
-                "Correct these cells, or drop their rows; write dates such as 2024-12-31 13:45",
-            )
-        frame = frame.assign(**{time: times})
-    frame.attrs["clock"] = clock.plain
+    times, clock = read_times(frame[time], path, known=known, gaps=True)
+    frame = frame.assign(**{time: times})
+    frame.attrs["clock"] = clock
     return frame
 
 
@@ -374,15 +363,7 @@ def _read_spans(
     name = request.by_time
     if name is None:
         return None
-    with naming(path):
-        times, bad = Clock.learned(frame[name]).read(frame[name])
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"column {name!r} (--by-time) of {path} is {frame[name].iloc[row]!r} in row {row + 1}",
-            "The latest are held out, so every row has a number or a date there",
-            "Fill these cells, or drop their rows",
-        )
+    times, _ = read_times(frame[name], path, "--by-time")
     numbers = times.astype("datetime64[ns]").astype(np.int64) if times.dtype.kind == "M" else times
     spans = pd.Series(numbers).groupby(unit).agg(["min", "max"]).to_numpy()
     if spans[:, 0].min() == spans[:, 0].max():

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...errors import require_extra
 from ._equivalence import MARGINS, holm, interval, paired_differences, verdicts
-from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
+from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines, unpacked_digits
 from ._result_tables import correlation_table, p_value, results_table, what_was_cut
 from ._stats import compare, compare_over_studies, corrected_t, mean_ranks
 
@@ -25,6 +25,7 @@ __all__ = [
     "results_table",
     "runs_frame",
     "tidy_lines",
+    "unpacked_digits",
     "verdicts",
     "what_was_cut",
 ]

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import zlib
-from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -20,7 +18,7 @@ from ..rivals._methods import OURS
 from ..runs import Record
 from ._charts import Line, coloured, grey, line_chart, png_uri, thinned
 from ._paper_figures import PRINTED_NAMES
-from ._result_lines import clean
+from ._result_lines import clean, unpacked_digits
 from ._stats import summary
 
 Block = dict[str, Any]
@@ -36,7 +34,6 @@ RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, r
 CONTROL = "mask_only"  # sees gaps only; next to it, all other lines would look like one
 MAX_BARS = 30  # columns shown as bars
 HIDDEN = (66, 96, 150)  # hidden pixels are blue, not black
-MAX_PIXELS = 10**6  # anything larger is not a digit
 PLANE, EDGE = 240, 8  # size of a scatter plot
 N_CLASSES = 10  # colours for classes
 APART = 16.0  # distance of two labels in a scatter plot
@@ -318,10 +315,10 @@ def imputed_digits(lines: Sequence[Record]) -> Block | None:
 def _digits(lines: Sequence[Record]) -> Block:
     first = lines[0]["pictures"]["digits"]
     labels = [str(label) for label in first["labels"]]
-    masked = grey(_unpacked(first, "truth"))
-    masked[_unpacked(first, "observed") == 0] = (*HIDDEN, 255)
+    masked = grey(unpacked_digits(first, "truth"))
+    masked[unpacked_digits(first, "observed") == 0] = (*HIDDEN, 255)
     rows = [
-        _strip("truth", grey(_unpacked(first, "truth")), "complete"),
+        _strip("truth", grey(unpacked_digits(first, "truth")), "complete"),
         _strip("seen", masked, "as methods see them, gaps in blue"),
     ]
     for line in lines:
@@ -331,23 +328,13 @@ def _digits(lines: Sequence[Record]) -> Block:
 
 
 def _filled(method: str, digits: Mapping[str, Any]) -> Block:
-    return _strip(method, grey(_unpacked(digits, "filled")), f"with gaps filled by {method}")
+    return _strip(method, grey(unpacked_digits(digits, "filled")), f"with gaps filled by {method}")
 
 
 def _strip(name: str, pixels: np.ndarray, about: str) -> Block:
     """pixels : (digits, height, width, 4), side by side in one image with a gap after each."""
     strip = np.concatenate(np.pad(pixels, ((0, 0), (0, 0), (0, 1), (0, 0))), axis=1)
     return {"name": name, "src": png_uri(strip), "about": about, "size": strip.shape}
-
-
-def _unpacked(digits: Mapping[str, Any], part: str) -> np.ndarray:
-    """(digits, height, width) of bytes."""
-    height, width = (int(side) for side in digits["shape"])
-    if not 0 < height * width <= MAX_PIXELS:
-        raise ValueError(f"images of {height} x {width} pixels")
-    packed = b64decode(digits[part], validate=True)
-    data = zlib.decompressobj().decompress(packed, MAX_PIXELS)  # a foreign file may hold a bomb
-    return np.frombuffer(data, dtype=np.uint8).reshape(-1, height, width)
 
 
 def feature_maps(lines: Sequence[Record]) -> Block | None:

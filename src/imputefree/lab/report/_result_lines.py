@@ -15,6 +15,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import zlib
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -37,6 +39,7 @@ SCORES = ("accuracy", "auc", "average_precision", "r2", "rmse")  # the most info
 ONE_UNIT = frozenset({"mnist"})
 # Characters that no HTML page may hold, even escaped; an error message of a run may.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+MAX_PIXELS = 10**6  # anything larger is not a digit
 DICTS = ("options", "setting", "grid", "scores", "cost", "versions", "chosen", "pictures")
 # By place, not by options: {} and {"rate": 0.5} may be the same.
 IDENTITY = (
@@ -241,3 +244,17 @@ def check_methods(table: pd.DataFrame, names: Iterable[str]) -> None:
             fact = f"there are no runs of the method {name!r}"
             have = f"The runs have {shorten(known, limit=20)}"
             raise ParameterError(fact, have, "Pass one of these names")
+
+
+def unpacked_digits(digits: Mapping[str, Any], part: str) -> np.ndarray:
+    """The digits of a line's picture; (digits, height, width) of bytes.
+
+    digits : `line["pictures"]["digits"]`
+    part : "truth", "observed" or "filled"
+    """
+    height, width = (int(side) for side in digits["shape"])
+    if not 0 < height * width <= MAX_PIXELS:
+        raise ValueError(f"images of {height} x {width} pixels")
+    packed = b64decode(digits[part], validate=True)
+    data = zlib.decompressobj().decompress(packed, MAX_PIXELS)  # a foreign file may hold a bomb
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, height, width)

@@ -19,7 +19,7 @@ export class Field {
     const mark = make("span", { class: "mark" }, "most useful next");
     const options = choices(column);
     if (label !== null && fitOnButtons(options)) {
-      this.control = new Buttons(id, options);
+      this.control = new Buttons(id, options, column.truth ? { 0: "0 (no)", 1: "1 (yes)" } : {});
       this.element = make("fieldset", { class: "field", ...described }, make("legend", {}, label, mark), this.control.element);
     } else {
       this.control = options && options.length <= FEW_LEVELS && column.kind === "category"
@@ -78,12 +78,15 @@ function fitOnButtons(options) {
     && options.join("").length <= BUTTON_LETTERS;
 }
 
+// What a blank is called beside these choices.
+function blankAmong(options) { return options.includes("unknown") ? "not given" : "unknown"; }
+
 class Buttons { // radio buttons side by side; "unknown" is a choice like others
-  constructor(name, options) {
+  constructor(name, options, words) { // words: of choices that are called otherwise
     this.name = name;
     this.element = make("div", { class: "choices" });
-    this.add("", "unknown");
-    for (const option of options) this.add(option, option);
+    this.add("", blankAmong(options));
+    for (const option of options) this.add(option, words[option] ?? option);
     this.value = "";
   }
 
@@ -107,7 +110,7 @@ class Buttons { // radio buttons side by side; "unknown" is a choice like others
 
 class List {
   constructor(id, options) {
-    this.input = this.element = make("select", { id }, make("option", { value: "" }, "unknown"));
+    this.input = this.element = make("select", { id }, make("option", { value: "" }, blankAmong(options)));
     for (const option of options) this.input.append(make("option", { value: option }, option));
   }
 
@@ -147,7 +150,7 @@ export function hint(column) {
   const parts = [];
   const few = fitOnButtons(choices(column));
   if (!few && column.kind === "number" && column.low !== null && column.low !== undefined) {
-    parts.push(`${figure(column.low)} to ${figure(column.high)}`);
+    parts.push(`${figure(column.low)} to ${figure(column.high)} ${column.unit ?? ""}`.trim());
   }
   if (column.n_levels > FEW_LEVELS) parts.push(`${column.n_levels} levels`);
   if (column.missing) {

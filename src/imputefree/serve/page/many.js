@@ -77,7 +77,7 @@ function preview({ notes, title, rows }, schema) {
     make("th", { scope: "row" }, name), ...names.map((column) => cell(values[column]))));
   const count = `${rows.length.toLocaleString("en")} ${series ? "series" : rows.length === 1 ? "row" : "rows"}`;
   byId("preview-table").replaceChildren(
-    make("caption", { class: "hint" }, `The first ${shown.length} ${series ? "steps" : "rows"} as the model reads them; hatched cells are missing.`),
+    captioned(`The first ${shown.length} ${series ? "steps" : "rows"} as the model reads them; hatched cells are missing.`),
     make("thead", {}, make("tr", {}, ...[title, ...names].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, ...shown));
   byId("predict-many").textContent = `Predict ${count}`;
@@ -168,7 +168,7 @@ function show({ title, rows, unused }, schema, notes, open) {
     return make("tr", {}, make("th", { scope: "row" }, button), ...cells, ...record.kept.map(cell));
   });
   byId("many-table").replaceChildren(
-    make("caption", { class: "hint" }, `${rows.length > SHOWN ? `The first ${SHOWN} of ${rows.length.toLocaleString("en")}; the download has all.` : ""}`
+    captioned(`${rows.length > SHOWN ? `The first ${SHOWN} of ${rows.length.toLocaleString("en")}; the download has all.` : ""}`
       + ` Choose a ${series ? "series" : "row"} to see it in the form above.`),
     make("thead", {}, make("tr", {}, ...[title, ...head, ...unused].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, ...lines));
@@ -180,6 +180,9 @@ function show({ title, rows, unused }, schema, notes, open) {
   byId("answers").hidden = false;
   byId("answers-title").focus();
 }
+
+// A caption that stays in sight where a wide table is scrolled.
+function captioned(text) { return make("caption", { class: "hint" }, make("span", {}, text)); }
 
 // The file begins with what tells rows apart: line or id, and the columns that the model does not use.
 function offer(rows, schema, first, head, predicted) {

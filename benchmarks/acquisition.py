@@ -235,10 +235,11 @@ def table_lines(runs: list[dict[str, Any]]) -> list[str]:
     for kind in dict.fromkeys(run["model"] for run in runs):
         for name in (*TABLES, MADE):
             own = [r for r in runs if (r["table"], r["model"]) == (name, kind)]
-            cells = [_cell(own, costs, rival) for costs in COSTS for rival in RIVALS if own]
+            if len(own) < 2:
+                continue
+            cells = [_cell(own, costs, rival) for costs in COSTS for rival in RIVALS]
             title = name.replace("_zeros_as_missing", "") + " (simulated)" * (name == MADE)
-            if own:
-                lines.append(f"| {title}, {kind} ({len(own)}) | " + " | ".join(cells) + " |")
+            lines.append(f"| {title}, {kind} ({len(own)}) | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -331,7 +332,7 @@ def main() -> int:
     else:
         record["one_row_ms"] = round(one_row(), 1)
         write_record(path, record)
-    milliseconds = record["one_row_ms"]
+    milliseconds = record["one_row_ms"] or 0.0  # None: not measured
     if options.docs is not None:
         between_marks(options.docs, BEGIN, END, table_lines(runs))
     if options.draw is not None:

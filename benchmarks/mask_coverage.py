@@ -222,13 +222,18 @@ def pooled(runs: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Cells]
     return tables
 
 
+def _default(methods: dict[str, Cells]) -> Cells:
+    """The cells of "mask"; of runs from before `plus="auto"`, those of "mask, final"."""
+    return methods.get("mask", methods["mask, final"])
+
+
 def judge(tables: dict[tuple[str, str], dict[str, Cells]]) -> list[str]:
     """What was missed, in words; only the main base model is judged."""
     misses, marginal_fails = [], False
     for (task, base), methods in tables.items():
         if base != "boosting":
             continue
-        for cell, (_, covered, size, _) in methods["mask"].items():
+        for cell, (_, covered, size, _) in _default(methods).items():
             if covered < LOWEST or covered > HIGHEST:
                 miss = f"mask covers {covered:.3f} of {task}, {cell}"
                 if covered > HIGHEST and size <= SINGLE and task not in REGRESSION:
@@ -284,7 +289,8 @@ def draw(tables: dict[tuple[str, str], dict[str, Cells]], path: Path) -> None:
         axis.axhspan(LOWEST, HIGHEST, color="#eeeeee", label=f"{LOWEST:g} to {HIGHEST:g}")
         axis.axhline(NOMINAL, color="black", linewidth=0.7)
         for offset, (method, (colour, marker)) in zip((-0.2, 0, 0.2), styles.items(), strict=True):
-            covered = np.array([cell[1] for cell in tables[key][method].values()])
+            cells = _default(tables[key]) if method == "mask" else tables[key][method]
+            covered = np.array([cell[1] for cell in cells.values()])
             place = np.arange(len(CELLS)) + offset
             axis.plot(place, np.maximum(covered, BOTTOM), marker, color=colour, label=method)
             for x, share in zip(place, covered, strict=True):

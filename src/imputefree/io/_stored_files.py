@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .._files import write_errors
-from ..data import GAP_WORDS, RowStore, find_codes, read_quantity
+from ..data import BLOCK, GAP_WORDS, RowStore, find_codes, read_quantity
 from ..errors import InputError, counted, shorten
 from ._cell_values import cell_values
 from ._file_rows import RawRows, Reader, good_rows, twin_error
@@ -237,11 +237,11 @@ class _Reading:
             fact = f"{self.parts[0]} and its folder hold no row with a target"
             raise InputError(fact, "There must be something to learn from", "Check the files")
         matrix: Any = np.memmap(file, np.float64, "r+", shape=(count, width))
-        late = self._take_late_codes(matrix)
         levels = {
             j: [*self.levels[n].numbers] for j, n in enumerate(self.names) if n in self.levels
         }
         store = RowStore(matrix, self.names, True, [j in levels for j in range(width)], levels)
+        late = self._take_late_codes(store)
         target, classes = self._target(kept.pop("target"))
         groups = None
         if "groups" in kept:
@@ -261,10 +261,10 @@ class _Reading:
         weight = kept.get("sample_weight")
         return StoredRows(store, target, classes, weight, groups, self.n_without, understood)
 
-    def _take_late_codes(self, matrix: np.ndarray) -> dict[str, ColumnReading]:
+    def _take_late_codes(self, store: RowStore) -> dict[str, ColumnReading]:
         """Make gaps of codes that the first rows did not show; -> how these columns are read."""
-        rows = np.unique(np.linspace(0, len(matrix) - 1, LOOKED_AT).astype(np.int64))
-        sample, late = matrix[rows], dict[str, ColumnReading]()
+        rows = np.unique(np.linspace(0, store.n_rows - 1, LOOKED_AT).astype(np.int64))
+        sample, late = store.read(rows), dict[str, ColumnReading]()
         for j, name in enumerate(self.names):
             reading = self.columns.get(name)
             if reading is None or reading.kind != NUMBER:
@@ -272,7 +272,10 @@ class _Reading:
             new = [c.value for c in find_codes(sample[:, j]) if c.sure]
             new = [code for code in new if code not in reading.suspects]
             if new:
-                matrix[np.isin(matrix[:, j], new), j] = np.nan
+                for begin in range(0, store.n_rows, BLOCK):  # all at once, they would be in memory
+                    cells = store.matrix[begin : begin + BLOCK, j]
+                    cells[np.isin(cells, new)] = np.nan
+                    store.release()
                 note = f"{shorten(new, word='{:g}'.format)} was taken for a gap in later rows"
                 late[name] = replace(reading, missing=(*reading.missing, *new), note=note)
         return late

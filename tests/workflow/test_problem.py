@@ -232,3 +232,10 @@ def test_column_names_on_the_command_line():
     assert split_names(["a", "a , b,"]) == ("a", "b")
     assert split_names(None) == ()
     assert split_names(["pH, arterial", "x,y"], ["pH, arterial", "x"]) == ("pH, arterial", "x", "y")
+
+
+def test_a_target_of_dates_is_refused(tmp_path):
+    days = pd.date_range("2024-01-01", periods=30).strftime("%d.%m.%Y")
+    pd.DataFrame({"day": days, "x": range(30)}).to_csv(tmp_path / "a.csv", index=False)
+    request = Request(tmp_path / "a.csv", "day", tmp_path / "m.imputefree")
+    check_error(lambda: read_problem(request), "'day'", "date", "--columns")

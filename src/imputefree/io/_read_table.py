@@ -22,6 +22,7 @@ from ._dialects import check_marks
 from ._file_rows import INDEX, Reader, good_rows, open_file, twin_error, unreadable
 from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
 from ._understood import (
+    CATEGORY,
     DROP,
     KEY,
     NUMBER,
@@ -121,6 +122,11 @@ def understand(
     readings = {str(column): learn(str(column)) for column in raw}
     if known is None:
         _second_look(readings, learn, target)
+    if target and readings[target].kind not in (NUMBER, CATEGORY, KEY):
+        fact = f"the target {target!r} of {path} is read as {readings[target].kind}"
+        note = f" ({readings[target].note})" * bool(readings[target].note)
+        remedy = "Name another column, or say what it is: a number or a category (--columns)"
+        raise InputError(fact + note, "Classes or numbers are predicted", remedy)
     frame, gaps = _frame(raw, readings, marks, known is not None, path)
     readings = {name: replace(reading, gaps=gaps[name]) for name, reading in readings.items()}
     if file.kind == "CSV":

@@ -133,8 +133,6 @@ class _Reading:
             if role != "target":
                 kind = CATEGORY if role == "groups" else NUMBER
                 self.columns[name] = replace(self.columns[name], kind=kind)
-        if self.columns[roles["target"]].kind not in (NUMBER, CATEGORY):
-            self.columns[roles["target"]] = ColumnReading(roles["target"], KEY)
         self.by_mark = {name: marks[name] for name in self.columns}
         self.strings = {name for name in self.columns if sample[name].dtype == object}
         inputs = [col for name, col in self.columns.items() if name not in roles.values()]

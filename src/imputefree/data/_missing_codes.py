@@ -23,6 +23,7 @@ CODES = np.array([*NINES, *REFUSED, *(-code for code in (*NINES, *REFUSED)), *SM
 HUGE = 1e15
 NEAR = 20  # different values next to one, to which its rows are compared
 FEWEST = 8  # values besides codes, to know what the rest looks like
+LONG_RUN = 4  # negative numbers that count down from zero are rarely so many codes
 CLASSES = 20  # up to so many different numbers may be codes of classes: 9 may be one of them
 
 
@@ -48,7 +49,7 @@ def find_codes(values: np.ndarray, elsewhere: Collection[float] = ()) -> list[Co
     []
     """
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    looks = np.isin(known, CODES) | (np.abs(known) >= HUGE)
+    looks = (np.isin(known, CODES) | (np.abs(known) >= HUGE)) & ~_counts_down(known)
     while True:  # until what is left looks like a column without them
         rest, places = known[~looks], np.flatnonzero(looks).tolist()
         apart = np.array([_apart(known, counts, j, rest, elsewhere) for j in places], dtype=np.int8)
@@ -63,6 +64,14 @@ def find_codes(values: np.ndarray, elsewhere: Collection[float] = ()) -> list[Co
     if len(zero) and _impossible_zero(known[~looks], counts[~looks]):
         found.append(Code(0.0, int(counts[zero[0]]), False))
     return sorted(found, key=lambda code: -code.rows)
+
+
+def _counts_down(known: np.ndarray) -> np.ndarray:
+    """Which numbers are -1, -2, -3, … without a gap, at least to -4: whole numbers, not codes."""
+    below = -known[known < 0][::-1]
+    expected = np.arange(1, len(below) + 1)
+    last = int((below == expected).cumprod().sum())
+    return (known < 0) & (known >= -last) if last >= LONG_RUN else np.zeros(len(known), dtype=bool)
 
 
 def _apart(

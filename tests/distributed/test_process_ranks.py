@@ -26,7 +26,7 @@ def torchrun(task, output, ranks=2):
     paths = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     words = [*WORDS, str(ranks), str(JOB), task, str(output)]
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=400)
 
 
 def results(task, output, ranks=2):

@@ -1,13 +1,13 @@
-# make demo | quick | test | oldest | lint | format | bench | readme | gallery | docs | clean. Needs Python >= 3.11 and make, nothing else.
+# make demo | quick | test | fuzz | mutants | sbom | oldest | lint | format | bench | readme | gallery | docs | clean. Needs Python >= 3.11 and make, nothing else.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # torch first and by its exact version: another package's open range would pull CUDA builds
 TORCH := $(shell grep '^torch==' constraints.txt)
-SOURCES := src tests benchmarks paper scripts examples
+SOURCES := src tests attacks benchmarks paper scripts examples
 
-.PHONY: demo quick test oldest unit lint format types bench readme gallery docs clean
+.PHONY: demo quick test fuzz oldest unit lint format types bench readme gallery docs clean mutants sbom
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
@@ -33,9 +33,22 @@ test: lint types unit
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile
 
+# attacks on every promise, from where the last run stopped; see CONTRIBUTING.md
+MINUTES ?= 30
+fuzz: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(RUN) -m attacks --minutes $(MINUTES)
+
 # the lower bounds of pyproject.toml, in an environment of its own; not part of `make test`
 oldest:
 	$(PYTHON) scripts/oldest.py
+
+# small faults in the code, one at a time: would the tests notice?
+mutants: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(RUN) -m scripts.mutants
+
+# lists of all parts and their licences, and known vulnerabilities where they can be asked for
+sbom: $(VENV)/.dev
+	scripts/sbom
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check $(SOURCES)
@@ -59,7 +72,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.misleading_columns
 	$(RUN) benchmarks/mimic3_memory.py
 	$(RUN) benchmarks/predict_memory.py
-	$(RUN) benchmarks/serve_load.py
+	$(RUN) -m benchmarks.serve_load
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) -m benchmarks.best_default run --tasks twelve adult flights
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) -m benchmarks.fit_cost
 	test -z "$$IMPUTEFREE_DATA" || $(RUN) benchmarks/physionet2012.py

@@ -1,13 +1,13 @@
 """Acquisition curves: accuracy against cost as hidden values are measured one after the other.
 
-Eight real tables without their incomplete rows, or without their incomplete columns if that leaves
-more entries, and a simulated one in which one of four numbers decides, and a category says which
-("made", shown beside them). Each test row starts with a fifth of its entries, at random; true
-values are revealed in the order of `plan_measurements`, in random order (mean of five) and in the
-order of global permutation importance on training rows (per unit of cost). Models: scikit-learn's
-HistGradientBoosting and our blend (quality "fast"), both trained on three copies of the training
-rows with extra gaps (per row a random share). Costs: 1 each, and a made cost per column (1, 2, 5 or
-10, drawn once per table).
+Eleven real tables (five of more than two classes) without their incomplete rows, or without
+their incomplete columns if that leaves more entries, and a simulated one in which one of four
+numbers decides, and a category says which ("made", shown beside them). Each test row starts with a
+fifth of its entries, at random; true values are revealed in the order of `plan_measurements`, in
+random order (mean of five) and in the order of global permutation importance on training rows (per
+unit of cost). Models: scikit-learn's HistGradientBoosting and our blend (quality "fast"), both
+trained on three copies of the training rows with extra gaps (per row a random share). Costs: 1
+each, and a made cost per column (1, 2, 5 or 10, drawn once per table).
 
 Chosen before any of these tables was scored: the figure that counts is the area under accuracy,
 the mean accuracy over 41 budgets from nothing to everything; log-loss is printed beside it. Paired
@@ -27,12 +27,11 @@ and the row is fast enough.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +41,12 @@ import torch
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import t as student
+from sklearn.datasets import load_digits, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import train_test_split
 
-from benchmarks.measuring import between_marks, commit, medians, provenance
+from benchmarks.measuring import Runs, arguments, between_marks, medians
 from imputefree import ImputeFreeClassifier, measure_next, plan_measurements
 from imputefree.inspection import PlausibleValues
 from imputefree.lab.report import corrected_t
@@ -61,7 +61,12 @@ TABLES = {
     "anneal": "class",
     "framingham_chd": "TenYearCHD",
     "soybean": "class",
+    "digits": "target",
+    "wine": "target",
+    "mnist": "digit",
 }
+SHIPPED = {"digits": load_digits, "wine": load_wine}  # with scikit-learn
+COARSE = 4  # pixels of MNIST per side that make one column, their mean
 MADE = "made"
 DROPPED = {"titanic3": ["name", "ticket", "cabin", "boat", "body", "home.dest"]}
 MODELS = ("boosting", "blend")
@@ -79,9 +84,19 @@ def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """A complete table (at most MOST_ROWS) with categories as such, and class codes."""
     if name == MADE:
         return made_table()
-    file = {"adult": "adult_train"}.get(name, name)
-    path = Path(os.environ["IMPUTEFREE_DATA"]) / "tabular" / f"{file}.csv"
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    if name in SHIPPED:
+        frame = SHIPPED[name](as_frame=True).frame
+    elif name == "mnist":
+        with np.load(Path(os.environ["IMPUTEFREE_DATA"]) / "mnist" / "mnist.npz") as file:
+            images, digit = file["x_train"][:MOST_ROWS], file["y_train"][:MOST_ROWS]
+        side = images.shape[1] // COARSE
+        coarse = images.reshape(len(images), side, COARSE, side, COARSE).mean((2, 4))
+        frame = pd.DataFrame(coarse.reshape(len(images), -1)).rename(columns=str)
+        frame["digit"] = digit
+    else:
+        file = {"adult": "adult_train"}.get(name, name)
+        path = Path(os.environ["IMPUTEFREE_DATA"]) / "tabular" / f"{file}.csv"
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     frame = frame.drop(columns=DROPPED.get(name, []))
     frame = max(frame.dropna(), frame.dropna(axis=1), key=lambda part: part.size)
     frame = frame[frame.groupby(TABLES[name])[TABLES[name]].transform("size") >= FEWEST]
@@ -155,7 +170,8 @@ def run(name: str, kind: str, split: int) -> dict[str, Any]:
     """One split: curves of every order, by kind of cost."""
     X, y = load(name)
     rng, began = np.random.default_rng(split), time.process_time()
-    parts = train_test_split(X, y, test_size=TEST_ROWS, stratify=y, random_state=split)
+    size = min(TEST_ROWS, len(X) // 4)
+    parts = train_test_split(X, y, test_size=size, stratify=y, random_state=split)
     train, test, y_train, y_test = parts
     train, test = train.reset_index(drop=True), test.reset_index(drop=True)
     model, gappy, y_gappy = fit(kind, train, y_train, rng)
@@ -302,37 +318,27 @@ def one_row() -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__, RESULTS)
     every = (*TABLES, MADE)
     parser.add_argument("--tables", nargs="+", default=every, choices=every)
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     parser.add_argument("--splits", type=int, default=10)
-    help = "finished runs are read from it and added to it"
-    parser.add_argument("--json", type=Path, default=RESULTS, help=help)
     parser.add_argument("--draw", type=Path, help="a picture of the curves")
     parser.add_argument("--docs", type=Path, help="page whose table is written anew")
     parser.add_argument("--show", action="store_true", help="run nothing")
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    path, record = options.json, {**provenance("scikit-learn lightgbm torch numpy")}
-    record |= {"commit": commit(), "one_row_ms": None, "runs": []}
-    if path is not None and path.exists():
-        record["runs"] = json.loads(path.read_text())["runs"]
-    runs = record["runs"]
-    done = {(r["table"], r["model"], r["split"]) for r in runs}
-    for split in range(FIRST_SPLIT, FIRST_SPLIT + options.splits):
-        for kind in options.models:
-            for name in options.tables:
-                if (name, kind, split) not in done and not options.show:
-                    runs.append(run(name, kind, split))
-                    write_record(path, record)
+    runs = Runs(options.json, "table model split", "scikit-learn lightgbm torch numpy")
     if options.show:
-        record = json.loads(path.read_text())
+        milliseconds = runs.before["one_row_ms"] or 0.0  # None: not measured
     else:
-        record["one_row_ms"] = round(one_row(), 1)
-        write_record(path, record)
-    milliseconds = record["one_row_ms"] or 0.0  # None: not measured
+        splits = range(FIRST_SPLIT, FIRST_SPLIT + options.splits)
+        for split, kind, name in product(splits, options.models, options.tables):
+            if not runs.has(name, kind, split):
+                runs.add(run(name, kind, split))
+        milliseconds = runs.about["one_row_ms"] = round(one_row(), 1)
+        runs.write()
     if options.docs is not None:
         between_marks(options.docs, BEGIN, END, table_lines(runs))
     if options.draw is not None:
@@ -342,17 +348,6 @@ def main() -> int:
     slow = milliseconds > ONE_ROW_MS
     console.print(f"one row: {milliseconds} ms (limit {ONE_ROW_MS:g}){'  OVER' * slow}")
     return int(missed or slow)
-
-
-def write_record(path: Path | None, record: dict[str, Any]) -> None:
-    """The record as JSON, one line per run; whole or not at all."""
-    if path is None:
-        return
-    head = {key: value for key, value in record.items() if key != "runs"}
-    lines = ",\n".join(json.dumps(each) for each in record["runs"])
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(head)[:-1] + ', "runs": [\n' + lines + "\n]}\n")
-    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,9 @@ Finished runs of the file are kept. Exits 1 unless our order is better (p < 0.05
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +30,7 @@ from rich.table import Table
 from scipy.stats import ttest_rel
 
 from benchmarks.mask_coverage import OnSummaries
-from benchmarks.measuring import commit, write
+from benchmarks.measuring import Runs, arguments
 from imputefree import Panel, plan_measurements
 from imputefree.inspection import PlausibleValues
 from imputefree.lab.studies import simulate_icu
@@ -149,19 +146,15 @@ def judge(runs: list[dict[str, Any]]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--runs", type=int, default=16)
     parser.add_argument("--stays", type=int, default=600)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    path = options.json
-    runs = json.loads(path.read_text())["runs"] if path is not None and path.exists() else []
-    done = {each["seed"] for each in runs}
+    runs = Runs(options.json, "seed", "scikit-learn numpy", stays=options.stays)
     for seed in range(100, 100 + options.runs):
-        if seed not in done:
-            runs.append({**run(options.stays, seed), "commit": commit()})
-            write(path, "scikit-learn numpy", stays=options.stays, runs=runs)
+        if not runs.has(seed):
+            runs.add(run(options.stays, seed))
     return int(judge(runs))
 
 

@@ -15,7 +15,6 @@ Figures that the JSON file already has are not measured again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -26,7 +25,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.measuring import commit, provenance
+from benchmarks.measuring import arguments, provenance
 from benchmarks.table_tasks import MadeWorld
 
 COLUMNS, ROWS = 30, 10_000  # of tables that vary in the other
@@ -104,10 +103,9 @@ def of(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--columns", type=int, nargs="+", default=[3, 30, 300])
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -126,7 +124,7 @@ def main() -> int:
         results.append({"model": model, "rows": rows, "columns": columns, **figures})
         print(json.dumps(results[-1]), flush=True)
         if options.json:
-            record |= {"commit": commit(), **provenance("torch lightgbm")}
+            record |= provenance("torch lightgbm")
             options.json.write_text(json.dumps(record, indent=1) + "\n")
     over = False
     for by, fixed in (("rows", {"columns": COLUMNS}), ("columns", {"rows": ROWS})):

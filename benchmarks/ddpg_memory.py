@@ -9,12 +9,10 @@ Exits 1 above the limit.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
-from measuring import write
+from measuring import arguments, write
 
 from imputefree import GILClassifier
 from imputefree.gil import DDPG, Transition
@@ -37,10 +35,9 @@ class FilledDDPG(DDPG):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--steps", type=int, default=60, help="training steps, about")
     parser.add_argument("--members", type=int, default=1, help="1 is the paper's setting")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, COLUMNS)).astype(np.float32)

@@ -12,18 +12,16 @@ one is over.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measuring import Step, commit, medians, write
+from benchmarks.measuring import Step, arguments, medians, write
 from benchmarks.table_methods import LIGHTGBM_DEFAULTS, METHODS
 from benchmarks.table_tasks import FLIGHTS, TWELVE, Part, is_regression, task
 from imputefree import ImputeFreeClassifier
@@ -80,14 +78,13 @@ def kept_limit(seconds: float) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tables", nargs="*", default=TWELVE)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--time-limit", type=float, help="seconds, on flights")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    figures: dict[str, Any] = {"commit": commit(), "rounds": options.rounds}
+    figures: dict[str, Any] = {"rounds": options.rounds}
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         medians(fits(task("made 100x4").part(0)), rounds=1, warm_up=0)  # loads every library

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring import commit, provenance
+from benchmarks.measuring import arguments, provenance
 from benchmarks.table_tasks import BLOCK, MadeWorld
 
 COLUMNS, PART, TEST_ROWS = 30, 5 * BLOCK, 50_000
@@ -160,13 +160,12 @@ def worker(*words: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="in memory; 0: none")
     parser.add_argument("--methods", nargs="*", default=["fast", "network"], choices=list(TIMES))
     parser.add_argument("--files", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--models", nargs="*", default=["network", "trees"], help="from files")
     parser.add_argument("--folder", type=Path, help="where parts are kept, and used again")
-    parser.add_argument("--json", type=Path, help="add the figures to this file")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
@@ -181,7 +180,7 @@ def main() -> int:
             record = {"protocol": __doc__.split("\n\n    python")[0], "results": []}
             if options.json.exists():
                 record = json.loads(options.json.read_text())
-            record["results"].append(figures | {"commit": commit(), **provenance("torch lightgbm")})
+            record["results"].append(figures | provenance("torch lightgbm"))
             options.json.write_text(json.dumps(record, indent=1) + "\n")
 
     if options.rows:

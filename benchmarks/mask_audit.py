@@ -21,13 +21,12 @@ What FILE already has is not computed again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import re
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from benchmarks.measuring import commit, provenance
+from benchmarks.measuring import Runs, arguments
 from benchmarks.table_tasks import EIGHT, Part, task
 from imputefree import (
     GILClassifier,
@@ -52,6 +51,7 @@ from imputefree.inspection import GapScenarios, read_rows
 from imputefree.io import read_csv
 from imputefree.lab.studies import load
 from imputefree.metrics import intervals
+from scripts.generated import with_block
 from tests.inspection import made_gaps
 
 DRAWS = 5
@@ -200,7 +200,7 @@ def markdown(runs: list[dict[str, Any]]) -> str:
                 shown.append(f"{value:{sign}.3f} ({low:{sign}.3f} to {high:{sign}.3f})")
             label = "leak (simulated)" if run["task"] == LEAK else run["task"]
             lines.append([label, run["method"], *shown])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def documented(page: str, runs: list[dict[str, Any]]) -> str:
@@ -210,13 +210,10 @@ def documented(page: str, runs: list[dict[str, Any]]) -> str:
     words = (
         f'> {boats["summary"]}\n\nThe same model with `missingness="ignore"` (below) has an AUC'
         f" of {auc['ignore']:.3f} on these passengers, though it has the column; one that never"
-        f" had it, {auc['without the column']:.3f}.\n"
+        f" had it, {auc['without the column']:.3f}."
     )
-    blocks = {"boats": words, "mask_audit": markdown(runs)}
-    for name, block in blocks.items():
-        pattern = rf"(<!-- {name}: .*?-->\n).*?(<!-- end of {name} -->)"
-        page = re.sub(pattern, lambda m, b=block: f"{m[1]}{b}{m[2]}", page, flags=re.DOTALL)
-    return page
+    page = with_block(page, "boats", words)
+    return with_block(page, "mask_audit", markdown(runs))
 
 
 def _classes(positive: np.ndarray) -> np.ndarray:
@@ -232,46 +229,36 @@ def _between(paired: Any, ours: str, other: str) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     known = [LEAK, *EIGHT, STAYS, BOATS]
     parser.add_argument("--tasks", nargs="+", default=known, choices=known)
     methods = ["fast", "network", "balanced", "boosting"]
     parser.add_argument("--methods", nargs="+", default=methods, choices=methods)
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--json", type=Path, help="results; what it has is kept")
     parser.add_argument("--picture", type=Path, help="of the example")
     parser.add_argument("--docs", action="store_true", help="only put results into docs/audit.md")
     options = parser.parse_args()
     if options.docs:
-        runs = json.loads(RESULTS.read_text())["runs"]
-        PAGE.write_text(documented(PAGE.read_text(encoding="utf-8"), runs), encoding="utf-8")
+        page, content = PAGE.read_text(encoding="utf-8"), json.loads(RESULTS.read_text())
+        PAGE.write_text(documented(page, content["runs"]), encoding="utf-8")
         return
     torch.set_num_threads(1)
-    runs: list[dict[str, Any]] = []
-    if options.json and options.json.exists():
-        runs = json.loads(options.json.read_text())["runs"]
-    done = {(run["task"], run["method"]) for run in runs}
-    for name in options.tasks:
-        for method in options.methods:
-            if (name, method) in done or (name == STAYS and method == "boosting"):
-                continue
-            if name == BOATS:
-                if method != "fast":
-                    continue
-                run = audit_boats(options.picture)
-            elif method == "boosting":
-                run = audit_boosting(name)
-            else:
-                folds = 1 if name == STAYS else options.folds
-                run = compare(name, method, folds) | {"folds": folds}
-            run["commit"] = commit()
-            runs.append(run)
-            for figure in ("differences", "auc", "summary"):
-                if figure in run:
-                    print(name, method, run["cpu_seconds"], run[figure], flush=True)
-            if options.json:
-                facts = provenance("torch lightgbm scikit-learn numpy") | {"draws": DRAWS}
-                options.json.write_text(json.dumps(facts | {"runs": runs}, indent=1) + "\n")
+    runs = Runs(options.json, "task method", "torch lightgbm scikit-learn numpy", draws=DRAWS)
+    for name, method in product(options.tasks, options.methods):
+        senseless = (name == STAYS and method == "boosting") or (name == BOATS and method != "fast")
+        if senseless or runs.has(name, method):
+            continue
+        if name == BOATS:
+            run = audit_boats(options.picture)
+        elif method == "boosting":
+            run = audit_boosting(name)
+        else:
+            folds = 1 if name == STAYS else options.folds
+            run = compare(name, method, folds) | {"folds": folds}
+        runs.add(run)
+        for figure in ("differences", "auc", "summary"):
+            if figure in run:
+                print(name, method, run["cpu_seconds"], run[figure], flush=True)
 
 
 if __name__ == "__main__":

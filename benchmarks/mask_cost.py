@@ -13,19 +13,17 @@ next together (median of ten rows), or 1,000 intervals more than 30 seconds.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measuring import commit, write
+from benchmarks.measuring import arguments, write
 from imputefree import ImputeFreeRegressor, MaskConformalRegressor, measure_next
 from imputefree.inspection import PlausibleValues, read_rows
 from imputefree.lab.studies import load
@@ -76,10 +74,9 @@ def measure(quality: str, count: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--quality", default="balanced")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
     with warnings.catch_warnings(), threadpool_limits(1):
@@ -97,7 +94,7 @@ def main() -> int:
     }
     for line, is_over in over.items():
         print(line + "  OVER" * is_over)
-    write(options.json, "torch lightgbm numpy", commit=commit(), **figures)
+    write(options.json, "torch lightgbm numpy", **figures)
     return int(any(over.values()))
 
 

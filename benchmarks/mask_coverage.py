@@ -24,8 +24,6 @@ Runs that are in the file are not repeated; --show only prints (and draws) what 
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 import warnings
@@ -43,7 +41,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import ShuffleSplit
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measuring import between_marks, commit, write
+from benchmarks.measuring import Runs, arguments, between_marks
 from imputefree import (
     ImputeFreeClassifier,
     ImputeFreeRegressor,
@@ -317,20 +315,17 @@ def draw(tables: dict[tuple[str, str], dict[str, Cells]], path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__, RESULTS)
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     parser.add_argument("--base", nargs="+", default=["boosting", "blend"])
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--rows", type=int, default=800)
-    parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--docs", type=Path, help="page whose table is written anew")
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    code = commit()
-    runs = json.loads(options.json.read_text())["runs"] if options.json.exists() else []
-    done = {(run["task"], run["base"], run["split"]) for run in runs}
+    runs = Runs(options.json, "task base split", "torch scikit-learn lightgbm numpy")
     plan = [
         (task, base, split)
         for base in options.base
@@ -339,12 +334,11 @@ def main() -> int:
         if base == "boosting" or task in BLEND_TASKS
     ]
     for key in plan:
-        if options.show or key in done:
+        if options.show or runs.has(*key):
             continue
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            runs.append({**carry_out(*key, options.rows), "commit": code})
-        write(options.json, "torch scikit-learn lightgbm numpy", runs=runs)
+            runs.add(carry_out(*key, options.rows))
         print(*key, runs[-1]["cpu_seconds"], "CPU-seconds", flush=True)
     tables = pooled(runs)
     show(tables)

@@ -1,4 +1,4 @@
-"""What benchmarks share: interleaved timing, ratios with their limits, and the record of a run.
+"""What benchmarks share: options, interleaved timing, ratios with their limits, and records.
 
 Absolute times are unreliable on a busy machine; the ratio of medians of steps that take turns is
 not.
@@ -6,6 +6,7 @@ not.
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import shlex
@@ -18,6 +19,14 @@ from pathlib import Path
 from typing import Any
 
 Step = Callable[[], None]
+
+
+def arguments(about: str | None, json: Path | None = None) -> argparse.ArgumentParser:
+    """A parser that shows the first line of a docstring and has the option --json."""
+    parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
+    help = "write the figures here; finished runs in it are kept"
+    parser.add_argument("--json", type=Path, default=json, metavar="FILE", help=help)
+    return parser
 
 
 def medians(
@@ -54,7 +63,7 @@ def judge(ratios: Mapping[str, float], limits: Mapping[str, float], default: str
 
 
 def provenance(packages: str) -> dict[str, Any]:
-    """The command and the versions that make a figure.
+    """The command, the commit and the versions that make a figure.
 
     packages : whose versions matter besides imputefree's, separated by spaces
     """
@@ -64,6 +73,7 @@ def provenance(packages: str) -> dict[str, Any]:
         program = f"-m {sys.modules['__main__'].__spec__.name}"
     return {
         "command": " ".join(["python", program, *map(shlex.quote, sys.argv[1:])]),
+        "commit": commit(),
         "versions": {"python": platform.python_version(), **versions},
     }
 
@@ -77,15 +87,59 @@ def commit() -> str:
 
 def between_marks(page: Path, begin: str, end: str, lines: list[str]) -> None:
     """Replace what stands between two marks of a page of the documentation."""
-    before, mark, rest = page.read_text(encoding="utf-8").partition(begin)
-    after = rest.partition(end)[2]
-    page.write_text("\n".join([before + mark, *lines, end + after]), encoding="utf-8")
+    text = with_lines(page.read_text(encoding="utf-8"), begin, end, lines)
+    page.write_text(text, encoding="utf-8")
+
+
+def with_lines(text: str, begin: str, end: str, lines: list[str]) -> str:
+    """The text with these lines between two marks."""
+    before, mark, rest = text.partition(begin)
+    return "\n".join([before + mark, *lines, end + rest.partition(end)[2]])
 
 
 def write(path: Path | None, packages: str, **figures: Any) -> None:
-    """Figures as JSON, with the command and the versions that made them; nothing if path is None.
+    """Figures as JSON, with what made them and a line per run, whole or not at all.
 
+    path : None: nothing is written
     packages : see `provenance`
     """
-    if path is not None:
-        path.write_text(json.dumps({**provenance(packages), **figures}, indent=1) + "\n")
+    if path is None:
+        return
+    runs = figures.pop("runs", None)
+    text = json.dumps({**provenance(packages), **figures}, indent=1)
+    if runs is not None:
+        lines = ",\n".join(json.dumps(run) for run in runs)
+        text = f'{text[:-2]},\n "runs": [\n{lines}\n ]\n}}'
+    part = path.with_suffix(".part")
+    part.write_text(text + "\n")
+    part.replace(path)
+
+
+class Runs(list[dict[str, Any]]):
+    """Runs of a benchmark: those of its file from the start, and new ones, written at once.
+
+    path : None: nothing is read or written
+    keys : what tells runs apart, separated by spaces
+    packages : see `provenance`
+    about : other entries of the file; `before` holds those that it had
+    """
+
+    def __init__(self, path: Path | None, keys: str, packages: str, **about: Any) -> None:
+        self.before: dict[str, Any] = {}
+        if path is not None and path.exists():
+            self.before = json.loads(path.read_text())
+        super().__init__(self.before.pop("runs", []))
+        self.path, self.keys, self.packages, self.about = path, keys.split(), packages, about
+
+    def has(self, *values: Any) -> bool:
+        """Whether there is a run with these values of its keys."""
+        return any(tuple(run[key] for key in self.keys) == values for run in self)
+
+    def add(self, run: dict[str, Any]) -> None:
+        """Add a run, and write all of them."""
+        self.append(run | {"commit": commit()})
+        self.write()
+
+    def write(self) -> None:
+        """Write all runs, and what is known about them."""
+        write(self.path, self.packages, **self.about, runs=self)

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import write
+from measuring import arguments, write
 
 BEYOND_MB = 500  # the frames of the cohort, the parser's buffers, malloc's own
 STAYS = 5_000
@@ -79,10 +79,9 @@ def measure(folder: str, limit: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=5_000_000, help="chart rows")
     parser.add_argument("--limit", type=int, default=400, help="DuckDB's memory limit in MB")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:

@@ -10,17 +10,12 @@ real data.
 
 from __future__ import annotations
 
-import argparse
-import shlex
-import sys
-from pathlib import Path
-
 import torch
 from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import log_loss
 
-from benchmarks.measuring import write
+from benchmarks.measuring import arguments, write
 from tests.gil import made
 
 POLICIES = ("none", "random", "ddpg", "meta")
@@ -43,10 +38,9 @@ def run_policy(policy: str, seed: int) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--policies", nargs="+", default=POLICIES, choices=POLICIES)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     runs = [run_policy(policy, seed) for policy in options.policies for seed in options.seeds]
@@ -55,8 +49,7 @@ def main() -> None:
         keys = ("policy", "seed", "test_loss", "misleading", "useful")
         shown.add_row(*(str(run.get(key, "")) for key in keys))
     Console().print(shown)
-    command = shlex.join(["python", "-m", "benchmarks.misleading_columns", *sys.argv[1:]])
-    write(options.json, "torch", command=command, runs=runs)
+    write(options.json, "torch", runs=runs)
 
 
 if __name__ == "__main__":

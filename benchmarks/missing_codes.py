@@ -13,7 +13,6 @@ one is not kept. The rules were made with these tables at hand, so expect less o
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections import Counter
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import write
+from benchmarks.measuring import arguments, write
 from imputefree import read_table
 from imputefree.io import read_csv
 
@@ -97,10 +96,9 @@ def look(name: str, rate: float) -> dict[str, Any]:
 
 def main() -> int:
     """Look at all tables, print and record, and compare with the limits."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--rate", type=float, default=0.05)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     tables = {name: look(name, options.rate) for name in options.tables}
     codes = [str(code) for code in (*NUMBERS, *WORDS)]

@@ -17,12 +17,11 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import commit, write
-from mnist_mixture import hide, images
+from measuring import Runs, arguments
+from mnist_mixture import any_missed, hide, images
 from sklearn.model_selection import train_test_split
 
 from imputefree import ImputeFreeClassifier
@@ -66,40 +65,29 @@ def run_rate(rate: float, options: argparse.Namespace) -> dict[str, Any]:
         "fit_seconds": round(fitted - start, 1),
         "fit_cpu_seconds": round(busy, 1),
         "predict_seconds": round(predicted, 1),
-        "commit": commit(),
     }
     print(json.dumps(run), flush=True)
     return run
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rates", nargs="+", type=float, default=[0.9, 0.7, 0.5])
     parser.add_argument("--families", nargs="+", default=["density", "factors"])
     parser.add_argument("--rows", type=int, default=60_000, help="fewer for a quick look")
     parser.add_argument("--seed", type=int, default=0, help="of masks and models")
     parser.add_argument("--judge", choices=["test", "validation"], default="test")
-    parser.add_argument("--json", type=Path, help="read finished rates from here, write all here")
     options = parser.parse_args()
     settings = {name: getattr(options, name) for name in SETTINGS}
-    runs: list[dict[str, Any]] = []
-    if options.json and options.json.exists():
-        record = json.loads(options.json.read_text())
-        if {name: record[name] for name in SETTINGS} == settings:
-            runs = record["runs"]
+    threads = os.environ.get("OMP_NUM_THREADS", "all cores")
+    packages = "torch numpy scipy scikit-learn"
+    runs = Runs(options.json, "rate", packages, **settings, threads=threads)
+    if any(runs.before.get(name, value) != value for name, value in settings.items()):
+        parser.error(f"{options.json} holds runs with other settings")
     for rate in options.rates:
-        if rate in [run["rate"] for run in runs]:
-            continue
-        runs.append(run_rate(rate, options))
-        threads = os.environ.get("OMP_NUM_THREADS", "all cores")
-        figures = settings | {"threads": threads, "runs": runs}
-        write(options.json, "torch numpy scipy scikit-learn", **figures)
-    if options.rows < 60_000:
-        return 0  # the goals are for all rows
-    missed = [run for run in runs if run["goal"] and run["accuracy"] < run["goal"]]
-    for run in missed:
-        print(f"UNDER the goal at {run['rate']:.0%}: {run['accuracy']:.4f} < {run['goal']}")
-    return int(bool(missed))
+        if not runs.has(rate):
+            runs.add(run_rate(rate, options))
+    return int(options.rows == 60_000 and any_missed(runs))
 
 
 if __name__ == "__main__":

@@ -10,17 +10,15 @@ all 60,000 rows, takes more than 30 minutes.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from measuring import write
+from measuring import arguments, write
 
 from imputefree.lab.imputers import make_imputer
 from imputefree.lab.studies import load
@@ -78,12 +76,11 @@ def run_method(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--rows", type=int, default=60_000, help="fewer for a quick look")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-steps", type=int, default=0, help="fewer for a quick look")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     x = digits(options.rows)
     missing = np.random.default_rng(options.seed).random(x.shape, dtype=np.float32) < RATE
@@ -102,10 +99,9 @@ def main() -> int:
             f"{'  OVER' if over else ''}",
             flush=True,
         )
-    if options.json:
-        protocol = f"{RATE:.0%} of pixels missing completely at random, MSE over them"
-        figures = {"rows": len(x), "threads": torch.get_num_threads(), "runs": runs}
-        write(options.json, "torch scikit-learn", protocol=protocol, **figures)
+    protocol = f"{RATE:.0%} of pixels missing completely at random, MSE over them"
+    figures = {"rows": len(x), "threads": torch.get_num_threads(), "runs": runs}
+    write(options.json, "torch scikit-learn", protocol=protocol, **figures)
     return int(failed)
 
 

@@ -9,7 +9,6 @@ bound.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import write
+from measuring import arguments, write
 
 from imputefree import GILClassifier
 
@@ -83,11 +82,10 @@ def run(arguments: list[str]) -> tuple[float, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--format", choices=["csv", "csv.gz", "parquet"], default="csv")
     parser.add_argument("--members", type=int, default=16, help="networks of the model")
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model, output = Path(folder) / "model.imputefree", Path(folder) / "out.csv"
@@ -96,8 +94,8 @@ def main() -> int:
         estimator = GILClassifier(n_members=options.members, max_iter=3, random_state=0)
         estimator.fit(table.drop(columns=["id", "y"]), table["y"]).save(model)
         make(data, options.rows)
-        arguments = ["predict", str(model), str(data), "-o", str(output), "--keep", "id"]
-        seconds, peak = run(arguments)
+        words = ["predict", str(model), str(data), "-o", str(output), "--keep", "id"]
+        seconds, peak = run(words)
         _check_order(output, options.rows)
         figures = {
             "rows": options.rows,

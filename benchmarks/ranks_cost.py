@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from measuring import write
+from measuring import arguments, write
 from torch import distributed as dist
 
 from imputefree import GILClassifier
@@ -93,11 +93,10 @@ def measure(launcher: tuple[str, ...], options: argparse.Namespace) -> dict[str,
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3, help="fits of each kind")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--job", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:

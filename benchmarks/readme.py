@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 from scipy.stats import wilcoxon
 
-from benchmarks import table_summary, which_tool
+from benchmarks import attack_summary, table_summary, which_tool
 from benchmarks.table_tasks import PROTOCOL
 from imputefree.lab.runs import read_results
 from scripts.generated import ROOT, with_blocks, write_pages
@@ -362,6 +362,10 @@ PAGES: dict[str, dict[str, Block]] = {
         "fit": fit_cost_section,
         "step": cost_section,
         "series_step": series_cost_section,
+    },
+    "docs/limits.md": {
+        "attacks": attack_summary.attacks_section,
+        "mutants": attack_summary.mutants_section,
     },
 }
 

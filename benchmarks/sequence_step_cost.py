@@ -9,7 +9,6 @@ the public code's, and memory, which must not grow over 200 steps. Exits 1 when 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 import time
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from measuring import judge, medians, write
+from measuring import arguments, judge, medians, write
 from torch import nn
 
 from imputefree import GILSequenceClassifier
@@ -143,11 +142,10 @@ def growth(step: Callable[[], None], steps: int) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=30, help="timed steps of each variant")
     parser.add_argument("--memory-steps", type=int, default=MEMORY_STEPS)
     parser.add_argument("--small-only", action="store_true", help="leave out the LSTM-1024")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     default = GILSequenceClassifier().policy

@@ -7,19 +7,17 @@ LightGBM's settings are chosen by five-fold validation on these rows, and its fi
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import lightgbm
 import numpy as np
 import pandas as pd
 import torch
-from measuring import commit, write
+from measuring import Runs, arguments
 from rich.console import Console
 from rich.table import Table
 from scipy.special import expit
@@ -160,7 +158,7 @@ def run_split(method: Method, task: SplitTask) -> list[dict[str, Any]]:
             "log_loss": figures["log_loss"],
             "calibration_error": figures["calibration_error"],
         }
-        lines.append(line | {"seconds": seconds[0], "cpu_seconds": seconds[1], "commit": commit()})
+        lines.append(line | {"seconds": seconds[0], "cpu_seconds": seconds[1]})
     return lines
 
 
@@ -188,39 +186,28 @@ def compare(
     usual: tuple[str, ...] = tuple(METHODS),
 ) -> int:
     """Run the methods on the splits; what the results file has already is not repeated."""
-    parser = argparse.ArgumentParser(description=title)
+    parser = arguments(title)
     parser.add_argument("--splits", nargs="+", type=int, default=[0, 1, 2, 3, 4])
     parser.add_argument("--methods", nargs="+", default=list(usual), choices=list(methods))
     parser.add_argument("--stays", type=int, default=0, help="fewer for a quick look")
     parser.add_argument("--threads", type=int, default=1, help="threads of a fit")
-    parser.add_argument("--json", type=Path, help="write the figures here, and resume from here")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     panel, y = study(options.stays)
-    runs: list[dict[str, Any]] = []
-    if options.json is not None and options.json.exists():
-        runs = json.loads(options.json.read_text())["runs"]
-    done = {(run["method"], run["split"]) for run in runs}
-    todo = [(m, s) for s in options.splits for m in options.methods if (m, s) not in done]
-    for method, split in todo:
+    about = {"stays": len(panel), "variables": len(panel.steps.names)}
+    runs = Runs(options.json, "method split", PACKAGES, protocol=PROTOCOL, **about)
+    for split, method in product(options.splits, options.methods):
+        if runs.has(method, split):
+            continue
         for run in run_split(methods[method], SplitTask.of(panel, y, split)):
-            runs.append(run)
+            runs.add(run)
             print(
                 f"{run['method']}, split {split}: AUROC {run['auroc']:.4f}, AUPRC"
                 f" {run['auprc']:.4f}, log-loss {run['log_loss']:.4f}, {run['cpu_seconds']:.0f} s",
                 flush=True,
             )
-        record(options.json, panel, runs)
-    record(options.json, panel, runs)
     show(title, pd.DataFrame(runs))
     return 0
-
-
-def record(path: Path | None, panel: Panel, runs: list[dict[str, Any]]) -> None:
-    """Write the runs so far, in order, and what they were made of."""
-    runs.sort(key=lambda run: (run["method"], run["split"]))
-    figures = {"stays": len(panel), "variables": len(panel.steps.names)}
-    write(path, PACKAGES, protocol=PROTOCOL, **figures, runs=runs)
 
 
 def some(panel: Panel, y: np.ndarray, count: int) -> tuple[Panel, np.ndarray]:

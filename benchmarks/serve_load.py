@@ -4,12 +4,11 @@ Starts the server with a model of 12 columns, warms it up, and sends rows, batch
 explanations in turn. Exits 1 if a request fails or its answer differs from the answer it gets
 alone, if it takes longer than the limit, or if the server's memory grows.
 
-    python benchmarks/serve_load.py [--requests 2000] [--connections 16] [--json FILE]
+    python -m benchmarks.serve_load [--requests 2000] [--connections 16] [--json FILE]
 """
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import re
@@ -18,13 +17,15 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
-from measuring import write
 
+from benchmarks.measuring import arguments, write
 from imputefree import GILClassifier
 
 SECONDS_EACH = 0.1  # limit on the whole time: 200 s for 2,000 requests, on any machine
@@ -102,6 +103,23 @@ class Load:
         connection.close()
 
 
+@contextmanager
+def serving(model: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a server of this model, and its process, ended afterwards."""
+    words = [sys.executable, "-m", "imputefree", "serve", str(model), "--port", "0", *options]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        address = re.search(r"http://\S+", line)
+        if address is None:
+            raise RuntimeError(f"the server did not start: {line}")
+        yield address[0], server
+    finally:
+        server.kill()
+        server.wait()
+
+
 def memory_mb(process: int) -> float:
     """The resident memory of a process, now."""
     status = Path(f"/proc/{process}/status").read_text()
@@ -111,37 +129,25 @@ def memory_mb(process: int) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.imputefree"
         trained(model)
-        command = [sys.executable, "-m", "imputefree", "serve", str(model), "--port", "0"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout
-            line = server.stdout.readline()
-            address = re.search(r"http://\S+", line)
-            if not address:
-                print(f"the server did not start: {line}")
-                return 1
+        with serving(model) as (address, server):
             expected: dict[int, bytes] = {}
-            alone = Load(address.group(), expected, len(bodies()))
+            alone = Load(address, expected, len(bodies()))
             alone.run(1)  # the answer to each request on its own
-            warm = Load(address.group(), expected, max(options.requests // 4, 100))
+            warm = Load(address, expected, max(options.requests // 4, 100))
             warm.run(options.connections)
             before = memory_mb(server.pid)
-            load = Load(address.group(), expected, options.requests)
+            load = Load(address, expected, options.requests)
             seconds = load.run(options.connections)
             growth = memory_mb(server.pid) - before
             server.terminate()
             stopped = server.wait(30)
-        finally:
-            server.kill()
-            server.wait()
     failures = alone.failures + warm.failures + load.failures
     p50, p99 = np.percentile(load.seconds, [50, 99]) * 1000
     limit = SECONDS_EACH * options.requests
@@ -157,18 +163,17 @@ def main() -> int:
         *([f"memory (limit {GROWTH_MB:g} MB)"] if growth > GROWTH_MB else []),
     ]
     print(f"OVER: {', '.join(over)}" if over else "within all limits")
-    if options.json:
-        figures = {
-            "requests": len(load.seconds),
-            "connections": options.connections,
-            "seconds": seconds,
-            "p50_ms": p50,
-            "p99_ms": p99,
-            "memory_mb": before,
-            "growth_mb": growth,
-            "failures": len(failures),
-        }
-        write(options.json, "torch numpy", **figures)
+    figures = {
+        "requests": len(load.seconds),
+        "connections": options.connections,
+        "seconds": seconds,
+        "p50_ms": p50,
+        "p99_ms": p99,
+        "memory_mb": before,
+        "growth_mb": growth,
+        "failures": len(failures),
+    }
+    write(options.json, "torch numpy", **figures)
     return int(bool(over))
 
 

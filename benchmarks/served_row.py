@@ -13,12 +13,9 @@ load is recorded. Exits 1 if a call takes more than 2 ms.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import itertools
 import json
-import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -32,7 +29,8 @@ import pandas as pd
 import psutil
 import torch
 
-from benchmarks.measuring import commit, write
+from benchmarks.measuring import arguments, write
+from benchmarks.serve_load import serving
 from benchmarks.table_tasks import is_regression, task
 from imputefree import ImputeFreeClassifier, ImputeFreeRegressor
 from imputefree.serve import Served
@@ -59,13 +57,8 @@ def called(model: Any, rows: list[bytes], count: int) -> dict[str, float]:
 
 def over_http(path: Path, rows: list[bytes], count: int) -> tuple[float, float]:
     """Milliseconds per request: CPU time of the server (mean), and until the answer (median)."""
-    words = [sys.executable, "-m", "imputefree", "serve", str(path), "--port", "0"]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        address = re.search(r"http://\S+", server.stdout.readline())
-        assert address is not None
-        connection = http.client.HTTPConnection(urlsplit(address[0]).netloc, timeout=60)
+    with serving(path) as (address, server):
+        connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
         process, times, begun = psutil.Process(server.pid), [], 0.0
         for number, body in zip(range(WARM_UP + count), itertools.cycle(rows), strict=False):
             if number == WARM_UP:
@@ -78,9 +71,6 @@ def over_http(path: Path, rows: list[bytes], count: int) -> tuple[float, float]:
             times.append(time.perf_counter() - start)
         cpu = sum(process.cpu_times()[:2]) - begun
         return 1000 * cpu / count, 1000 * float(np.median(times[WARM_UP:]))
-    finally:
-        server.terminate()
-        server.wait(30)
 
 
 def measure(name: str, count: int) -> dict[str, float]:
@@ -107,10 +97,9 @@ def measure(name: str, count: int) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tables", nargs="+", default=["hepatitis", "credit_approval"])
     parser.add_argument("--rows", type=int, default=200, help="requests that are timed")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     with warnings.catch_warnings():
@@ -118,7 +107,7 @@ def main() -> int:
         results = {name: measure(name, options.rows) for name in options.tables}
     load = psutil.getloadavg()[0]
     figures = {"milliseconds": results, "limit": LIMIT, "rows": options.rows, "load": load}
-    write(options.json, "torch lightgbm", commit=commit(), **figures)
+    write(options.json, "torch lightgbm", **figures)
     return int(any(took["call"] > LIMIT for took in results.values()))
 
 

@@ -9,14 +9,12 @@ on a busy machine. Exits 1 when a ratio is over its limit.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import torch
-from measuring import judge, medians, write
+from measuring import arguments, judge, medians, write
 from torch import nn
 
 from imputefree import GILClassifier
@@ -76,9 +74,8 @@ def gil_step(data: TrainingData, policy: object) -> Callable[[], None]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=200, help="timed steps of each variant")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     torch.set_num_threads(1)
     data = make_data()

@@ -13,15 +13,13 @@ compared with the ratio in their papers (PAPERS); a ratio more than 15 % above i
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import write
+from measuring import arguments, write
 from sklearn.datasets import load_breast_cancer
 
 from imputefree.lab.imputers import make_imputer
@@ -103,12 +101,11 @@ def judge(runs: list[dict[str, Any]]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--rate", type=float, default=0.2, help="share of entries hidden")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     runs: list[dict[str, Any]] = []
     for table in options.tables:
@@ -123,9 +120,8 @@ def main() -> int:
                 flush=True,
             )
     failed = judge(runs)
-    if options.json:
-        protocol = f"{options.rate:.0%} of entries hidden at random, seed = run"
-        write(options.json, "torch scikit-learn", protocol=protocol, runs=runs)
+    protocol = f"{options.rate:.0%} of entries hidden at random, seed = run"
+    write(options.json, "torch scikit-learn", protocol=protocol, runs=runs)
     return int(failed)
 
 

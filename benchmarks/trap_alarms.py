@@ -13,7 +13,6 @@ of a random half of the tables; and alarms and finds are counted in the other ha
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import time
@@ -23,14 +22,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.measuring import commit, write
+from benchmarks.measuring import arguments, with_lines, write
 from imputefree.inspection import TrapLimits, find_traps
 from imputefree.lab.studies import KNOWN, Study, load
 
 TABLES = (*KNOWN, "flights_late")
 RESULTS = Path(__file__).parent / "results" / "trap_alarms.json"
 PAGE = Path(__file__).parents[1] / "docs" / "check.md"
-BEGIN, END = "<!-- trap_alarms -->\n", "<!-- end -->\n"
+BEGIN, END = "<!-- trap_alarms -->", "<!-- end -->"
 NAME = "planted"
 MOST_ROWS = 20_000  # of a table that traps are planted into
 STEPS = (-2, -1, 0, 1, 2)  # from loose to strict; 0 is what is used
@@ -229,16 +228,14 @@ def markdown(runs: list[dict[str, Any]], halves: list[dict[str, Any]], seeds: in
 
 def documented(page: str, content: dict[str, Any]) -> str:
     """The page with these figures between its marks."""
-    before, _, rest = page.partition(BEGIN)
     figures = markdown(content["runs"], content["halves"], content["seeds"])
-    return f"{before}{BEGIN}{figures}{END}{rest.partition(END)[2]}"
+    return with_lines(page, BEGIN, END, figures.splitlines())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__, RESULTS)
     parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--json", type=Path, default=RESULTS, help="write the figures here")
     parser.add_argument("--docs", action="store_true", help="only put results into docs/check.md")
     options = parser.parse_args()
     if options.docs:
@@ -257,8 +254,8 @@ def main() -> None:
     if len(runs) > 1:
         halves = [chosen_on_half(runs, options.seeds, seed) for seed in options.seeds]
     print(markdown(runs, halves, len(options.seeds)))
-    facts: dict[str, Any] = {"commit": commit(), "seeds": len(options.seeds)}
-    write(options.json, "numpy lightgbm", **facts, halves=halves, runs=runs)
+    seeds = len(options.seeds)
+    write(options.json, "numpy lightgbm", seeds=seeds, halves=halves, runs=runs)
 
 
 if __name__ == "__main__":

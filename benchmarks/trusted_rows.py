@@ -23,8 +23,6 @@ FILE already is not run again.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 import warnings
@@ -43,7 +41,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from benchmarks.measuring import commit, write
+from benchmarks.measuring import Runs, arguments, between_marks
 from imputefree import GILClassifier
 from imputefree.data import TableEncoder, read_columns
 from imputefree.errors import UnseenCategoryWarning
@@ -295,12 +293,6 @@ def markdown(runs: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def write_page(page: Path, runs: list[dict[str, Any]]) -> None:
-    """Put the table between the two marks of a page."""
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{markdown(runs)}\n{END}{rest.split(END)[1]}")
-
-
 def draw(runs: list[dict[str, Any]], path: Path) -> None:
     """Mean AUC and interval of each method, table by table; of those that have an interval."""
     from matplotlib.figure import Figure
@@ -327,29 +319,22 @@ def draw(runs: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--json", type=Path, help="read finished runs from here, write all here")
     parser.add_argument("--picture", type=Path, help="draw the figures here")
     parser.add_argument("--page", type=Path, help="put the figures into this page")
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", UnseenCategoryWarning)
-    runs: list[dict[str, Any]] = []
-    if options.json and options.json.exists():
-        runs = json.loads(options.json.read_text())["runs"]
-    done = {(run["table"], run["seed"], run["method"]) for run in runs}
-    code = commit()
+    runs = Runs(options.json, "table seed method", PACKAGES)
     for seed, method, table in product(options.seeds, options.methods, options.tables):
         wanted = seed in options.seeds[: SLOW.get(method)]
-        if wanted and (table, seed, method) not in done:
-            runs.append(run_method(table, seed, method) | {"commit": code})
-            write(options.json, PACKAGES, runs=runs)
-    write(options.json, PACKAGES, runs=runs)
+        if wanted and not runs.has(table, seed, method):
+            runs.add(run_method(table, seed, method))
     if options.page:
-        write_page(options.page, runs)
+        between_marks(options.page, BEGIN, END, [markdown(runs)])
     if options.picture:
         draw(runs, options.picture)
     return show(runs)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from imputefree.lab.report import runs_frame, unpacked_digits
+from imputefree.lab.report import bare, draw_digits, draw_features, runs_frame
 from imputefree.lab.runs import Record, read_results
 
 ROOT = Path(__file__).parents[1]
@@ -52,17 +52,10 @@ def digits(lines: Sequence[Record]) -> Figure:
     figure = Figure(figsize=(9, 2.3), layout="constrained")
     axes = figure.subplots(len(rows), len(RATES), squeeze=False)
     for column, rate in enumerate(RATES):
-        kept = {name: _kept(lines, name, rate, "digits") for name in IMPUTERS}
-        first = kept[IMPUTERS[0]]
-        truth = unpacked_digits(first, "truth") / 255
-        hidden = unpacked_digits(first, "observed") == 0
-        images = {"truth": _grey(truth), "seen": _grey(truth)}
-        images["seen"][hidden] = (0.26, 0.38, 0.59)
-        images |= {name: _grey(unpacked_digits(kept[name], "filled") / 255) for name in IMPUTERS}
         for row, name in enumerate(rows):
-            place = axes[row, column]
-            place.imshow(np.concatenate(images[name][:8], axis=1), interpolation="nearest")
-            _bare(place)
+            place, method = axes[row, column], name if name in IMPUTERS else IMPUTERS[0]
+            part = "filled" if name in IMPUTERS else name
+            draw_digits(place, _kept(lines, method, rate, "digits"), part, count=8)
             if not column:
                 place.set_ylabel(name.removesuffix("+network"), rotation=0, ha="right", va="center")
         axes[0, column].set_title(f"{100 * rate:.0f} % missing", fontsize=10)
@@ -73,14 +66,8 @@ def features(lines: Sequence[Record]) -> Figure:
     """Learned features in the plane, one plot per method."""
     figure = Figure(figsize=(10, 2.9), layout="constrained")
     for place, name in zip(figure.subplots(1, len(LEARNERS)), LEARNERS, strict=True):
-        kept = _kept(lines, name, 0.9, "features")
-        classes = np.array([int(label) for label in kept["label"]])
-        place.scatter(kept["x"], kept["y"], c=classes, cmap="tab10", vmin=-0.5, vmax=9.5, s=3)
+        draw_features(place, _kept(lines, name, 0.9, "features"))
         place.set_title(name, fontsize=10)
-        _bare(place)
-        for digit in np.unique(classes):
-            middle = (np.median(np.array(kept[axis])[classes == digit]) for axis in "xy")
-            place.text(*middle, str(digit), ha="center", va="center", fontsize=11, weight="bold")
     return figure
 
 
@@ -107,7 +94,7 @@ def importance_maps(lines: Sequence[Record]) -> Figure:
             values = np.array([np.nan if v is None else v for v in about[part]])
             place = axes[row, column]
             shown = place.imshow(values.reshape(about["shape"]), vmin=0, vmax=1, cmap="viridis")
-            _bare(place)
+            bare(place)
             if not row:
                 place.set_title(runs_frame([line])["setting"].iloc[0], fontsize=9)
             if not column:
@@ -134,16 +121,6 @@ def _kept(lines: Sequence[Record], method: str, rate: float, kind: str) -> Any:
         if same and kind in line.get("pictures", {}):
             return line["pictures"][kind]
     raise LookupError(f"no line of {method} at rate {rate} has {kind}")
-
-
-def _grey(values: np.ndarray) -> np.ndarray:
-    """(n, height, width) in [0, 1] -> (n, height, width, 3), dark on light."""
-    return np.repeat(1 - values[..., None], 3, axis=-1)
-
-
-def _bare(place: Any) -> None:
-    place.set_xticks([])
-    place.set_yticks([])
 
 
 def main() -> None:

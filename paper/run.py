@@ -75,7 +75,7 @@ PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "physionet2012-placeholders": (
         "physionet2012",
-        {"methods": POLICIES, "seeds": 5, "width": 64, "placeholders": [0, "3max"]},
+        {"methods": POLICIES, "seeds": 5, "width": 128, "placeholders": [0, "3max"]},
     ),
 }
 

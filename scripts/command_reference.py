@@ -27,6 +27,7 @@ stderr. Without a terminal, progress is a plain line every ten seconds.
 | 2 | wrong usage, such as an unknown option |
 | 3 | `check --strict` found a trap |
 | 130 | interrupted by Ctrl-C; `fit` and `bench` continue where they were |
+| 143 | ended by SIGTERM, with the same care; 129 by SIGHUP |
 
 **Completion** of commands, options and file names by the Tab key comes with the shell:
 

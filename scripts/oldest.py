@@ -1,6 +1,6 @@
 """Tests the lower bounds of pyproject.toml: an environment with exactly these versions, and tests.
 
-python scripts/oldest.py [ENVIRONMENT]     # default: build/oldest; made once, then reused
+JOBS=1 python scripts/oldest.py [ENVIRONMENT]     # default: build/oldest; made once, then reused
 
 PyTorch is the exception: it has the version of constraints.txt, because open or older versions pull
 gigabytes of CUDA packages. Its lower bound is therefore not tested.
@@ -26,8 +26,11 @@ TOOLS = [
     "matplotlib",
     "onnx",
     "onnxruntime",
+    "openpyxl",
+    "safetensors",
 ]
 OF_ONE_VERSION = "not test_no_check_is_forgotten"  # it lists the checks of today's scikit-learn
+JOBS = os.environ.get("JOBS", "2")  # processes
 TESTS = ["data", "families", "estimators", "inspection", "metrics", "missingness"]
 
 
@@ -51,7 +54,7 @@ def main() -> int:
         subprocess.run([*pip, *packages], check=True)
     subprocess.run([*pip, "--no-deps", "--editable", str(ROOT)], check=True)
     tests = [str(ROOT / "tests" / name) for name in TESTS]
-    chosen = ["-m", "not slow", "-k", OF_ONE_VERSION, "-n", "2", "--dist", "loadfile"]
+    chosen = ["-m", "not slow", "-k", OF_ONE_VERSION, "-n", JOBS, "--dist", "loadfile"]
     command = [python, "-m", "pytest", *chosen, *tests]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import mask_coverage
+from benchmarks import mask_coverage, random_curves
 from benchmarks.best_default import main
 from benchmarks.mask_audit import markdown as audit_table
+from benchmarks.serve_soak import SLOPE_MB, flatness
 from benchmarks.table_tasks import FLIGHTS, TWELVE, MadeWorld, task
 from benchmarks.trusted_rows import SHORTCUTS, make_split
 from benchmarks.trusted_rows import markdown as trusted_table
-from imputefree.lab.runs import ResultsFile, Run
+from imputefree.lab.runs import ResultsFile, Run, read_results
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
@@ -35,6 +37,7 @@ def run(tmp_path, monkeypatch, capsys):
     """Runs a benchmark; its exit code, what it prints, and its record."""
     monkeypatch.chdir(ROOT)
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # not `python -m pytest`
 
     def run(script, *options):
         out = tmp_path / "out.json"
@@ -48,7 +51,7 @@ def run(tmp_path, monkeypatch, capsys):
             code = runpy.run_path(words[0])["main"]() or 0
             printed = capsys.readouterr().out
         record = json.loads(out.read_text())
-        assert script in record["command"]
+        assert record["command"].startswith(f"python benchmarks/{script}.py")
         assert set(record["versions"]) >= {"python", "imputefree"}
         return code, printed, record
 
@@ -85,6 +88,32 @@ def test_ddpg_memory_stays_under_its_limit(run):
     code, printed, record = run("ddpg_memory", "--steps", 8)
     assert code == 0, printed
     assert record["peak_gb"] < 1.5
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads figures of Linux")
+def test_serve_soak(run):
+    """A second of it: answers are judged, memory hardly."""
+    pytest.importorskip("uvicorn", reason="needs the extra serve")
+    code, printed, record = run("serve_soak", "--minutes", 0.03, "--connections", 4)
+    assert record["wrong"] == 0, printed
+    assert set(record["statuses"]) >= {"200", "400", "422", "left"}
+    assert len(record["readings"]) >= 4
+    assert code == int("OVER" in printed)
+
+
+@pytest.mark.parametrize(("growth", "flat"), [(0.0, True), (0.5, True), (2.0, False)])
+def test_the_soak_judges_memory_by_its_slope_after_the_warm_up(growth, flat):
+    """Noise, a step at the beginning and a single high reading do not count; growth does."""
+    rng = np.random.default_rng(0)
+    readings = [
+        {
+            "requests": 2000 * i,
+            "memory_mb": 400 + 30 * (i > 5) + growth * 0.2 * i + 50 * (i == 40) + rng.normal() / 9,
+        }
+        for i in range(60)
+    ]
+    assert (flatness(readings) < SLOPE_MB) == flat
+    assert flatness(readings) == pytest.approx(growth, abs=0.2)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads figures of Linux")
@@ -226,7 +255,8 @@ def test_best_default_does_not_repeat_a_run_of_the_same_version(best_default, tm
     assert all(set(line["versions"]) >= {"python", "imputefree", "lightgbm"} for line in lines)
     assert printed.count("made 400x20 0 ") == 2
     assert best_default(*run)[0] == lines
-    old = (tmp_path / "results.jsonl").read_text().replace('"scikit-learn 1', '"scikit-learn 0', 1)
+    plain = "".join(json.dumps(line) + "\n" for line in read_results(tmp_path / "results.jsonl"))
+    old = plain.replace('"scikit-learn 1', '"scikit-learn 0', 1)
     (tmp_path / "results.jsonl").write_text(old)
     again, _ = best_default(*run)
     assert [line["method"] for line in again] == [*rivals, rivals[0]]
@@ -312,22 +342,25 @@ def test_flights_are_split_by_time_or_by_whole_days():
     assert len(days[1]) / (len(days[0]) + len(days[1])) == pytest.approx(0.25, abs=0.005)
 
 
-@pytest.mark.parametrize(
-    ("study", "methods"),
-    [
-        ("physionet2012", ["mask-only", "without recurrence", "quick look"]),
-        ("physionet2019", ["LightGBM on summaries", "ImputeFreeSequenceClassifier()"]),
-    ],
-)
-def test_series(run, study, methods):
-    real(study)
-    options = ("--stays", 400, "--splits", 0, "--methods", *methods)
-    code, printed, record = run(study, *options)
+def test_physionet2012(run):
+    real("physionet2012")
+    methods = ["mask-only", "without recurrence", "quick look", "ImputeFreeSequenceClassifier()"]
+    options = ("--stays", 200, "--splits", 0, "--methods", *methods)
+    code, printed, record = run("physionet2012", *options)
     assert code == 0, printed
-    assert {run["method"] for run in record["runs"]} >= set(methods)
+    assert {run["method"] for run in record["runs"]} >= {*methods, "its trees", "its network"}
     assert all(0 < run["auroc"] <= 1 for run in record["runs"])
-    code, printed, again = run(study, *options)  # everything is there already
+    code, printed, again = run("physionet2012", *options)  # everything is there already
     assert again["runs"] == record["runs"]
+
+
+def test_physionet2019(run):
+    real("physionet2019")
+    code, printed, record = run(
+        "physionet2019", "--stays", 400, "--splits", 0, "--methods", "mask-only"
+    )
+    assert code == 0, printed
+    assert [run["method"] for run in record["runs"]] == ["mask-only"]
 
 
 def test_table_imputers(run):
@@ -375,16 +408,6 @@ def test_mnist_blend(run):
     assert "calibration_error" in printed
     _, again, _ = run("mnist_blend", *options)  # nothing is left to do
     assert not again
-
-
-def test_density_tables(run):
-    real("tabular")
-    options = ("--tables", "hepatitis", "--folds", 0, "--families", "trees", "network", "density")
-    _, printed, record = run("density_tables", *options)
-    (figures,) = record["runs"]
-    assert set(figures["scores"]) >= {"density", "trees + network", "trees + network + density"}
-    assert printed.startswith("hepatitis")
-    assert "density" in printed
 
 
 def test_large_tables(tmp_path):
@@ -440,3 +463,23 @@ def test_mask_cost(run):
     code, printed, record = run("mask_cost", "--rows", 20, "--quality", "fast")
     assert code == int("OVER" in printed)
     assert record["masks"] == 20
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("shape", [(60, 4), (30, 50)])
+def test_coefficients_are_those_of_penalised_regression(n_classes, shape, monkeypatch):
+    monkeypatch.setattr(random_curves, "STEPS", 3000)
+    monkeypatch.setattr(random_curves, "PENALTIES", [3.0])
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=shape)
+    inputs -= inputs.mean(0)
+    y = rng.integers(n_classes, size=len(inputs)) if n_classes else rng.normal(size=len(inputs))
+    n_outputs = n_classes if n_classes > 2 else 1
+    ((slope, level),) = random_curves.coefficients(inputs, y, n_classes, n_outputs)
+    predicted = random_curves.probabilities(inputs @ slope + level, n_classes)
+    if n_classes:
+        model = LogisticRegression(C=1 / 3.0, tol=1e-10, max_iter=10_000).fit(inputs, y)
+        np.testing.assert_allclose(predicted, model.predict_proba(inputs), atol=1e-5)
+    else:
+        model = Ridge(alpha=3.0).fit(inputs, y)
+        np.testing.assert_allclose(predicted[:, 0], model.predict(inputs), atol=1e-10)

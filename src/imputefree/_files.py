@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from .errors import ImputefreeError, ResultsError
 
@@ -55,3 +56,34 @@ def saving(path: Path, kind: Kind = ResultsError, remedy: str = REMEDY) -> Itera
     """`replacing`, with the errors of `write_errors`."""
     with write_errors(path, kind, remedy=remedy), replacing(path) as place:
         yield place
+
+
+@contextmanager
+def writing(path: Path, kind: Kind = ResultsError, remedy: str = REMEDY) -> Iterator[IO[bytes]]:
+    """A file to be written whole or not at all; it is on the disk when the block ends.
+
+    Where the system can, it has no name before that: not even a kill leaves a part of it behind.
+    """
+    with saving(path, kind, remedy) as place, _nameless(place.parent) or place.open("xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        if isinstance(file.name, int):  # it has a number instead of a name
+            _name(file.fileno(), place)
+
+
+def _nameless(folder: Path) -> IO[bytes] | None:
+    """A new file without a name; None where the system, or this folder, cannot have one."""
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+    except (AttributeError, OSError):
+        return None
+
+
+def _name(number: int, place: Path) -> None:
+    """Give an open file its name."""
+    files = os.open("/proc/self/fd", os.O_RDONLY)  # from there, `link` follows what it finds
+    try:
+        os.link(str(number), place, src_dir_fd=files, follow_symlinks=True)
+    finally:
+        os.close(files)

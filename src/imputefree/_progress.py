@@ -10,8 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
+
+from ._printable import printable
 
 EpochReport = Callable[[int, dict[str, float]], None]  # called with an epoch and its figures
 DESCRIPTION = "{task.description}"
@@ -42,7 +43,19 @@ def _bar(
         for column in columns
     ]
     with progress.Progress(*parts, console=Console(stderr=True), **options) as bar:
-        yield partial(bar.update, bar.add_task(title, total=total, figures=""))
+        task = bar.add_task(_shown(title), total=total, figures="")
+
+        def update(description: str | None = None, **changes: Any) -> None:
+            bar.update(task, description=description and _shown(description), **changes)
+
+        yield update
+
+
+def _shown(description: str) -> str:
+    """A description for rich: names in it are neither obeyed nor read as markup."""
+    from rich.markup import escape
+
+    return escape(printable(description, one_line=True))
 
 
 @contextmanager
@@ -60,7 +73,8 @@ def _log_lines(title: str, total: int | None) -> Iterator[Callable[..., None]]:
             minutes, seconds = divmod(int(time.monotonic() - begun), 60)
             done = f"{state['completed']:,}"
             done += f" of {state['total']:,}" if state["total"] else ""
-            parts = (f"[{minutes}:{seconds:02d}]", state["description"], f"({done})")
+            name = printable(state["description"], one_line=True)
+            parts = (f"[{minutes}:{seconds:02d}]", name, f"({done})")
             with suppress(OSError, ValueError):  # a log that is full or closed stops no training
                 print(*filter(None, (*parts, state["figures"])), file=sys.stderr, flush=True)
 

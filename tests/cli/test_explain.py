@@ -204,7 +204,10 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(run, tmp_path):
     (tmp_path / "x.csv").mkdir()
     code, _, err = run("classes", "table.csv", "--csv", tmp_path / "x.csv")
     assert code == 1
-    assert err.splitlines()[-1].startswith(f"imputefree: {tmp_path / 'x.csv'} cannot be written")
+    assert (
+        err
+        == f"imputefree: --csv is {tmp_path / 'x.csv'}, a folder. It must be a file. Name one.\n"
+    )
     assert [path.name for path in Path(tmp_path).iterdir()] == ["x.csv"]
 
 

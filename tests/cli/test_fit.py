@@ -248,11 +248,11 @@ def test_killed_and_resumed_is_undisturbed_byte_for_byte(run, tmp_path, monkeypa
     partial = tmp_path / "b" / "m.imputefree.partial"
 
     process = start(tmp_path / "b", *words)
-    wait_for(partial / "imputefree-0.npz", process)
+    wait_for(partial / "imputefree-0.piece", process)
     process.send_signal(signal.SIGKILL)
     process.wait(60)
     assert not (tmp_path / "b" / "m.imputefree").exists()
-    done = {path.name: path.stat().st_mtime_ns for path in partial.glob("*.npz")}
+    done = {path.name: path.stat().st_mtime_ns for path in partial.glob("*.piece")}
     code, _, err = run(*words)
     assert code == 1
     assert "Continue it with --resume" in err
@@ -272,7 +272,7 @@ def test_killed_and_resumed_is_undisturbed_byte_for_byte(run, tmp_path, monkeypa
         code, _, err = run(*words, "--resume")
     assert code == 130, err
     assert "--resume" in err.splitlines()[-1]
-    kept = {path.name: path.stat().st_mtime_ns for path in partial.glob("*.npz")}
+    kept = {path.name: path.stat().st_mtime_ns for path in partial.glob("*.piece")}
     assert done.items() <= kept.items()
 
     assert run(*words, "--resume")[0] == 0
@@ -291,8 +291,8 @@ def test_fresh_begins_anew_but_removes_only_its_own(run, tmp_path):
     assert "is not a folder of unfinished work" in err
     assert (tmp_path / "m.partial" / "diary.txt").exists()
     (tmp_path / "m.partial" / "diary.txt").rename("diary.txt")
-    (tmp_path / "m.partial" / "asked.json").write_text("{}")
-    (tmp_path / "m.partial" / "mask_only-0.npz").write_text("")
+    (tmp_path / "m.partial" / "asked").write_text("{}")
+    (tmp_path / "m.partial" / "mask_only-0.piece").write_text("")
     assert run(*words)[0] == 1
     assert run(*words, "--fresh")[0] == 0
     assert not (tmp_path / "m.partial").exists()

@@ -90,7 +90,7 @@ def test_dirty_parts_are_understood_and_the_model_remembers(run, tmp_path):
     frame.to_csv(tmp_path / "whole.csv", **how)
     code, _, err = run("fit", "parts", "--target", "late", "-o", "m.imputefree")
     assert code == 0, err
-    assert "-999 was taken for a gap in 'b'" in err
+    assert "-999 was read as a gap in 'b'" in err
     model = load_model(tmp_path / "m.imputefree")
     whole, _ = read_table(tmp_path / "whole.csv", target="late")
     assert model.feature_names_in_.tolist() == [name for name in whole if name != "late"]

@@ -6,8 +6,10 @@ import gzip
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -356,6 +358,14 @@ def test_bad_lines_alone_cannot_be_evaluated(evaluate, home, tmp_path):
 
 
 COMMAND = [sys.executable, "-m", "imputefree", "predict"]
+# Where tests run in the background, children are told to ignore Ctrl-C.
+SCRIPT = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from imputefree.cli import main
+main(sys.argv[1:])
+"""
+LISTENING = [sys.executable, "-c", SCRIPT]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
@@ -381,6 +391,27 @@ def test_a_disk_that_is_full_leaves_nothing_behind(predict, home, tmp_path):
     assert err.startswith(f"imputefree: {tmp_path / 'out.csv'} cannot be written (File too large).")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_a_signal_in_the_middle_leaves_the_older_output_and_nothing_else(
+    home, tmp_path, name, number, code
+):
+    (tmp_path / name).write_text("older")
+    data = long_file(home, 60_000)
+    words = [*LISTENING, "predict", home / "table.imputefree", data, "-o", tmp_path / name]
+    child = subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    while len(list(tmp_path.iterdir())) < 2:  # until it writes
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(number)
+    err = child.communicate(timeout=60)[1]
+    assert child.returncode == code, err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "older"
 
 
 @pytest.mark.slow

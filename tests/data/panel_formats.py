@@ -52,32 +52,38 @@ def matrix(panel):
 
 
 VALUES = made()
-FORMATS = {
-    "array": (VALUES, Layout()),
-    "float32": (VALUES.astype(np.float32), Layout()),
-    "object": (np.where(np.isnan(VALUES), None, VALUES.astype(object)), Layout()),
-    "ndt": (VALUES.transpose(0, 2, 1), Layout(axes="ndt")),
-    "tensor": (torch.from_numpy(VALUES), Layout()),
-    "masked": (np.ma.masked_invalid(VALUES), Layout()),
-    "list": (list(VALUES), Layout()),
-    "tuple": (tuple(VALUES), Layout()),
-    "nested lists": (VALUES.tolist(), Layout()),
-    "list of tensors": (list(torch.from_numpy(VALUES)), Layout()),
-    "list of pandas": ([pd.DataFrame(one, columns=["hr", "temp"]) for one in VALUES], Layout()),
-    "list of polars": ([pl.DataFrame(one, schema=["hr", "temp"]) for one in VALUES], Layout()),
-    "long pandas": (long_frame(VALUES), LONG),
-    "long polars": (as_polars(long_frame(VALUES)), LONG),
-    "without time": (long_frame(VALUES).drop(columns="hour"), Layout(id="who")),
-    "indexed": (long_frame(VALUES).set_index(["who", "hour"]), Layout()),
-    "pairs pandas": (
+FORMATS = {  # made when asked for: polars starts threads
+    "array": lambda: (VALUES, Layout()),
+    "float32": lambda: (VALUES.astype(np.float32), Layout()),
+    "object": lambda: (np.where(np.isnan(VALUES), None, VALUES.astype(object)), Layout()),
+    "ndt": lambda: (VALUES.transpose(0, 2, 1), Layout(axes="ndt")),
+    "tensor": lambda: (torch.from_numpy(VALUES), Layout()),
+    "masked": lambda: (np.ma.masked_invalid(VALUES), Layout()),
+    "list": lambda: (list(VALUES), Layout()),
+    "tuple": lambda: (tuple(VALUES), Layout()),
+    "nested lists": lambda: (VALUES.tolist(), Layout()),
+    "list of tensors": lambda: (list(torch.from_numpy(VALUES)), Layout()),
+    "list of pandas": lambda: (
+        [pd.DataFrame(one, columns=["hr", "temp"]) for one in VALUES],
+        Layout(),
+    ),
+    "list of polars": lambda: (
+        [pl.DataFrame(one, schema=["hr", "temp"]) for one in VALUES],
+        Layout(),
+    ),
+    "long pandas": lambda: (long_frame(VALUES), LONG),
+    "long polars": lambda: (as_polars(long_frame(VALUES)), LONG),
+    "without time": lambda: (long_frame(VALUES).drop(columns="hour"), Layout(id="who")),
+    "indexed": lambda: (long_frame(VALUES).set_index(["who", "hour"]), Layout()),
+    "pairs pandas": lambda: (
         long_frame(VALUES).melt(["who", "hour"], var_name="what"),
         PAIRS,
     ),
-    "pairs polars": (
+    "pairs polars": lambda: (
         as_polars(long_frame(VALUES).melt(["who", "hour"], var_name="what")),
         PAIRS,
     ),
-    "nested": (as_nested(VALUES), Layout()),
+    "nested": lambda: (as_nested(VALUES), Layout()),
 }
 
 

@@ -68,7 +68,7 @@ def check_error(X, *parts, kind=InputError):
         pl.DataFrame({"x": [1, None, 3]}),
         pl.DataFrame({"x": [1.0, None, 3.0]}),
         pl.DataFrame({"x": [1.0, NAN, 3.0]}),
-        pl.concat([pl.DataFrame({"x": [1, None]}), pl.DataFrame({"x": [3]})], rechunk=False),
+        pl.DataFrame({"x": [1, None]}).vstack(pl.DataFrame({"x": [3]})),  # two chunks
         pl.DataFrame({"x": [9, 1, None, 3, 9]})[1:4],
         pl.DataFrame({"x": [Decimal(1), None, Decimal(3)]}),
     ],
@@ -256,8 +256,8 @@ DAY = datetime.datetime(2020, 1, 1)
         frame([DAY.date(), None]),
         pd.DataFrame({"x": pd.period_range("2020", periods=2)}),
         arrow([DAY, None], pa.timestamp("us")),
-        pl.DataFrame({"x": [DAY, None]}),
-        pl.DataFrame({"x": [DAY.date(), None]}),
+        pl.DataFrame({"x": pl.Series([1, None], dtype=pl.Datetime)}),
+        pl.DataFrame({"x": pl.Series([1, None], dtype=pl.Date)}),
     ],
 )
 def test_dates_are_refused_with_a_way_to_convert_them(X):
@@ -395,3 +395,18 @@ def test_text_is_refused_but_a_column_of_none_is_numbers():
     )
     empty = Reader().fit(pd.DataFrame({"a": [1.0], "b": pd.Categorical([None])}))
     np.testing.assert_array_equal(empty, [[1.0, np.nan]])
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string", "category", "Int64", float, bool])
+@pytest.mark.parametrize("rows", [slice(0, 4), slice(0, 1), slice(1, 2)])
+def test_few_rows_are_read_as_many_are(dtype, rows, monkeypatch):
+    cells = {float: [1.5, None, 2], bool: [True, False, True], "Int64": [3, None, 4]}
+    column = pd.Series(cells.get(dtype, ["a", None, "b"]), dtype=dtype)
+    frame = pd.DataFrame({"c": column, "when": pd.Series([1, "x", None], dtype=object)})[rows]
+    few = read_columns(frame)
+    monkeypatch.setattr("imputefree.data._columns.FEW_ROWS", 0)
+    many = read_columns(frame)
+    assert few.declared == many.declared
+    for one, other in zip(few.arrays, many.arrays, strict=True):
+        assert one.dtype == other.dtype
+        assert [*map(str, one)] == [*map(str, other)]

@@ -13,6 +13,7 @@ from imputefree.data import Expansion
 from imputefree.data._column_plans import (
     FEW_VALUES,
     MAX_LEVELS,
+    OUTLIER,
     Category,
     Number,
     location,
@@ -202,6 +203,25 @@ def test_a_constant_column_becomes_zero(value):
 @pytest.mark.parametrize("values", [np.array([]), np.full(4, np.nan)])
 def test_an_unknown_column_keeps_its_numbers_near_zero(values):
     assert location(values) == (0.0, 1.0)
+
+
+def test_outliers_are_pulled_in_to_the_outer_percent_of_a_half_constant_column():
+    """101 values, so that percentiles are values: the second from either end."""
+    inner = [0.0] * 80 + [float(k) for k in range(1, 18)]
+    pulled = np.array([-20.0, -20.0, *inner, 30.0, 30.0])
+    center, spread = location(np.array([-50.0, -20.0, NAN, *inner, 30.0, 900.0]))
+    assert center == pytest.approx(pulled.mean())
+    assert spread == pytest.approx(pulled.std())
+
+
+def test_outliers_are_pulled_in_to_five_usual_deviations():
+    """Quartiles 25 and 75 of 0 to 100: the deviation of a normal of such quartiles."""
+    reach = OUTLIER * 50.0 / 1.349
+    values = np.arange(101.0)
+    values[0], values[100] = -900.0, 50.0 + reach / 2
+    pulled = np.where(values < 0, 50.0 - reach, values)
+    center, spread = location(values)
+    assert (center, spread) == pytest.approx((pulled.mean(), pulled.std()))
 
 
 def test_a_half_constant_column_still_tells_its_other_values_apart():

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from imputefree.data import Expansion, TableEncoder, read_columns, scale
-from imputefree.data import _few_rows as few_rows
+from imputefree.data import Expansion, LoneRow, TableEncoder, read_columns, scale
 
 rng = np.random.default_rng(0)
 ROWS = 400
@@ -73,6 +72,17 @@ def test_every_input_is_what_its_column_says(encoding, placeholder, few):
     assert checked == values.size
 
 
+@pytest.mark.parametrize("encoding", ["plain", "rich", "piecewise", "bins", "fine"])
+def test_a_lone_row_has_the_sums_of_its_inputs(encoding):
+    encoder = TableEncoder(numeric_encoding=encoding).fit(read_columns(FRAME))
+    codes, few = encoder.codes(read_columns(LATER)), encoder.few_rows
+    inputs = few.inputs(codes).astype(float)
+    weight = np.random.default_rng(1).normal(size=(7, inputs.shape[1]))
+    lone = LoneRow(few, weight)
+    found = np.array([lone.sums(row) for row in codes])
+    assert found == pytest.approx(inputs @ weight.T, rel=1e-5, abs=1e-4)
+
+
 def test_hiding_a_column_is_the_same_as_missing_it():
     encoder = TableEncoder(numeric_encoding="piecewise").fit(read_columns(FRAME))
     expansion, parts = encoder.expansion, encoder.parts(read_columns(FRAME))
@@ -92,15 +102,6 @@ def test_others_pass_through_and_are_always_observed():
     assert observed.shape[1] == expansion.n_inputs == expansion.n_entries + 3
     assert observed[:, -3:].all()
     assert torch.equal(observed[:, 0], ~torch.tensor(FRAME["many"].isna().to_numpy()))
-
-
-def test_how_many_rows_come_at_once_does_not_matter(monkeypatch):
-    encoder = TableEncoder(numeric_encoding="fine").fit(read_columns(FRAME))
-    unsorted = encoder.parts(read_columns(LATER))
-    monkeypatch.setattr(few_rows, "MANY_ROWS", 10)
-    torch.testing.assert_close(
-        encoder.parts(read_columns(LATER)), unsorted, rtol=0, atol=0, equal_nan=True
-    )
 
 
 def test_blocks_of_rows_do_not_matter(monkeypatch):

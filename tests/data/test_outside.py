@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from imputefree import GILClassifier, GILSequenceClassifier
-from imputefree.data import Number, Outside
+from imputefree.data import Number, Outside, beyond
 from imputefree.errors import OutsideRangeWarning
 from tests.workflow.made import SMALL
 
@@ -28,10 +28,15 @@ def told(*parts):
     [
         ([20, 60, np.nan], ""),
         ([61, 19, 99], ""),  # just outside, and few
+        ([100], ""),  # as far as the range is wide
         ([101], "101"),
+        ([-20], ""),
+        ([-21], "-21"),
         ([-999, 30], "-999"),
         ([61] * 10 + [30] * 10, "61"),  # just outside, but many
-        ([61] * 10 + [30] * 990, ""),
+        ([61] * 9 + [30], ""),
+        ([61] * 10 + [30] * 90, "61"),
+        ([61] * 10 + [30] * 91, ""),
         ([np.nan], ""),
         ([1e308, -1e308], "-1e+308 and 1e+308"),
     ],
@@ -39,6 +44,13 @@ def told(*parts):
 def test_what_is_worth_a_word(values, word):
     assert bool(told(values)) == bool(word)
     assert word in told(values)
+
+
+def test_a_range_of_one_number_is_as_wide_as_the_number():
+    values = np.array([50.0, 99.0, 100.0, 151.0])
+    np.testing.assert_allclose(beyond(values, 50.0, 50.0), [0.0, 0.98, 1.0, 2.02])
+    np.testing.assert_allclose(beyond(values, -50.0, -50.0)[0], 2.0)
+    np.testing.assert_allclose(beyond(np.array([0.25, -2.0]), 0.0, 0.0), [0.25, 2.0])
 
 
 def test_parts_of_a_file_are_counted_together():

@@ -31,7 +31,7 @@ from tests.data.panel_formats import (
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_series_of_every_format_read_the_same(name):
-    X, layout = FORMATS[name]
+    X, layout = FORMATS[name]()
     panel = read_panel(X, layout)
     expected = VALUES.astype(np.float32) if name == "float32" else VALUES
     np.testing.assert_array_equal(matrix(panel), expected.reshape(12, 2))
@@ -54,7 +54,7 @@ def test_series_of_every_format_read_the_same(name):
 
 @pytest.mark.parametrize("name", ["long pandas", "long polars", "indexed", "pairs pandas"])
 def test_rows_of_frames_may_come_in_any_order(name):
-    X, layout = FORMATS[name]
+    X, layout = FORMATS[name]()
     rng = np.random.default_rng(3)
     for _ in range(20):
         order = rng.permutation(len(X))
@@ -103,7 +103,7 @@ def test_text_and_category_columns_read_as_those_of_tables():
 
 
 def test_the_input_is_left_as_it_was():
-    for X, layout in FORMATS.values():
+    for X, layout in (make() for make in FORMATS.values()):
         if isinstance(X, pd.DataFrame) and layout.id is not None:
             before = X.copy()
             read_panel(X, layout)
@@ -152,7 +152,7 @@ def test_infinity_is_refused_with_series_and_step(name, where):
         "indexed": lambda: long_frame(values).set_index(["who", "hour"]),
         "pairs pandas": lambda: long_frame(values).melt(["who", "hour"], var_name="what"),
     }[name]()
-    check_error(X, where, "finite or missing", "NaN", layout=FORMATS[name][1])
+    check_error(X, where, "finite or missing", "NaN", layout=FORMATS[name]()[1])
 
 
 def test_cells_that_are_no_values_are_refused_with_series_and_step():
@@ -263,7 +263,12 @@ def test_options_that_make_no_sense_are_refused(name, option, layout, how):
     kinds["indexed"] = "a frame indexed by (id, time)"
     fact = f"{option} is given, but X is {kinds[name.split()[0]]}"
     check_error(
-        FORMATS[name][0], fact, f"{option} belongs to", f"Leave out {option}", layout=layout, **how
+        FORMATS[name]()[0],
+        fact,
+        f"{option} belongs to",
+        f"Leave out {option}",
+        layout=layout,
+        **how,
     )
 
 

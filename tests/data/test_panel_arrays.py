@@ -7,9 +7,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import Layout, read_panel
-from imputefree.errors import InputTypeError
+from imputefree.data import Layout, Panel, read_panel
+from imputefree.errors import InputError, InputTypeError
 from tests.data.panel_formats import NAN, VALUES, check_error, made, matrix
+
+DAY = pd.Timestamp("2020")
 
 
 @pytest.mark.parametrize("junk", [NAN, np.inf, "text", None, {"no": "value"}])
@@ -207,3 +209,17 @@ def test_members_that_are_no_series_are_refused():
     check_error(["text"], "series 0 of the list is a str", "(steps, columns)")
     check_error([[[1, 2], [3]]], "series 0 cannot be read as a table", "equal length")
     check_error([[[1j]]], "Complex data not supported: series 0", kind=InputTypeError)
+
+
+@pytest.mark.parametrize("mixed", [[0.0, DAY], [DAY, 1], [0, "1"]])
+def test_times_of_two_kinds_in_a_series(mixed):
+    for n in (1, 2):
+        with pytest.raises(InputError, match="numbers or dates"):
+            Panel.from_list([np.zeros((2, 1))] * n, times=[mixed, [0, 1]][:n])
+
+
+def test_times_of_two_kinds_in_a_list_of_series():
+    dates, numbers = np.array(["2020"], dtype="datetime64[D]"), np.zeros(1)
+    for times in ([[DAY], [0]], [dates, numbers], [dates - dates, dates]):
+        with pytest.raises(InputError, match="numbers or dates"):
+            Panel.from_list([np.zeros((1, 1))] * 2, times=times)

@@ -195,3 +195,21 @@ def test_short_words_and_pickles():
         repr(again) == "Panel(36 series of 1 to 4 steps; columns: 'pulse', 'temp'; static: 'age')"
     )
     np.testing.assert_array_equal(again.times, LONG.times)
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        [0, pd.Timestamp("2024-01-01"), 2],
+        [pd.Timestamp("2024-01-01"), 1.5, 2],
+        ["2024-01-01", 1, 2],
+        [np.datetime64("2024-01-01"), 1, 2],
+        [0, [1], 2],
+        [10**400, 1, 2],
+    ],
+)
+def test_numbers_and_dates_among_the_times_of_a_series_are_refused(mixed):
+    series = [np.zeros((3, 2))] * 2
+    for times in ([[0, 1, 2], mixed], [mixed, [0, 1, 2]], [mixed, mixed]):
+        with pytest.raises(InputError, match="times"):
+            Panel.from_list(series, times=times)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.data import Layout, PanelEncoder, TableEncoder, read_columns, read_panel
+from imputefree.data import Layout, Outside, PanelEncoder, TableEncoder, read_columns, read_panel
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
 
@@ -149,6 +149,14 @@ class TestStatics:
         assert encoder.n_columns == 5
         assert encoder.input_columns.tolist() == [0, 1, 2, 3, 4, 4, 0, 1, 3, 4]  # not the times
         assert len(encoder.input_names) == encoder.transform(panel(static=STATIC)).values.shape[1]
+
+    def test_values_outside_the_range_of_training_are_told_of_steps_and_statics(self):
+        for static, values in ((STATIC, STATIC.assign(age=9e6)), (None, None)):
+            outside, encoder = Outside(), PanelEncoder().fit(panel(static=static))
+            encoder.count_outside(panel(static=static), outside)
+            assert outside.sentence == ""
+            encoder.count_outside(panel(static=values), outside)
+            assert ("'age'" in outside.sentence) == (static is not None)
 
     def test_static_scales_count_series_and_not_steps(self):
         encoder = PanelEncoder().fit(panel(static=STATIC))

@@ -290,6 +290,9 @@ def test_static_tables_that_do_not_fit_are_refused():
     check_error(frame, "static holds ids more than once: 1", layout=LONG, static=twice)
     fact = "static is a ndarray without ids while the series have ids"
     check_error(frame, fact, "matched", "index=ids", layout=LONG, static=np.ones((3, 1)))
+    counted = pd.DataFrame({"age": [1.0, 2.0, 3.0]})  # rows 0, 1, 2 are not the ids
+    named = frame.assign(who=frame["who"].map({0: "c", 1: "a", 2: "b"}))
+    check_error(named, "without ids", layout=LONG, static=counted)
     check_error(VALUES, "static has 2 rows for 3 series", "order of the series", static=table)
     wrong = pd.DataFrame({"age": [1.0, np.inf, 2.0]})
     check_error(VALUES, "column 'age' holds +inf", "(first: static of series 1)", static=wrong)

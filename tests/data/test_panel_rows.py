@@ -124,7 +124,7 @@ def test_a_clock_keeps_the_unit_of_dates():
 )
 @pytest.mark.parametrize("name", ["array", "ndt", "list", "list of pandas", "nested"])
 def test_times_are_shared_or_one_row_a_series(times, name):
-    X, layout = FORMATS[name]
+    X, layout = FORMATS[name]()
     assert read_panel(X, layout, times=times).times.tolist() == [0.5, 1, 7, 9] * 3
 
 
@@ -168,6 +168,7 @@ def test_times_may_be_dates():
             [[0, 1, 2, 3], [0, 1], [0, 1, 2, 3]],
             ("times of series 1 has shape (2,) for 4 steps", "must be (T,)", "Count the steps"),
         ),
+        ([[0, 1, 2, 3], 5, [0, 1, 2, 3]], ("times of series 1 has shape () for 4 steps",)),
         ([[[0], [1, 2]]] * 3, ("times cannot be read",)),
         (["a", "b", "c", "d"], ("times holds strings such as 'a'", "pd.to_datetime")),
     ],

@@ -77,6 +77,24 @@ def test_columns_in_another_order_are_found_by_name(store):
     np.testing.assert_array_equal(encoder.codes(turned), encoder.codes(read_columns(frame)))
 
 
+def test_memory_of_a_file_is_given_back_after_a_block(store, monkeypatch):
+    monkeypatch.setattr(expansion, "BLOCK", 20)
+    released = []
+    parts = TableEncoder().fit(store).parts(store)
+    monkeypatch.setattr(type(parts.store), "release", lambda store: released.append(1))
+    monkeypatch.setattr(row_store, "PIECE", 1000)
+    for count, expected in ((19, 0), (1, 1), (10, 1), (9, 1), (1, 2)):
+        parts[torch.arange(count)]
+        assert len(released) == expected
+
+
+def test_picked_columns_keep_their_order():
+    picked = read_columns(np.arange(12.0).reshape(4, 3)).pick(["2", "0"])
+    same(RowStore.of(picked).whole(), picked)
+    turned = read_columns(np.arange(9.0).reshape(3, 3)).pick(["2", "0", "1"])
+    same(RowStore.of(turned).whole(), turned)
+
+
 def test_a_sample_is_the_same_for_all_tables_of_a_size(store, monkeypatch):
     monkeypatch.setattr(row_store, "SAMPLE_ROWS", 100)
     sample = store.sample()

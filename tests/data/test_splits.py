@@ -46,6 +46,15 @@ def test_a_balanced_test_part_and_when_it_cannot_be():
         Splits(test=0.3, balanced_test=True).of(y)
 
 
+def test_a_group_is_of_the_class_of_most_of_its_rows():
+    """60, 20 and 10 groups of 5 rows, 3 of them of its class: 4 of each are drawn."""
+    main = np.repeat([0, 1, 2], [60, 20, 10])
+    y = np.column_stack([main, main, main, main == 0, main == 0]).astype(int).ravel()
+    split = Splits(test=12 / 90, balanced_test=True).of(y, np.repeat(np.arange(90), 5))
+    drawn = main[np.unique(split.test // 5)]
+    assert np.bincount(drawn).tolist() == [4, 4, 4]
+
+
 def test_a_study_may_bring_its_own_test_part():
     split = Splits(validation=0.1, test_rows=np.arange(70, 100)).of(np.arange(100) % 2, seed=3)
     np.testing.assert_array_equal(split.test, np.arange(70, 100))

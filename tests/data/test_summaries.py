@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from imputefree.data import Layout, read_panel, summarise, summarise_mask
+from imputefree.data._summaries import without_gap_summaries
 from tests.lab.simulated import series
 
 MEMBERS, _ = series(n=40)
@@ -89,6 +90,27 @@ def test_against_a_loop(times, function, loop):
         found = framed(function(panel))
         assert set(found.columns) == set(expected.columns)
         np.testing.assert_allclose(found[expected.columns], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_first_and_last_observation_at_the_ends_of_all_steps():
+    nan = np.nan
+    panel = read_panel([[[7.0], [nan], [nan]], [[nan], [nan]], [[nan], [nan], [5.0]]])
+    found = framed(summarise(panel))
+    np.testing.assert_array_equal(found["first of 0"], [7.0, nan, 5.0])
+    np.testing.assert_array_equal(found["last of 0"], [7.0, nan, 5.0])
+    np.testing.assert_array_equal(found["time since 0"], [2.0, nan, 0.0])
+    np.testing.assert_array_equal(found["first time of 0"], [0.0, nan, 2.0])
+
+
+def test_summaries_without_those_of_gaps():
+    static = pd.DataFrame({"count of": [1.0, 2.0]})
+    table = summarise(read_panel(np.zeros((2, 3, 1)), static=static))
+    kept = without_gap_summaries(table).names
+    assert {"mean of 0", "std of 0", "change of 0", "steps", "duration"} < set(kept)
+    assert "count of (static)" in kept
+    gone = set(table.names) - set(kept)
+    assert {"count of 0", "time since 0", "first time of 0", "observations"} < gone
+    assert all("observations" in name or name.endswith(" 0") for name in gone)
 
 
 def test_order_is_statistic_by_statistic():

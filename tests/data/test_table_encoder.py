@@ -337,3 +337,14 @@ def test_a_restored_encoder_still_matches_names_and_warns():
     check_error(lambda: encode(encoder, TRAIN[["dose"]]), "missing now 'age', 'sex'")
     _, message = warned_once(lambda: encode(encoder, TRAIN.assign(sex="x")))
     assert "'sex': 'x'" in message
+
+
+def test_codes_that_a_table_carries_are_not_made_again(monkeypatch):
+    frame = pd.DataFrame({"word": ["a", "b", None, "a"], "x": [1.0, NAN, 3.0, 4.0]})
+    encoder = TableEncoder().fit(read_columns(frame))
+    expected = encoder.codes(read_columns(frame))
+    coded = encoder.coded(read_columns(frame))
+    other = TableEncoder().fit(read_columns(frame.assign(word=["A", "a", "b", "b"])))
+    assert other.codes(coded)[0, 0] == expected[0, 0] + 1  # of other levels it makes its own
+    monkeypatch.setattr(type(encoder.plans[0]), "code", None)
+    np.testing.assert_array_equal(encoder.codes(coded), expected)

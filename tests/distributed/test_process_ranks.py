@@ -12,7 +12,9 @@ import pytest
 import torch
 
 from imputefree import distributed
+from imputefree._sealed import read_sealed, unpack_tree
 from imputefree.errors import ParameterError
+from imputefree.gil._checkpoint import CHECKPOINT
 from tests.distributed import ranks_job
 from tests.distributed.trainings import TABLES, train
 from tests.refusals import check_error
@@ -111,7 +113,7 @@ def test_a_killed_rank_ends_the_job_with_a_sentence_and_the_checkpoint_goes_on(t
     assert "with a checkpoint it continues" in done.stderr
     assert "SIGKILL" in done.stderr  # torchrun's own report of rank 1
     checkpoint = output.with_suffix(".checkpoint")
-    states = torch.load(checkpoint, weights_only=True)["state"]
+    states = unpack_tree(*read_sealed(checkpoint, CHECKPOINT))["state"]
     assert states[0]["epoch"] == states[1]["epoch"] < 59
     again = results("killed", output)
     assert not checkpoint.exists()

@@ -192,7 +192,7 @@ def test_a_checkpoint_of_another_fit_is_refused(eager, tmp_path):
 def test_what_is_no_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "fit"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
+    with pytest.raises(ModelFileError, match="is truncated or not a checkpoint"):
         GILClassifier(n_members=1, max_iter=1, random_state=0).fit(*table(), checkpoint=path)
 
 
@@ -201,23 +201,19 @@ def test_a_flipped_bit_is_noticed(eager, tmp_path):
     path = tmp_path / "fit"
     model = killed_checkpoint(eager, path)
     content, rng = path.read_bytes(), np.random.default_rng(0)
-    whole = model.fit(*table(), checkpoint=path)
-    refused = 0
-    for place in rng.integers(0, len(content), 40):
+    for place in [*range(40), *rng.integers(0, len(content), 40)]:
         flipped = bytearray(content)
         flipped[place] ^= 1 << rng.integers(8)
         path.write_bytes(flipped)
-        try:
-            assert same(model.fit(*table(), checkpoint=path), whole)  # padding, or a file name
-        except ModelFileError:
-            refused += 1
-    assert refused > 20
+        with pytest.raises(ModelFileError):
+            model.fit(*table(), checkpoint=path)
+        assert path.read_bytes() == flipped  # not ours to remove
 
 
 def test_a_checkpoint_holds_nothing_that_could_run(tmp_path):
     path = tmp_path / "fit"
     torch.save({"identity": {}, "state": GILClassifier()}, path)
-    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
+    with pytest.raises(ModelFileError, match="is truncated or not a checkpoint"):
         GILClassifier(n_members=1, max_iter=1, random_state=0).fit(*table(), checkpoint=path)
 
 

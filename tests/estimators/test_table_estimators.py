@@ -227,6 +227,17 @@ def test_members_are_averaged():
     assert not torch.allclose(each[0], each[1])
 
 
+def test_a_row_alone_is_predicted_as_among_others_also_after_more_training():
+    X = np.where(rng.random((N, 20)) < 0.2, np.nan, rng.normal(size=(N, 20)))
+    clf = small(numeric_encoding="piecewise").fit(X, Y)
+    assert clf.encoder_.few_rows.fans_out
+    for _ in range(2):
+        alone = np.concatenate([clf.predict_proba(row) for row in X[:10, None]])
+        assert clf.predictor_.lone is not None
+        assert np.allclose(alone, clf.predict_proba(X)[:10], atol=1e-6)
+        clf.partial_fit(X, Y)
+
+
 def test_prediction_in_chunks_is_the_same(monkeypatch):
     clf = small().fit(FRAME, Y)
     whole = clf.predict_proba(FRAME)

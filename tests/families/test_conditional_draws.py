@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 
 from imputefree.data import read_columns
 from imputefree.families import ConditionalDraws, _conditional_draws
-from tests.families.test_factor_mixture import dense, fitted, joint
+from tests.families.test_factor_mixture import dense
 
 
 def table(n=400, seed=0):
@@ -33,22 +33,6 @@ def table(n=400, seed=0):
 @pytest.fixture(scope="module")
 def draws():
     return ConditionalDraws().fit(read_columns(table()), np.random.default_rng(0))
-
-
-def test_conditional_means_and_variances_are_the_closed_form():
-    model, values, observed = fitted()
-    shares, means, variances = model.conditionals(values, observed)
-    for i, (x, seen) in enumerate(zip(values, observed, strict=True)):
-        p = joint(model, x, seen)
-        np.testing.assert_allclose(shares[i], p / p.sum(), atol=1e-12)
-        hidden = ~seen
-        for k in range(len(p)):
-            mean, covariance = dense(model, k)
-            gain = covariance[:, seen] @ np.linalg.inv(covariance[np.ix_(seen, seen)])
-            expected = mean + gain @ (x[seen] - mean[seen])
-            left = np.diag(covariance - gain @ covariance[seen])
-            np.testing.assert_allclose(means[i, k, hidden], expected[hidden], atol=1e-12)
-            np.testing.assert_allclose(variances[i, k, hidden], left[hidden], atol=1e-12)
 
 
 def dense_log_density(draws, x, seen):
@@ -175,6 +159,17 @@ def test_known_entries_move_the_draws_of_the_others(draws):
     assert b[:n].mean() > 1 > -1 > b[n:].mean()
 
 
+def test_a_column_of_one_value_is_always_that():
+    frame = table(60).assign(same=np.where(np.arange(60) % 2, 7.0, np.nan))
+    draws = ConditionalDraws().fit(read_columns(frame), np.random.default_rng(0))
+    entries = draws.entries(read_columns(frame))
+    cells = np.array([0, 0, 2]), np.array([3, 4, 4])
+    gap, donor, weight = draws.plausible(*entries, *cells, np.array([0.5]))
+    assert weight[gap == 0].sum() == pytest.approx(1)
+    assert weight[gap > 0].tolist() == [1.0, 1.0]
+    assert frame["same"].to_numpy()[donor[gap > 0]].tolist() == [7.0, 7.0]
+
+
 def test_a_column_without_values_has_no_plausible_one():
     frame = table(60).assign(never=np.nan)
     draws = ConditionalDraws().fit(read_columns(frame), np.random.default_rng(0))
@@ -184,3 +179,22 @@ def test_a_column_without_values_has_no_plausible_one():
     gap, _, weight = draws.plausible(*entries, row, column, np.array([0.5]))
     assert gap.tolist() == [1]
     assert weight.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(("rows", "width", "shape"), [(150, 2, (1, 2, 2)), (299, 45, (2, 45, 4))])
+def test_large_tables_have_more_components_and_factors(rows, width, shape):
+    X = np.random.default_rng(0).normal(size=(rows, width))
+    draws = ConditionalDraws().fit(read_columns(X), np.random.default_rng(0))
+    assert draws.density.loadings_.shape == shape
+
+
+def test_a_number_of_ten_values_is_drawn_like_a_category():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(110) % 10, np.arange(110) % 11, rng.normal(size=110)])
+    draws = ConditionalDraws().fit(read_columns(X.astype(float)), rng)
+    assert draws.ranked.tolist() == [False, True, True]
+    entries = draws.entries(read_columns(np.full((1, 3), np.nan)))
+    cell = np.zeros(1, int)
+    _, donor, weight = draws.plausible(*entries, cell, cell, np.array([0.5]))
+    assert sorted(X[donor, 0]) == list(range(10))
+    np.testing.assert_allclose(weight, 0.1)

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
 
 from imputefree.data import Examples, draw_folds, read_columns
 from imputefree.families import DensityFamily, FactorMixture, FamilyTask
+from imputefree.families._density_family import _class_weights, _number_weights
 
 
 def frame(n=300, seed=0):
@@ -192,3 +194,72 @@ def test_the_deadline_is_kept_and_large_tables_are_thinned(monkeypatch):
     thinned = family.fit(task(X, group, 3))
     assert (~np.isnan(thinned[:, 0])).sum() <= 1500 * 3 / 11
     assert family.predict(read_columns(X)).shape == (3000, 3)
+
+
+def test_weights_of_shapes_have_the_least_log_loss():
+    """The definition, minimised without a gradient: log-loss plus (log b + 2)^2 per shape."""
+    rng = np.random.default_rng(0)
+    target, weight = rng.integers(0, 3, 200), rng.uniform(0.5, 1.5, 200)
+    log_prior = np.log([0.5, 0.3, 0.2])
+    raw = 2.0 * rng.normal(size=(2, 200, 3)) + [[[3.0]], [[1.0]]] * np.eye(3)[target]
+
+    def loss(logs):
+        total = np.exp(logs[0]) * raw[0] + np.exp(logs[1]) * raw[1] + log_prior
+        shares = np.exp(total) / np.exp(total).sum(1, keepdims=True)
+        own = np.log(shares[np.arange(200), target])
+        return -(weight * own).sum() + ((logs + 2.0) ** 2).sum()
+
+    best = minimize(
+        loss, [-1.0, -1.0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}
+    )
+    found = _class_weights(raw, target, weight, log_prior)
+    np.testing.assert_allclose(found, np.exp(best.x), rtol=1e-3)
+
+
+def test_weights_of_shapes_have_the_least_squared_error():
+    """Ridge regression towards equal weights, in closed form where both are positive."""
+    rng = np.random.default_rng(0)
+    target, weight = rng.normal(size=30), rng.uniform(0.5, 3.0, 30)
+    raw = target + rng.normal(size=(2, 30)) * [[0.5], [0.6]]
+    gram = (raw * weight) @ raw.T + np.eye(2)
+    expected = np.linalg.solve(gram, (raw * weight) @ target + 0.5)
+    assert (expected > 0).all()
+    found = _number_weights(raw[:, :, None], target, weight, np.empty(0))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_classes_have_their_weights_and_components_their_entries():
+    """A prior of (weight + 1); ten entries of a column per mean and ten per variance."""
+    rng = np.random.default_rng(0)
+    X, target = rng.normal(size=(400, 3)), np.repeat([0, 1], [300, 100])
+    weight = np.where(target, 3.0, 1.0)
+    family = DensityFamily(n_folds=2)
+    given = task(X, target, 2, weight)
+    family.fit(given)
+    # weights are 1 on average: 200 of 400 rows' worth in each class
+    np.testing.assert_allclose(family.log_prior, np.log([0.5, 0.5]))
+    family.fit(task(X, target, 2))
+    np.testing.assert_allclose(np.exp(family.log_prior), [301 / 402, 101 / 402])
+    sizes = [len(model.weights_) for model in family.models["product"]]
+    rows = [(target[train] == code).sum() for train, _ in given.folds[:2] for code in (0, 1)]
+    assert sizes == [max(count // 20, 1) for count in rows]
+    assert all(model.loadings_.shape == (1, 3, 3) for model in family.models["factors"])
+
+
+@pytest.mark.parametrize(("width", "factors"), [(20, 5), (300, 6), (900, 15)])
+def test_wide_tables_have_more_factors(width, factors):
+    rng = np.random.default_rng(0)
+    family = DensityFamily(n_folds=1)
+    family.fit(task(rng.normal(size=(40, width)), np.arange(40) % 2, 2, deadline=time.monotonic()))
+    assert family.models["factors"][0].loadings_.shape == (1, width, factors)
+
+
+@pytest.mark.parametrize(("columns", "dtype"), [(0, np.float32), (1, np.float64)])
+def test_only_drawings_are_learned_in_single_precision(columns, dtype):
+    """Pixels are all of one size; a single number may be an outlier."""
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 2, (40, 4)).astype(float)
+    X = np.column_stack([pixels, rng.normal(size=(40, columns))])
+    family = DensityFamily(n_folds=1)
+    family.fit(task(X, np.arange(40) % 2, 2))
+    assert family._analyser().dtype == dtype

@@ -45,6 +45,44 @@ def test_weights_have_the_least_squared_error():
     assert pool.sharpness == 1.0
 
 
+def test_weights_of_rows_and_the_pull_count(problem):
+    """The definition by brute force: weighted log-loss plus pull / n times the squared distance."""
+    truth, (one, other) = problem[0][:200], (p[:200] for p in problem[1])
+    weight = np.where(truth, 3.0, 0.5)
+    own = [probability[np.arange(200), truth] for probability in (one, other)]
+
+    def loss(w):
+        likely = -(weight * np.log(w * own[0] + (1 - w) * own[1])).mean()
+        return likely + 30.0 / 200 * ((w - 0.5) ** 2 + (0.5 - w) ** 2)
+
+    pool = Pool.learn([one, other], truth, weight, pull=30.0)
+    grid = brute(lambda w: loss(w[0]), [(0.05, 0.95)])
+    np.testing.assert_allclose(pool.weights[0], grid[0], atol=2e-3)
+    pooled = pool.weights[0] * one + pool.weights[1] * other
+
+    def sharp(log_exponent):
+        power = pooled ** np.exp(log_exponent)
+        share = power[np.arange(200), truth] / power.sum(1)
+        return -(weight * np.log(share)).mean() + 30.0 / 200 * log_exponent**2
+
+    grid = brute(lambda e: sharp(e[0]), [(-1.3, 1.3)], Ns=50)
+    np.testing.assert_allclose(np.log(pool.sharpness), grid[0], atol=2e-3)
+
+
+def test_weights_of_rows_count_for_numbers():
+    rng = np.random.default_rng(2)
+    truth, weight = rng.normal(size=80), rng.uniform(0.1, 3.0, 80)
+    guesses = truth + rng.normal(size=(2, 80)) * [[0.5], [0.6]]
+    pool = Pool.learn([guess[:, None] for guess in guesses], truth, weight, pull=8.0)
+
+    def loss(w):
+        error = w * guesses[0] + (1 - w) * guesses[1] - truth
+        return (weight * error**2).mean() + 8.0 / 80 * 2 * (w - 0.5) ** 2
+
+    grid = brute(lambda w: loss(w[0]), [(0.05, 0.95)])
+    np.testing.assert_allclose(pool.weights[0], grid[0], atol=2e-3)
+
+
 def test_few_rows_pull_towards_equal_weights(problem):
     truth, families = problem
     few = slice(0, 30)

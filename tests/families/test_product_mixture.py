@@ -157,6 +157,49 @@ class TestDefinitions:
             assert np.diff(history).min() > -rounding
             assert history[-1] > history[0] + 1.0
 
+    def test_a_start_is_half_way_between_a_row_and_the_background(self, kind):
+        model, values, observed = fitted(kind, max_iter=0)
+        base = Background.of(values, observed, kind)
+        half = np.where(observed, (values + base.mean) / 2, base.mean)[observed.any(1)]
+        nearest = [np.abs(half - mean).max(1).min() for mean in model.means_]
+        np.testing.assert_allclose(nearest, 0.0, atol=1e-12)
+        np.testing.assert_allclose(model.weights_, 1 / 3)
+
+    def test_em_stops_when_it_gains_little_and_tells_how_far_it_is(self, kind):
+        calls = []
+        model, values, observed = fitted(kind, tol=1e-3, max_iter=50)
+        enough = 1e-3 * observed.sum()
+        gains = np.diff(model.history_[0])
+        assert gains[-1] < enough < gains[:-1].min()
+        assert len(fitted(kind, tol=1e9)[0].history_[0]) == 2  # the first gain is too small
+        model = Mixture(3, kind=kind, tol=-1.0, max_iter=4, n_members=2)
+        model.fit(values, observed, progress=lambda *told: calls.append(told))
+        assert [len(history) for history in model.history_] == [5, 5]
+        assert [step for step, _ in calls] == [-1, 0, 1, 2, 3, 3, 4, 5, 6, 7]
+        told = [figures["log-likelihood per entry"] for _, figures in calls]
+        expected = np.concatenate(model.history_) / observed.sum()
+        np.testing.assert_allclose(told, expected, rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("name", "change"),
+        [
+            ("variances_", lambda a: a * (a != a[0, 0])),
+            ("weights_", lambda a: a * (a != a[0])),
+            ("weights_", lambda a: a * 1.01),
+            ("weights_", lambda a: a[None]),
+            ("means_", lambda a: a[:, 1:]),
+            ("means_", lambda a: np.where(a == a[0, 0], np.nan, a)),
+        ],
+    )
+    def test_arrays_that_are_not_a_density_are_refused(self, kind, name, change):
+        model, values, observed = fitted(kind)
+        parameters = model.parameters()
+        again = Mixture(kind=kind, dtype=np.float64).restore(model.center_, parameters)
+        expected = model.log_likelihood(values, observed)
+        np.testing.assert_array_equal(again.log_likelihood(values, observed), expected)
+        with pytest.raises(ValueError, match=r"density|shares"):
+            again.restore(model.center_, parameters | {name: change(parameters[name])})
+
     def test_members_are_averaged(self, kind):
         both, values, observed = fitted(kind, n_members=2, seed=5)
         rng = np.random.default_rng(5)  # the second start continues its random numbers
@@ -192,6 +235,16 @@ def recovered(truth, model, tolerance):
     distance = np.abs(truth[:, None] - model.means_).max(2)
     assert sorted(distance.argmin(1)) == list(range(len(truth)))
     assert distance.min(1).max() < tolerance
+
+
+@pytest.mark.parametrize("edge", [0.0, 1.0])
+def test_a_share_of_all_or_nothing_is_refused(edge):
+    model, _, _ = fitted("bernoulli")
+    parameters = model.parameters()
+    parameters["means_"] = parameters["means_"].copy()
+    parameters["means_"][1, 2] = edge
+    with pytest.raises(ValueError, match="outside their range"):
+        Mixture(kind="bernoulli").restore(model.center_, parameters)
 
 
 class TestRecovery:
@@ -281,6 +334,28 @@ class TestBackground:
             assert found.mean[j] == pytest.approx(mean)
             assert found.variance[j] == pytest.approx(variance)
         assert found.mean[3] == 3.0
+
+    def test_without_another_background(self):
+        """One more entry 1/2 for a switch; a variance of 1 where there is none to be seen."""
+        kinds = np.array(["gaussian"] * 5 + ["bernoulli", "bernoulli", "level", "level"])
+        rng = np.random.default_rng(0)
+        values = np.column_stack([rng.normal(2.0, 3.0, 20), 1e-80 * rng.normal(size=20)])
+        values = np.column_stack([values, np.zeros(20), np.full(20, 0.1), rng.normal(size=20)])
+        values = np.column_stack([values, rng.integers(0, 2, (20, 4))])
+        observed = rng.random(values.shape) < 0.6
+        observed[:, [4, 6, 8]] = False
+        found = Background.of(values, observed, kinds)
+        for j in range(9):
+            own = values[observed[:, j], j]
+            expected = {4: (0.0, 1.0), 6: (0.5, 0.25), 8: (0.5, 0.25)}.get(j)
+            if j in (2, 3):
+                expected = own[0], 1.0
+            elif j in (0, 1):
+                expected = own.mean(), own.var()
+            elif j in (5, 7):
+                mean = own.mean() if j == 7 else (own.sum() + 0.5) / (len(own) + 1)
+                expected = mean, mean * (1 - mean)
+            np.testing.assert_allclose([found.mean[j], found.variance[j]], expected, rtol=1e-12)
 
 
 class TestMixedColumns:

@@ -6,7 +6,7 @@ import pytest
 
 from imputefree import GILClassifier, GILSequenceClassifier
 from imputefree.data import Examples, read_columns
-from imputefree.families import FamilyTask, column_relevance
+from imputefree.families import FamilyTask, _relevance, column_relevance
 from imputefree.metrics import classification_scores
 
 
@@ -39,6 +39,16 @@ def test_only_the_rows_of_a_set_decide():
     after = column_relevance(task(X, changed), [first, second])
     assert np.array_equal(before[0], after[0])
     assert not np.array_equal(before[1], after[1])
+
+
+def test_what_chance_gains_does_not_count(monkeypatch):
+    """Gains above 10 times the learning rate, and 100 more for all columns together."""
+    X, y = made(50)
+    gains = np.array([0, 0, 1]), np.array([310.0, 5.0, 60.0])
+    monkeypatch.setattr(_relevance, "split_gains", lambda trees: gains)
+    (shares,) = column_relevance(task(X, y), [np.arange(50)])
+    expected = np.array([60.0, 10.0, 0, 0, 0, 0]) + 100 / 6
+    np.testing.assert_allclose(shares, expected / 170)
 
 
 def test_few_rows_and_no_signal_mean_equal_shares():

@@ -10,6 +10,8 @@ import pytest
 
 from imputefree.families import TreeEnsemble, _tree_ensemble
 
+SIDES = ("left_child", "right_child")
+
 
 def table(n, d=5, seed=0):
     rng = np.random.default_rng(seed)
@@ -62,6 +64,8 @@ def test_levels_of_all_trees_at_once_predict_the_same(grown, monkeypatch):
     X, _ = table(60, seed=4)
     X[:5] = np.nan
     X[5:9] = 1e-36  # LightGBM reads it as 0
+    for split in range(20):  # a value at the threshold goes left
+        X[20 + split, trees.feature[split]] = trees.threshold[split]
     bare = np.zeros(1)
     stump = TreeEnsemble.of_arrays(
         {name: [] for name in trees.arrays()} | {"value": bare, "splits": [0], "leaves": [1]}, 2, 1
@@ -77,6 +81,46 @@ def test_a_gap_that_training_never_saw_goes_with_most_rows(grown):
     X, _ = table(30, seed=2)
     X[:, -1] = np.nan
     np.testing.assert_allclose(trees.predict(X), [walk(trees, x) for x in X], rtol=1e-12)
+
+
+def test_most_rows_are_those_of_lightgbm_itself(grown):
+    """The column without gaps: LightGBM's own counts say on which side most rows are."""
+    booster, trees = grown
+    table = booster.trees_to_dataframe().set_index("node_index")
+    splits = table[table["left_child"].notna()]
+    inner = splits["missing_type"].eq("None").to_numpy()
+    left, right = (table["count"].loc[splits[side]].to_numpy() for side in SIDES)
+    # trees and depths first there, here the order of a tree's splits
+    number = splits.index.str.extract(r"S(\d+)")[0].astype(int).to_numpy()
+    order = np.lexsort([number, splits["tree_index"]])
+    assert inner.any()
+    np.testing.assert_array_equal(
+        trees.missing_left[inner[order]], (left >= right)[order][inner[order]]
+    )
+
+
+def test_trees_without_splits_stand_among_others(grown):
+    _, trees = grown
+    bare = {name: [] for name in trees.arrays()} | {"splits": [0], "leaves": [1]}
+    bare = TreeEnsemble.of_arrays(bare | {"value": [0.25]}, trees.n_inputs, 1)
+    alone = TreeEnsemble.of_arrays(trees.arrays(), trees.n_inputs, 1)
+    mixed = TreeEnsemble.sum_of([bare, alone, bare])
+    mixed = TreeEnsemble.of_arrays(mixed.arrays(), trees.n_inputs, 1)
+    X, _ = table(30, seed=5)
+    expected = np.array([walk(alone, x) for x in X]) + 0.5
+    np.testing.assert_allclose(mixed.predict(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(mixed.predict_once(X), expected, rtol=1e-12)
+    empty = TreeEnsemble.of_arrays({name: [] for name in trees.arrays()}, 5, 3)
+    assert empty.predict(X).tolist() == empty.predict_once(X).tolist() == [[0.0] * 3] * 30
+
+
+def test_outputs_side_by_side_are_those_of_their_parts(grown):
+    _, trees = grown
+    one = TreeEnsemble.of_arrays(trees.arrays(), trees.n_inputs, 1)
+    parts = [one, one.scaled(2.0), one.scaled(-0.5)]
+    X, _ = table(20, seed=6)
+    expected = np.hstack([part.predict(X) for part in parts])
+    np.testing.assert_allclose(TreeEnsemble.side_by_side(parts).predict(X), expected, rtol=1e-12)
 
 
 def test_sums_scales_and_pickles_predict_as_expected(grown):
@@ -120,6 +164,21 @@ def test_two_parents_of_one_leaf_are_refused(grown):
         TreeEnsemble.of_arrays(arrays, trees.n_inputs, trees.n_outputs)
 
 
+def test_children_beyond_the_last_of_a_tree_are_refused(grown):
+    """One too far is the root, or the first leaf, of the next tree."""
+    _, trees = grown
+    arrays = {key: array.copy() for key, array in trees.arrays().items()}
+    split = np.flatnonzero(arrays["left"][: arrays["splits"][0]] > 0)[0]
+    arrays["left"][split] = arrays["splits"][0]
+    with pytest.raises(ValueError, match="not in order"):
+        TreeEnsemble.of_arrays(arrays, trees.n_inputs, trees.n_outputs)
+    arrays = {key: array.copy() for key, array in trees.arrays().items()}
+    split = np.flatnonzero(arrays["left"] < 0)[-1]
+    arrays["left"][split] = ~arrays["leaves"][-1]
+    with pytest.raises(ValueError, match="does not exist"):
+        TreeEnsemble.of_arrays(arrays, trees.n_inputs, trees.n_outputs)
+
+
 def test_missing_or_cut_arrays_are_refused(grown):
     _, trees = grown
     arrays = trees.arrays()
@@ -128,3 +187,18 @@ def test_missing_or_cut_arrays_are_refused(grown):
         TreeEnsemble.of_arrays(cut, trees.n_inputs, trees.n_outputs)
     with pytest.raises(ValueError, match="outputs"):
         TreeEnsemble.of_arrays(arrays, trees.n_inputs, 7)
+    with pytest.raises(ValueError, match="outputs"):
+        TreeEnsemble.of_arrays(arrays, trees.n_inputs, 0)
+    with pytest.raises(ValueError, match="leaves"):
+        TreeEnsemble.of_arrays(arrays | {"value": arrays["value"][:-1]}, trees.n_inputs, 1)
+    with pytest.raises(ValueError, match="fit together"):
+        TreeEnsemble.of_arrays(arrays | {"value": arrays["value"][:, None]}, trees.n_inputs, 1)
+
+
+def test_the_input_after_the_last_one_is_refused(grown):
+    _, trees = grown
+    arrays = trees.arrays()
+    last = int(arrays["feature"].max())
+    TreeEnsemble.of_arrays(arrays, last + 1, trees.n_outputs)
+    with pytest.raises(ValueError, match="inputs that do not exist"):
+        TreeEnsemble.of_arrays(arrays, last, trees.n_outputs)

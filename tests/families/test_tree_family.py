@@ -8,9 +8,10 @@ import lightgbm
 import numpy as np
 import pytest
 
-from imputefree.data import Examples, RowStore, draw_folds, read_columns
+from imputefree.data import Examples, RowStore, TableEncoder, draw_folds, read_columns
 from imputefree.families import FamilyTask, Growth, TreeFamily
 from imputefree.families import _binned_rows as binned_rows
+from imputefree.families._tree_family import usual_growths
 
 GROWTH = Growth(learning_rate=0.3, early_stopping_round=5)
 
@@ -98,6 +99,16 @@ def test_time_that_is_up_leaves_one_tree_per_fold_of_the_first_growth():
     assert np.isfinite(family.predict(read_columns(X))).all()
 
 
+@pytest.mark.parametrize(("rows", "huge"), [(99, False), (100, True)])
+def test_bins_of_all_rows_are_kept_unless_the_table_is_huge(monkeypatch, rows, huge):
+    monkeypatch.setattr(binned_rows, "HUGE_ROWS", 100)
+    X, y, _ = made(rows)
+    encoder = TableEncoder("auto", False, "plain").fit(read_columns(X))
+    for inputs, again in ((RowStore.of(read_columns(X)), huge), (read_columns(X), False)):
+        binned = binned_rows.BinnedRows(binned_rows.TreeInputs(encoder, inputs), y, None, 0)
+        assert (binned.every is None) == again
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_trees_do_not_depend_on_how_rows_are_kept(monkeypatch, weighted):
     """Bins of a huge table are made for each set of rows, and read by column."""
@@ -112,3 +123,17 @@ def test_trees_do_not_depend_on_how_rows_are_kept(monkeypatch, weighted):
     usual = predictions()
     monkeypatch.setattr(binned_rows, "HUGE_ROWS", 100)
     np.testing.assert_allclose(predictions(), usual, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("rows", "rate", "leaves"),
+    [
+        *((9_999, 0.1, 16), (10_000, 0.05, 16), (49_999, 0.05, 16)),
+        *((50_000, 0.05, 32), (149_999, 0.05, 32), (150_000, 0.05, 64)),
+    ],
+)
+def test_trees_of_larger_tables_are_larger(rows, rate, leaves):
+    best, random = usual_growths(rows)
+    assert (best.learning_rate, best.num_leaves, best.extra_trees) == (rate, leaves, False)
+    assert best.min_data_in_leaf == (10 if leaves == 16 else 20)
+    assert random == replace(best, extra_trees=True)

@@ -51,6 +51,24 @@ class TestReplay:
             assert torch.allclose(now[place], state[0, b], atol=2e-3)
             assert torch.allclose(later[place], next_state[0, b], atol=2e-3)
 
+    def test_keeps_a_state_and_its_next_however_small(self):
+        replay = filled_replay(task_of(), batches=1, max_bytes=1)
+        assert (replay.capacity, len(replay)) == (2, 8)
+        filled = filled_replay(task_of(), batches=3, max_bytes=1)
+        _, _, reward, _ = filled.sample(20, torch.Generator())
+        assert set(reward.flatten().tolist()) == {2.0}
+
+    def test_what_is_saved_is_what_was_written(self):
+        task = task_of()
+        replay = filled_replay(task, batches=2)
+        state = replay.state()
+        assert [len(state[name]) for name in ("rows", "halves", "reward")] == [3, 3, 3]
+        again = Replay.of(task, state, 10**6)
+        parts = [r.sample(30, torch.Generator().manual_seed(0)) for r in (replay, again)]
+        assert all(torch.equal(one, other) for one, other in zip(*parts, strict=True))
+        with pytest.raises(ValueError, match="does not belong"):
+            Replay.of(task, state | {"written": 3}, 10**6)
+
     def test_forgets_the_oldest(self):
         task = task_of()
         per_batch = Replay(task, 8, 1).bytes_per_transition * 8
@@ -154,6 +172,25 @@ class TestUpdate:
         assert torch.allclose(policy.critic_target(reward, next_state), reward + 0.7 * q)
         assert not policy.critic_target(reward, next_state).requires_grad
 
+    def test_figures_are_means_over_members_before_the_step(self):
+        policy = started(task_of(members=2), saturation_penalty=0.0)
+        s, a, r, s_next = filled_replay(task_of(members=2)).sample(9, torch.Generator())
+        error = (policy.critic_target(r, s_next) - policy.critic(s, a)).square().mean().item()
+        assert policy.update_critic(s, a, r, s_next) == pytest.approx(error)
+        q = policy.critic(s, policy.actor(s)).mean().item()
+        assert policy.update_actor(s) == pytest.approx(q)
+
+    def test_the_penalty_is_a_pull_on_squared_logits(self):
+        """The gradient, with a critic that does not care."""
+        policy = started(saturation_penalty=0.5)
+        policy.critic = lambda s, a: a.sum(-1, keepdim=True) * 0.0
+        state, *_ = filled_replay(task_of()).sample(9, torch.Generator())
+        twin = copy.deepcopy(policy.actor)
+        (0.5 * torch.logit(twin(state)).square()).mean((1, 2)).sum().backward()
+        policy.update_actor(state)
+        for weight, other in zip(policy.actor.parameters(), twin.parameters(), strict=True):
+            assert torch.allclose(weight.grad, other.grad)
+
     def test_critic_step_lowers_the_temporal_difference(self):
         policy = started(critic_rate=1e-3)
         batch = filled_replay(task_of()).sample(64, torch.Generator().manual_seed(1))
@@ -250,6 +287,13 @@ def test_paper_sizes_for_one_network_small_ones_for_an_ensemble(members, sizes):
 def test_invalid_settings_are_refused(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         started(**wrong)
+
+
+def test_mask_and_random_may_take_all_or_nothing():
+    started(mask_probability=0.6, random_probability=0.4)
+    started(mask_probability=0.0, random_probability=0.0)
+    with pytest.raises(ParameterError, match="mask_probability"):
+        started(mask_probability=0.6, random_probability=0.41)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -130,6 +131,9 @@ def test_two_classes_have_one_logit_and_the_same_loss_as_two():
     assert loss.outputs == 1
     assert (loss.errors(raw, target) - expected).abs().max() < 1e-12
     assert torch.allclose(loss.predict(raw), both.softmax(-1))
+    assert np.allclose(loss.predict_few(raw.numpy()), both.softmax(-1), rtol=1e-14)
+    four = torch.randn(2, 5, 4, dtype=torch.float64)
+    assert np.allclose(CrossEntropy(4).predict_few(four.numpy()), four.softmax(-1), rtol=1e-14)
 
 
 def test_squared_error():

@@ -48,6 +48,26 @@ def test_labels_per_step_count_only_at_valid_steps():
     assert torch.equal(data.weights(batch), batch.steps.float() * batch.valid)
 
 
+def test_hidden_entries_are_gaps_with_indicators():
+    """Two entries of one column, one of another, and the indicator of the first column."""
+    values = torch.tensor([[1.0, 2.0, 3.0, 0.0, 7.0]])
+    columns = torch.tensor([0, 0, 1, 0])
+    data = TrainingData(
+        values,
+        values != 0,
+        torch.zeros(1),
+        entries=3,
+        columns=columns,
+        n_columns=2,
+        placeholder=-5.0,
+    )
+    hidden = torch.tensor([[[True, False]]])
+    batch = data.batch(torch.tensor([[0]]), True, hide=lambda *shape: hidden.view(shape))
+    assert batch.values.tolist() == [[[-5.0, -5.0, 3.0, 1.0, 7.0]]]
+    assert batch.observed.tolist() == [[[False, False, True, False, True]]]
+    assert values.tolist() == [[1.0, 2.0, 3.0, 0.0, 7.0]]
+
+
 def test_data_move_between_devices_whole():
     moved = series(per_step=True, weight=torch.arange(7.0)).to(torch.device("meta"))
     tensors = [value for value in vars(moved).values() if isinstance(value, torch.Tensor)]
@@ -100,6 +120,50 @@ def test_balanced_batches_hold_the_classes_one_after_the_other(n_classes):
     for _ in range(2 * batches.steps):
         expected = torch.arange(n_classes).repeat_interleave(share)
         assert torch.equal(classes[next(batches)[0]], expected)
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "classes", "size", "steps"),
+    [(64, 3, 60, 4), (12, 3, 12, 17), (11, 3, 6, 34), (4, 3, 6, 34), (400, 2, 400, 1)],
+)
+def test_balanced_batches_hold_as_many_rows_as_fit(batch_size, classes, size, steps):
+    of = torch.arange(200) % classes
+    batches = Batches([torch.arange(200)], batch_size, torch.Generator(), of, classes)
+    assert (batches.size, batches.steps) == (size, steps)
+
+
+def test_batches_go_on_within_an_epoch_and_with_fewer_members():
+    rows = [torch.arange(0, 10), torch.arange(10, 20), torch.arange(20, 30)]
+    one = Batches(rows, 4, torch.Generator().manual_seed(0))
+    next(one)
+    other = Batches(rows, 4, torch.Generator())
+    other.load_state_dict(one.state_dict())
+    one.keep_members(torch.tensor([0, 2]))
+    left = next(one)
+    assert torch.equal(left, next(other)[[0, 2]])
+    assert left.shape == (2, 4)
+    assert (left // 10).unique(dim=1).flatten().tolist() == [0, 2]
+
+
+def test_series_of_twice_the_mean_length_are_not_long():
+    """A mean of 2: series of 4 steps stay where they are, and one of 5 comes last."""
+    generator = torch.Generator().manual_seed(0)
+    for longest, others in ((4, 0), (5, 1)):
+        lengths = torch.full((40,), 2)
+        lengths[0], lengths[1 : longest - 1] = longest, 1
+        lengths[longest - 1] = 2
+        lengths[1] -= int(lengths.sum()) - 80
+        assert lengths.sum() == 80
+        places = set()
+        for _ in range(20):
+            batches = Batches([torch.arange(40)], 40, generator, lengths=lengths)
+            cards = torch.arange(40)
+            before = batches._generator.get_state()
+            drawn = batches._by_length(cards, 40)
+            batches._generator.set_state(before)
+            order = torch.rand(1, 40, generator=generator).argsort(1)[0]
+            places.add(int(order[(drawn == 0).nonzero()[0, 0]]))
+        assert places == ({39} if others else {0})
 
 
 def test_balanced_batches_when_a_member_lacks_a_class():

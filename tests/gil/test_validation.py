@@ -12,7 +12,13 @@ from imputefree.gil import _validation
 from imputefree.gil._policies import Policy
 from imputefree.gil._predictors import Predictor, SquaredError
 from imputefree.gil._training_data import TrainingData
-from imputefree.gil._validation import EarlyStopping, HeldOut, predict_raw
+from imputefree.gil._validation import (
+    EarlyStopping,
+    HeldOut,
+    chunks,
+    predict_raw,
+    update_average,
+)
 
 g = torch.Generator().manual_seed(0)
 VALUES, TARGET = torch.randn(20, 3, generator=g), torch.randn(20, generator=g)
@@ -54,6 +60,17 @@ def test_each_member_gets_its_best_weights_back():
     assert bias.flatten().tolist() == [0.0, 1.0]
 
 
+def test_a_network_of_a_single_weight_is_kept():
+    net = torch.nn.Linear(1, 1, bias=False)
+    stopping = EarlyStopping(net, patience=1)
+    before = net.weight.item()
+    stopping.update(torch.tensor([1.0]), 0)
+    net.weight.data += 1.0
+    assert not stopping.update(torch.tensor([1.0]), 1)  # equally good is not better
+    stopping.restore(net)
+    assert net.weight.item() == before
+
+
 def test_improvement_must_exceed_tol():
     stopping = EarlyStopping(network(1), patience=1, tol=0.5)
     assert stopping.update(torch.tensor([1.0]), 0)
@@ -65,6 +82,50 @@ def test_predictions_do_not_depend_on_the_chunk(monkeypatch):
     whole = predict_raw(net, data)
     monkeypatch.setattr(_validation, "CHUNK_ENTRIES", 18)  # three rows at a time
     assert torch.allclose(predict_raw(net, data), whole, atol=1e-7)
+
+
+def test_chunks_of_a_table_fill_the_budget(monkeypatch):
+    """Inputs are 3 numbers and features 4, per row of two members."""
+    monkeypatch.setattr(_validation, "CHUNK_ENTRIES", 27)
+    data = TrainingData(VALUES, SEEN, TARGET)
+    rows = torch.arange(20).expand(2, -1)
+    parts = [part for part, _ in chunks(network(), data, rows)]
+    assert [part.stop - part.start for part in parts] == [3, 3, 3, 3, 3, 3, 2]
+    monkeypatch.setattr(_validation, "CHUNK_ENTRIES", 1)  # one row at least
+    assert len([*chunks(network(), data, rows)]) == 20
+    monkeypatch.setattr(_validation, "CHUNK_ENTRIES", 80)
+    assert len([*chunks(network(), data, rows, width=10)]) == 5
+
+
+@pytest.mark.parametrize(
+    ("short", "beside", "expected"), [(10, 0, [5, 5, 5, 1]), (4, 10, [3, 3, 3, 1])]
+)
+def test_chunks_of_series_keep_to_the_budget(short, beside, expected, monkeypatch):
+    """100 numbers: padded steps of 4 features, and the summaries of each series."""
+    monkeypatch.setattr(_validation, "CHUNK_ENTRIES", 100)
+    lengths = torch.tensor([2] * short + [5] * 6)
+    values = torch.zeros(int(lengths.sum()), 3)
+    beside = torch.zeros(len(lengths), beside) if beside else None
+    data = TrainingData(values, values == 0, values, lengths=lengths, summaries=beside)
+    parts = [part for part, _ in chunks(network(1), data, torch.arange(len(lengths))[None])]
+    assert [part.stop - part.start for part in parts] == expected
+
+
+@pytest.mark.parametrize(("steps", "pace"), [(1, 2 / 3), (2, 0.5), (8, 0.2), (1000, 0.05)])
+def test_an_average_of_weights_is_a_plain_mean_at_first(steps, pace):
+    average = torch.tensor([1.0])
+    update_average([average], [torch.tensor([2.0])], 0.95, steps)
+    assert average.item() == pytest.approx(1 + pace)
+
+
+def test_predictions_are_means_over_members_that_do_not_train_on_a_row():
+    rows = [torch.tensor([0, 1, 2]), torch.tensor([2])]
+    net = network()
+    found = HeldOut(SquaredError(), TrainingData(VALUES, SEEN, TARGET), rows).predictions(net)
+    raw = net(VALUES.expand(2, -1, -1))[1].double()[:, :, 0]
+    expected = torch.stack([raw[0, 0], raw[0, 1], raw[:, 2].mean()])
+    assert torch.allclose(found[:3, 0], expected)
+    assert found[3:].isnan().all()
 
 
 rng = np.random.default_rng(0)

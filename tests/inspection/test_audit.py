@@ -65,7 +65,7 @@ def test_a_planted_leak_is_found_and_said(leaky):
     assert own["missing"] == pytest.approx(theirs["missing"])
     assert leaky.telling[0] == "late"
     words = leaky.summary()
-    assert f"{leaky.mask_share:.0%} of the gain over chance) is the mask's" in words
+    assert f"{leaky.mask_share:.0%} of the gain over chance) comes from" in words
     assert "same reasons as here (above all 'late'" in words
     assert str(leaky) == words
 

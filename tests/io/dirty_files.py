@@ -10,15 +10,19 @@ import csv
 import gzip
 import io
 import itertools
+import zipfile
 from dataclasses import dataclass, field
 
 import numpy as np
+import openpyxl
 import pandas as pd
 
 N = 40
 ENCODINGS = ("utf-8", "utf-8-sig", "cp1252", "latin-1", "utf-16", "utf-16-le", "utf-16-be")
 SEPARATORS = {",": ".", ";": ",", "\t": ",", "|": "."}  # with the decimal mark to try beside them
 GAP = np.nan
+EXCEL = pd.Timestamp("1899-12-30")
+MONTHS = ["", "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September"]
 
 
 @dataclass
@@ -35,12 +39,17 @@ class Trap:
 
 @dataclass
 class Dirty:
-    """A file; refused : words of the error that is due, in place of a frame."""
+    """A file.
+
+    refused : words of the error that is due, in place of a frame
+    whole : whether only the whole table shows it, so that it is refused before a fit
+    """
 
     name: str
     content: bytes
     frame: pd.DataFrame | None = None
     refused: tuple[str, ...] = ()
+    whole: bool = False
 
 
 def _spread(seed: int, low: float, high: float, digits: int = 0) -> list:
@@ -68,7 +77,7 @@ def _traps() -> dict[str, Trap]:
     }
     made = lambda name: {f"{name}: {part}": values for part, values in parts.items()}  # noqa: E731
     wards = ["Köln", "Süd", "Ost"]
-    area = _spread(2, 600, 9000)
+    area, rest = _spread(2, 600, 9000), _spread(28, 1, 99)
     traps = {
         f"code {code}": _number(f"code {code}", _spread(3, 20, 90), code)
         for code in ("-9", "-99", "-999", "9999", "-9999", "99999")
@@ -123,6 +132,27 @@ def _traps() -> dict[str, Trap]:
         "story": Trap([f"came in on day {i} with pain" for i in range(N)], plain=False),
         "constant": Trap(["7"] * N),
         "empty": Trap([""] * N),
+        "franc": Trap([f"CHF {v:,}.-".replace(",", "'") for v in area], {"franc": area}, False),
+        "dollar": Trap([f"USD {v:,}.50" for v in area], {"dollar": [v + 0.5 for v in area]}),
+        "debit": Trap([f"{v}.5-" for v in rest], {"debit": [-v - 0.5 for v in rest]}),
+        "flagged": Trap([f"{v}*" if v % 2 else str(v) for v in area], {"flagged": area}),
+        "mixed NA": Trap(
+            ["k.A.", "n/A", "nA", "—", *map(str, area[4:])],
+            {"mixed NA": [GAP] * 4 + area[4:]},
+            False,
+        ),
+        "yes": Trap((["ja", "nein", "JA", "Nein"] * N)[:N], {"yes": ["ja", "nein"] * (N // 2)}),
+        "genes": Trap(
+            (["AA", "Aa", "aa", "AA"] * N)[:N], {"genes": (["AA", "Aa", "aa", "AA"] * N)[:N]}
+        ),
+        "kept zeros": Trap(
+            (['="007"', '="012"'] * N)[:N], {"kept zeros": ["007", "012"] * (N // 2)}, False
+        ),
+        "excel_date": Trap([str((d - EXCEL).days) for d in days], made("excel_date"), False),
+        "month": Trap([f"{d.day}. {MONTHS[d.month]} 2024" for d in days], plain=False),
+        "pressure": Trap([f"{v}/{v - 40}" for v in range(100, 100 + N)], plain=False),
+        "shares": Trap([f"{v}%" if v % 2 else f"0.{v}" for v in range(10, 10 + N)]),
+        "account": Trap([str(10**17 + 3 * v) for v in area]),
         "units": Trap([f"{90 + i} mmHg" if i % 2 else f"{10 + i} kPa" for i in range(N)]),
         "unclear": Trap([f"0{1 + i % 9}/0{1 + i % 7}/2024" for i in range(N)], plain=False),
     }
@@ -175,6 +205,7 @@ def dirty_files() -> list[Dirty]:
             mark = "point" if decimal == "." else "comma"
             content = _write(traps, sep, decimal, encoding)
             files.append(Dirty(f"{names[sep]} {mark} {encoding}.csv", content, _frame(traps)))
+    booked = {name: trap for name, trap in every.items() if name != "kept zeros"}  # a formula
     plain, quoted = _frame(few), {**few, "comma": every["comma"]}
     files += [
         Dirty("crlf.csv", _write(few, end="\r\n"), plain),
@@ -188,9 +219,65 @@ def dirty_files() -> list[Dirty]:
         Dirty("trailing.csv", _write(few).replace(b"\n", b",\n"), plain),
         Dirty("packed.csv.gz", gzip.compress(_write(few, ";", ",", "cp1252")), plain),
         Dirty("packed without ending", gzip.compress(_write(few)), plain),
-        Dirty("wrong ending.xlsx.csv", _workbook(every), _frame(every)),
-        Dirty("book.xlsx", _workbook(every), _frame(every)),
+        Dirty("wrong ending.xlsx.csv", _workbook(booked), _frame(booked)),
+        Dirty("book.xlsx", _workbook(booked), _frame(booked)),
         Dirty("book typed.xlsx", _workbook(few, typed=True), plain),
+    ]
+    lakh = {"grouped": Trap([f"{v},20,300" for v in range(20, 20 + N)])}
+    lakh["grouped"].meaning = {"grouped": [v * 10**5 + 20300 for v in range(20, 20 + N)]}
+    files += [
+        Dirty("lakh.csv", _write(few | lakh), _frame(few | lakh)),
+        Dirty("comments.csv", _write(few, before="# of 2024\n# by lab, v2\n"), plain),
+        Dirty("title.csv", _write(few, ";", ",", before="Export, 2024\n\n"), plain),
+        Dirty("wide title.csv", _write(few, ";", ",", before="Export;;;\n;;;\n"), plain),
+        Dirty("name in two lines.csv", _write(few).replace(b"word 0", b'"word\n0"', 1), plain),
+        Dirty("packed.zip", _zip({"a.csv": _write(few), "__MACOSX/._a.csv": b"x"}), plain),
+        Dirty("title.xlsx", _workbook(few, above=[["Export of 2024"], []]), plain),
+    ]
+    numbers = {"age": Trap([str(v) for v in _spread(30, 20, 90)])} | {"bp": every["code -9"]}
+    body = _write(numbers | {"ward": every["ward"]})
+    head, _, rows = body.partition(b"\n")
+    sums = b"%d,99999,Gesamt\n" % sum(_spread(30, 20, 90))
+    means = b"%.1f,99999,Mittelwert\n" % (sum(_spread(30, 20, 90)) / len(_spread(30, 20, 90)))
+    totals = ("last row", "totals", "Remove that row")
+    second = ("first row", "below the column names", "Remove the second row")
+    mark = ("has one column", "--sep")
+    files += [
+        Dirty("total.csv", body + sums, refused=totals, whole=True),
+        Dirty("mean.csv", body + means, refused=totals, whole=True),
+        Dirty(
+            "total.xlsx",
+            _workbook(
+                {"a": Trap(["1", "2", "3"] * 3 + ["18"]), "b": Trap(["4"] * 9 + ["36"])},
+                typed=True,
+            ),
+            refused=totals,
+            whole=True,
+        ),
+        Dirty("units below.csv", head + b"\nyears,mmHg,\n" + rows, refused=second, whole=True),
+        Dirty("two headers.csv", b"Patient,,ward\n" + body, refused=second, whole=True),
+        Dirty(
+            "note below.csv",
+            body + b"Quelle: Labor,,\n",
+            refused=("and nothing else", "Remove"),
+            whole=True,
+        ),
+        Dirty("spaces.txt", body.replace(b",", b" "), refused=mark),
+        Dirty("colons.csv", body.replace(b",", b":"), refused=mark),
+        Dirty(
+            "no name for rows.csv",
+            head
+            + b"\n"
+            + b"".join(b"%d,%s\n" % (i, row) for i, row in enumerate(rows.splitlines())),
+            refused=("a name is missing",),
+        ),
+        Dirty(
+            "two encodings.csv",
+            body + "50,60,Süd\n".encode("cp1252"),
+            refused=("is not UTF-8", "Correct"),
+        ),
+        Dirty("two.zip", _zip({"a.csv": body, "b.csv": body}), refused=("holds 2 files", "Unpack")),
+        Dirty("book.zip", _zip({"a.xlsx": _workbook(few)}), refused=("is not CSV", "Unpack")),
     ]
     short = _write(few).replace(b"\n", b"\n1\n", 1)
     ward = {"ward": every["ward"]}
@@ -237,11 +324,26 @@ def dirty_files() -> list[Dirty]:
     return files
 
 
-def _workbook(traps: dict[str, Trap], typed: bool = False) -> bytes:
+def _zip(files: dict[str, bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, file in files.items():
+            archive.writestr(name, file)
+    return content.getvalue()
+
+
+def _workbook(traps: dict[str, Trap], typed: bool = False, above: list | None = None) -> bytes:
     """An Excel file, with strings as exports have them, or numbers where cells are numbers."""
     frame = pd.DataFrame({name: trap.cells for name, trap in traps.items()})
     if typed:
         frame = frame.map(lambda cell: float(cell) if cell.strip().isdigit() else cell)
     content = io.BytesIO()
-    frame.to_excel(content, index=False)
+    frame.to_excel(content, index=False, startrow=len(above or []))
+    if above:
+        book = openpyxl.load_workbook(content)
+        for i, row in enumerate(above, 1):
+            for j, cell in enumerate(row, 1):
+                book.active.cell(i, j, cell)
+        book.active.merge_cells(start_row=1, end_row=1, start_column=1, end_column=len(traps))
+        book.save(content)
     return content.getvalue()

@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attacks import Limits, Target, run_case
 from imputefree.errors import InputError
-from imputefree.io import _csv_rows, header, open_rows, read_csv
+from imputefree.io import _csv_rows, header, open_rows, read_csv, read_table
 from imputefree.io._csv_rows import find_records
+from imputefree.io._dialects import lines_above
 from tests.refusals import check_error
 
 
@@ -64,15 +66,21 @@ TRICKY = (
 def test_where_a_file_is_cut_does_not_matter(tmp_path, monkeypatch, block, end, mark):
     path = tmp_path / "a.csv"
     path.write_bytes(mark + TRICKY.replace("\n", end).encode())
-    kinds = {"a": "number", "b": "text", f"c,{end}d": "text"}
+    kinds = {"a": "number", "b": "text", "c, d": "text"}
     frame, lines, wrong = read(path, kinds, monkeypatch, block)
     assert not wrong
     assert frame["a"].tolist() == [1, 2, 3, 4, 5]
     assert frame["b"].tolist() == ["x", 'a "word"', '5" pipe', "x,y", "y"]
-    third = frame[f"c,{end}d"]
+    third = frame["c, d"]
     assert third[[0, 2, 3, 4]].tolist() == [f"two{end}lines", "ü", end + end, "last"]
     assert pd.isna(third[1])
     assert lines.tolist() == [3, 6, 8, 9, 12]
+
+
+def test_a_name_beside_an_index_is_not_a_title():
+    assert lines_above(b",value\n0,1\n1,5\n2,3\n") == (0, 0)
+    assert lines_above(b"a,b,c\n1,2,3,4\n5,6,7,8\n9,8,7,6\n") == (0, 0)
+    assert lines_above(b"Export;;\na;b;c\n1;2;3\n4;5;6\n") == (1, 9)
 
 
 @pytest.mark.parametrize("block", [8, 1000])
@@ -124,6 +132,26 @@ def test_old_line_ends(tmp_path):
     assert lines.tolist() == [2, 3]
 
 
+def zipped(*names, method=None, locked=False):
+    """A ZIP archive of files of two columns; with another number for its method, or a password."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "a,b\n1,2\n")
+    content = bytearray(buffer.getvalue())
+    for mark, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # of the file, and of the directory
+        at = content.index(mark) + flags if names else 0
+        content[at] |= locked
+        content[at + 2] = method or content[at + 2]
+    return bytes(content)
+
+
+def test_what_a_mac_adds_to_an_archive_is_not_read(tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped("a.csv", "__MACOSX/._a.csv"))
+    assert read(path, {"b": "number"})[0]["b"].tolist() == [2]
+
+
 UNREADABLE = [
     ("a.csv", b"", "is empty"),
     ("a.csv", b"\n\n", "is empty"),
@@ -134,6 +162,9 @@ UNREADABLE = [
     ("a.csv", b'a,b\n1,q"q\n3,"x\n5,6\n', "line 3: a quote opens a field and is never closed"),
     ("a.csv.gz", b"a,b\n1,2\n", "truncated or corrupted"),
     ("a.zip", b"PK", "truncated or corrupted"),
+    ("a.zip", zipped("a.csv", "b.csv"), "holds 2 files"),
+    ("a.zip", zipped("a.csv", locked=True), "encrypted"),
+    ("a.csv", zipped("a.csv", method=99), "compression method is not supported"),
     ("a.tar", b"not an archive", "a.tar"),
     ("a.csv.zst", b"not an archive", "a.csv.zst"),
     ("a.csv.7z", b"7z\xbc\xaf\0\0", "a.csv.7z"),
@@ -165,3 +196,34 @@ def test_columns_of_the_same_name(tmp_path):
         assert file.names == ["a", "b", "a", "Unnamed: 3"]
         assert file.twins == {"a"}
     check_error(lambda: read_csv(path), "more than one column named 'a'")
+
+
+class Bomb(Target):
+    """A small compressed file of 2 GB; reads it, which must be refused."""
+
+    def attack(self, case):
+        read_table(case)
+        raise AssertionError("it was read")
+
+    def limits(self, case):
+        return Limits(seconds=10, memory=500 * 2**20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", [b'a,b\n1,2\n3,"', b"a,b\n1,2\n3,", b'"', b"a,b\n1,2\n3"])
+def test_a_compressed_field_without_end_is_refused_without_unpacking_it(tmp_path, begin):
+    path = tmp_path / "bomb.csv.gz"
+    part = gzip.compress(b"x" * 2**26, compresslevel=1)
+    path.write_bytes(gzip.compress(begin) + part * 32)
+    assert run_case(Bomb(), path) == "refused"
+
+
+@pytest.mark.slow
+def test_nor_one_in_an_archive(tmp_path):
+    path = tmp_path / "bomb.zip"
+    packed = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with packed, packed.open("a.csv", "w", force_zip64=True) as file:
+        file.write(b'a,b\n1,2\n3,"')
+        for _ in range(32):
+            file.write(b"x" * 2**26)
+    assert run_case(Bomb(), path) == "refused"

@@ -61,6 +61,8 @@ def test_refused_with_the_remedy(file, tmp_path):
     target = next((name for name in ("ward", "5.1") if name.encode() in file.content), "a")
     request = Request(path, target, tmp_path / "m.imputefree")
     check_error(lambda: read_problem(request), *file.refused)
+    if file.whole:  # a known model reads piece by piece: strange rows are refused or warned of
+        return
     names = re.split("[,;\n]", file.content.decode("latin-1").partition("\n")[0])
     known = [name for name in table() if name in names] or ["a"]
     encoder = TableEncoder().fit(read_columns(table()[known]))

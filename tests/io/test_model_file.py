@@ -21,10 +21,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from imputefree import GILClassifier, GILRegressor
+from imputefree._sealed import CHECKSUM, KEY, checksum
 from imputefree.errors import ModelFileError, UnseenCategoryWarning
 from imputefree.estimators import GILEstimator
 from imputefree.gil._policies import GatePolicy, ObservedPolicy
-from imputefree.io import _model_file as persist
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -129,11 +129,11 @@ def open_up(path):
 def reseal(path, change):
     """Change the content of a file and give it a fitting checksum, as a forger would."""
     metadata, weights = open_up(path)
-    content = json.loads(metadata[persist.KEY])
+    content = json.loads(metadata[KEY])
     content = change(content) or content
     text = json.dumps(content)
-    digest = persist._digest(text, weights)
-    save_file(weights, path, {persist.KEY: text, "sha256": digest})
+    digest = checksum(text, weights)
+    save_file(weights, path, {KEY: text, CHECKSUM: digest})
 
 
 # The same model comes back
@@ -232,6 +232,16 @@ def test_what_no_file_can_hold_is_dropped_with_a_warning(settings, name, tmp_pat
     assert same(loaded, model, X)
 
 
+def test_dicts_in_hundreds_of_levels_are_dropped_with_a_warning(tmp_path):
+    model = GILClassifier(**SMALL).fit(X, CODES)
+    for _ in range(900):
+        model.class_weight = {"deeper": model.class_weight}
+    model.save(tmp_path / "model")
+    with pytest.warns(UserWarning, match="could not keep the parameter class_weight="):
+        loaded = GILClassifier.load(tmp_path / "model")
+    assert loaded.class_weight is None
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 @pytest.mark.parametrize("case", ["frame", "regressor", "learned placeholder", "gate", "ddpg"])
 def test_copies_and_pickles_predict_the_same(case, copied):
@@ -262,13 +272,13 @@ def test_a_path_that_cannot_be_written_is_named(target, tmp_path):
     assert not list(tmp_path.parent.glob(f"{tmp_path.name}.*"))
 
 
-@pytest.mark.parametrize("where", ["to_bytes", "os.replace"])
+@pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_a_failed_save_leaves_the_old_file(where, path, monkeypatch):
     def fail(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     before = path.read_bytes()
-    monkeypatch.setattr(f"imputefree.io._model_file.{where}", fail)
+    monkeypatch.setattr(f"imputefree._files.os.{where}", fail)
     with pytest.raises(ModelFileError, match="No space left"):
         fitted("regressor")[0].save(path)
     monkeypatch.undo()
@@ -303,7 +313,7 @@ def test_missing_files_and_folders_are_named(tmp_path):
 def test_truncated_files_are_refused(share, path):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    check_error(path, "truncated or not a model file", "save method", "Copy it again")
+    check_error(path, "truncated or not a model file", "Copy it again")
 
 
 @pytest.mark.parametrize("cut", [1, 4])
@@ -339,7 +349,7 @@ def zipped():
 )
 def test_foreign_files_are_refused(content, tmp_path):
     (tmp_path / "foreign").write_bytes(content)
-    check_error(tmp_path / "foreign", "not a model file", "save method", "save the model again")
+    check_error(tmp_path / "foreign", "not a model file", "save the model again")
 
 
 @pytest.mark.parametrize(
@@ -347,16 +357,16 @@ def test_foreign_files_are_refused(content, tmp_path):
     [
         None,
         {"format": "pt"},
-        {persist.KEY: "no JSON"},
-        {persist.KEY: "[]"},
-        {persist.KEY: "7"},
-        {persist.KEY: "{}"},
-        {persist.KEY: "[" * 100_000},
+        {KEY: "no JSON"},
+        {KEY: "[]"},
+        {KEY: "7"},
+        {KEY: "{}"},
+        {KEY: "[" * 100_000},
     ],
 )
 def test_other_safetensors_files_are_refused(metadata, tmp_path):
-    save_file({"w": torch.zeros(3, dtype=torch.bfloat16)}, tmp_path / "other", metadata)
-    check_error(tmp_path / "other", "a safetensors file from elsewhere", "Load it with")
+    save_file({"w": torch.zeros(3)}, tmp_path / "other", metadata)
+    check_error(tmp_path / "other", "from elsewhere")
 
 
 @pytest.mark.parametrize("position", [-1, -100])
@@ -364,7 +374,7 @@ def test_a_changed_weight_is_noticed(position, path):
     content = bytearray(path.read_bytes())
     content[position] ^= 1
     path.write_bytes(content)
-    check_error(path, "was changed after it was saved", "imputefree estimator wrote", "fresh copy")
+    check_error(path, "was changed after it was saved", "imputefree estimator wrote")
 
 
 @pytest.mark.parametrize(
@@ -372,22 +382,20 @@ def test_a_changed_weight_is_noticed(position, path):
     [
         (b'\\"n_members\\": 2', b'\\"n_members\\": 3'),
         (b'\\"drug\\"', b'\\"drag\\"'),
-        (b"sha256", b"sha265"),
         (b'"F32"', b'"I32"'),  # the same bytes, read as whole numbers
-        (b'"F32"', b'"U32"'),
     ],
 )
 def test_a_changed_header_is_noticed(old, new, path):
     content = path.read_bytes()
     assert old in content
     path.write_bytes(content.replace(old, new))
-    check_error(path, "was changed after it was saved", "imputefree estimator wrote", "fresh copy")
+    check_error(path, "was changed after it was saved", "imputefree estimator wrote")
 
 
-@pytest.mark.parametrize("version", [3, 99, "1", None, 1.5])
-def test_newer_formats_are_refused(version, path):
+@pytest.mark.parametrize("version", [4, 99, 2, 0, -5, "3", None, 3.5, True])
+def test_other_formats_are_refused(version, path):
     reseal(path, lambda content: content | {"format": version})
-    check_error(path, f"has format {version}, newer than", "does not know", "Update imputefree")
+    check_error(path, f"has format {version}, which", "reads formats 3 to 3", "make it again")
 
 
 def test_a_file_resealed_without_a_change_loads(path):
@@ -405,7 +413,7 @@ def test_forged_files_that_describe_no_model_are_refused(part, value, path):
             content[part] = value
 
     reseal(path, forge)
-    check_error(path, "does not describe a whole model", "estimator wrote", "Save the model")
+    check_error(path, "does not describe a whole model", "estimator wrote", "save the model")
 
 
 @pytest.mark.parametrize("change", [{"hidden": []}, {"activation": "evil"}, {"members": 3}])
@@ -473,7 +481,7 @@ def test_loading_executes_nothing(dump, tmp_path):
 
 def test_a_file_holds_no_pickle(path):
     metadata, weights = open_up(path)
-    json.loads(metadata[persist.KEY])
+    json.loads(metadata[KEY])
     assert all(isinstance(weight, torch.Tensor) for weight in weights.values())
     header = int.from_bytes(path.read_bytes()[:8], "little")
     held = sum(weight.nbytes for weight in weights.values())
@@ -483,12 +491,3 @@ def test_a_file_holds_no_pickle(path):
 def test_a_file_that_asks_for_a_huge_network_takes_no_memory(path):
     reseal(path, lambda content: content["network"].update(hidden=[2**40]))
     check_error(path, "does not describe a whole model")
-
-
-def test_a_file_of_the_first_format_has_no_policy(path):
-    reseal(
-        path, lambda content: {k: v for k, v in content.items() if k != "policy"} | {"format": 1}
-    )
-    loaded = GILClassifier.load(path)
-    assert same(loaded, fitted("frame")[0], FRAME)
-    assert not hasattr(loaded, "policy_")

@@ -72,7 +72,7 @@ def test_words_for_missing_are_gaps_among_numbers_and_categories_among_strings(t
     assert frame["ward"].tolist() == ["NA", "B", "None"]
     assert frame["code"].tolist() == ["1", "2x", "3"]
     assert frame["all"].tolist() == ["NA"] * 3  # not a single number: who knows
-    assert notes == ("In column 'age' '?', 'NA' (2 rows) was taken for a gap.",)
+    assert notes == ("In column 'age' '?', 'NA' (2 rows) was read as a gap.",)
     assert read_csv(path)["age"].tolist() == ["31", "?", "NA"]
 
 

@@ -82,7 +82,8 @@ def mnist():
                 lower = whole - lost * (1 + 0.06 * at)
                 accuracy = max(lower, 0.11) + rng.normal(0, 0.003)
                 made = line("mnist", method, _scores(accuracy), mask_seed=mask_seed, **options)
-                made["pictures"] = {"features": _features(labels, rng, 3 + at)}
+                features = {"features": _features(labels, rng, 3 + at)}
+                made["pictures"] = features if at < 4 else {}  # more would take long to draw
                 if method in IMPUTERS:
                     made["scores"]["imputation_mse"] = 0.02 + 0.01 * at + 0.1 * lost
                     filled = np.where(seen, truth, rng.integers(0, 40 + 40 * at, truth.shape))

@@ -420,8 +420,26 @@ def test_other_host_names_are_refused():
     served = client("array", hosts=("localhost", "127.0.0.1", "[::1]"))
     for host in ("localhost:8000", "127.0.0.1", "LOCALHOST", "[::1]:8000"):
         assert served.get("/schema", headers={"Host": host}).status_code == 200
-    for host in ("evil.example", "localhost.evil.example:8000", "[::1].evil", "", "\u00e9"):
+    odd = (
+        "localhost:99999",
+        "localhost:8e3",
+        "localhost:",
+        "localhost:80:80",
+        "localhost ",
+        "[::1",
+    )
+    names = (
+        "evil.example",
+        "localhost.evil.example:8000",
+        "[::1].evil",
+        "[::1]:80.evil",
+        "evil@localhost",
+    )
+    for host in (*names, *odd, "", "\u00e9", "localhost\u00b2"):
         refused(served.get("/schema", headers={"Host": host.encode("latin-1")}), 400, "Host")
+    twice = [(b"Host", b"localhost"), (b"Host", b"evil.example")]
+    for headers in (twice, twice[::-1], twice[:1] * 2):
+        refused(served.get("/schema", headers=headers), 400, "Host")
 
 
 def test_every_answer_has_strict_headers():

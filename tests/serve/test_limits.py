@@ -57,19 +57,19 @@ def test_a_slow_request_keeps_its_place_until_its_thread_is_free():
         slow = Slow()
         start = time.monotonic()
         with pytest.raises(limits.RequestError) as late:
-            async with gate.enter():
-                await gate.run(slow)
+            async with gate.enter("one"):
+                await gate.run("one", slow)
         assert late.value.status == 504
         assert time.monotonic() - start < 5
         with pytest.raises(limits.RequestError) as full:  # its thread is not free yet
-            async with gate.enter():
+            async with gate.enter("one"):
                 pass
         assert full.value.status == 503
         assert full.value.headers == {"Retry-After": "1"}
         slow.end.set()
         await until_empty(gate)
-        async with gate.enter():
-            assert await gate.run(lambda: "quick") == "quick"
+        async with gate.enter("one"):
+            assert await gate.run("one", lambda: "quick") == "quick"
         gate.close()
 
     asyncio.run(run())
@@ -79,7 +79,9 @@ def test_work_that_waits_too_long_is_never_started():
     async def run():
         gate = limits.Gate(limits.Limits(seconds=0.2, waiting=5), workers=1)
         first, second = Slow(), Slow()
-        errors = await asyncio.gather(gate.run(first), gate.run(second), return_exceptions=True)
+        errors = await asyncio.gather(
+            gate.run("one", first), gate.run("one", second), return_exceptions=True
+        )
         assert [error.status for error in errors] == [504, 504]
         first.end.set()
         second.end.set()
@@ -92,7 +94,73 @@ def test_work_that_waits_too_long_is_never_started():
 
 async def until_empty(gate):
     for _ in range(100):
-        if gate.inside == 0:
+        if gate.places.inside == 0:
             return
         await asyncio.sleep(0.02)
     raise AssertionError
+
+
+def test_one_client_with_many_requests_does_not_starve_another():
+    """It fills its share of places and its threads; a second client is answered at once."""
+
+    async def run():
+        gate, slow = limits.Gate(limits.Limits(seconds=5, waiting=16), workers=2), Slow()
+
+        async def ask(client, work):
+            async with gate.enter(client):
+                return await gate.run(client, work)
+
+        greedy = [asyncio.create_task(ask("greedy", slow)) for _ in range(20)]
+        await asyncio.sleep(0.05)
+        assert slow.count == 2  # a thread is left
+        start = time.monotonic()
+        assert await ask("other", lambda: "quick") == "quick"
+        assert time.monotonic() - start < 2
+        slow.end.set()
+        done = await asyncio.gather(*greedy, return_exceptions=True)
+        refused = [error for error in done if error != "done"]
+        assert len(refused) == 12  # beyond half of the places
+        assert {error.status for error in refused} == {429}
+        assert (gate.places.inside, gate._running.total(), gate._waiting) == (0, 0, {})
+        gate.close()
+
+    asyncio.run(run())
+
+
+def test_clients_take_turns():
+    async def run():
+        gate, first = limits.Gate(limits.Limits(waiting=100), workers=1), Slow()
+        order, step = [], threading.Semaphore(0)
+
+        def work(name):
+            order.append(name)
+            step.acquire(timeout=30)
+
+        tasks = [asyncio.create_task(gate.run(name, first)) for name in ("a", "b")]
+        await asyncio.sleep(0)
+        for name in "aaabbc":
+            tasks.append(asyncio.create_task(gate.run(name, work, name)))
+            await asyncio.sleep(0)
+        first.end.set()
+        while len(order) < 2:  # one for each of two threads
+            await asyncio.sleep(0.001)
+        step.release()  # one ends, and the next in turn begins
+        while len(order) < 3:
+            await asyncio.sleep(0.001)
+        step.release(5)
+        await asyncio.gather(*tasks)
+        gate.close()
+        return order
+
+    order = asyncio.run(asyncio.wait_for(run(), 60))
+    assert sorted(order[:3]) == ["a", "b", "c"]
+    assert sorted(order) == sorted("aaabbc")
+
+
+def test_limits_are_in_the_schema_and_in_the_description_of_the_api():
+    served = client("array", limits=limits.Limits(rows=7, seconds=3))
+    told = served.get("/schema").json()["limits"]
+    assert told == {"rows": 7, "bytes": 4_000_000, "seconds": 3, "waiting": 64, "connections": 512}
+    api = served.get("/openapi.json").json()
+    assert api["info"]["x-limits"] == told
+    assert "429" in api["paths"]["/predict"]["post"]["responses"]

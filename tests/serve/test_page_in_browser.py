@@ -474,3 +474,85 @@ def test_the_set_of_classes_is_shown_with_the_prediction(browser):
         page.type("age", "old")
         page.until(lambda: page.value() == "—")
         assert not page.find("#within").is_displayed()
+
+
+PLANTED = '"><img src=x onerror="window.owned=1"><script>window.owned=2</script>'
+
+
+def planted(name):
+    """A string that would run if it were ever read as HTML."""
+    return f"{name}{PLANTED}<svg onload=window.owned=3>"
+
+
+def test_scripts_planted_in_names_and_files_do_not_run(browser, tmp_path):
+    """In classes, columns, categories, the target, the card, cells and names of uploaded files."""
+    import numpy as np
+    import pandas as pd
+
+    from imputefree import GILClassifier
+    from tests.serve.models import SMALL
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({planted("age"): rng.normal(50, 9, 80).round()})
+    frame[planted("sex")] = rng.choice([planted("f"), planted("m")], 80)
+    outcome = np.where(frame.iloc[:, 0] > 50, planted("ill"), planted("well"))
+    model = GILClassifier(**SMALL).fit(frame.mask(rng.random(frame.shape) < 0.1), outcome)
+    model.about_ = {"task": "classification", "target": planted("outcome"), "data": {}}
+    model.card_ = (
+        f"# {planted('card')}\n\n- {PLANTED}\n\n| {PLANTED} | b |\n| --- | --- |\n| c | d |\n"
+    )
+    with serving(model) as address:
+        page = Page(browser, address)
+        page.until(lambda: page.find("#main").is_displayed())
+        page.settled()
+        page.press("#card-section summary")
+        page.press("#fill")
+        page.settled()
+        page.until(lambda: PLANTED in page.find("#effects").text)
+        path = tmp_path / "<img src=x onerror=window.owned=4>.csv"
+        frame.head(3).assign(**{planted("more"): planted("cell")}).to_csv(path, index=False)
+        page.find("#file").send_keys(str(path))
+        page.until(lambda: page.find("#preview").is_displayed())
+        page.predict_all()
+        assert PLANTED in page.find("#many-table").text
+        page.read(f"a,{PLANTED}\n1,2\n")  # refused, with its names
+        page.until(lambda: "None of the model's columns" in page.find("#many-say").text)
+        assert browser.execute_script("return window.owned") is None
+        assert page.all("img[src=x], body script:not([src]), svg[onload]") == []
+        page.browser.get_log("browser")  # the refusal
+
+
+def test_a_date_is_one_field(browser, tmp_path):
+    """Days, month and weekday of a date are computed from it, and shown as a date again."""
+    import numpy as np
+    import pandas as pd
+
+    from imputefree import GILClassifier, read_table
+    from tests.serve.models import SMALL
+
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-03") + pd.to_timedelta(rng.permutation(200)[:80], unit="D")
+    frame, understood = read_table(
+        pd.DataFrame({"admitted": days.strftime("%d.%m.%Y"), "age": rng.normal(60, 9, 80)})
+    )
+    model = GILClassifier(**SMALL).fit(frame, np.where(frame["age"] > 60, "ill", "well"))
+    model.about_ = {"target": "outcome", "reading": understood.to_dict()}
+    with serving(model) as address:
+        page = Page(browser, address)
+        page.until(lambda: page.find("#main").is_displayed())
+        field = page.field("admitted")
+        assert len(page.all("#fields .field")) == 2
+        browser.execute_script(
+            "arguments[0].value = '2024-05-11';"
+            "arguments[0].dispatchEvent(new Event('input', {bubbles: true}));",
+            field,
+        )
+        page.settled()
+        page.until(lambda: "admitted: days = 2024-05-11" in page.find("#effects").text)
+        assert "admitted: month = May" in page.find("#effects").text
+        assert "admitted: weekday = Saturday" in page.find("#effects").text
+        path = tmp_path / "new.csv"
+        path.write_text("admitted;age\n31.03.2024;70\n")
+        page.find("#file").send_keys(str(path))
+        page.until(lambda: page.find("#preview").is_displayed())
+        assert "2024-03-31" in page.find("#preview-table").text

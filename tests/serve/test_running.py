@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import http.client
 import json
 import os
@@ -11,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -95,6 +97,45 @@ def test_headers_that_never_end_do_not_hold_a_connection(guarded, first):
         while one.recv(65536):  # b"" once it is closed
             pass
     assert time.monotonic() - start > 4  # --timeout 5
+
+
+def test_slow_bodies_and_idle_connections_of_a_client_leave_others_alone(guarded):
+    """Its share of places and of connections is full; a client from elsewhere is answered."""
+    place, opened = urlsplit(guarded), []
+    head = (
+        b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Authorization: Bearer " + TOKEN.encode() + b"\r\nContent-Length: 100\r\n\r\n{"
+    )
+    try:
+        for i in range(300):
+            address = (place.hostname, place.port)
+            one = socket.create_connection(address, 30, source_address=("127.0.0.2", 0))
+            opened.append(one)
+            with suppress(OSError):  # those beyond its share are closed
+                one.sendall(head if i < 70 else b"GET /hea")
+        start = time.monotonic()
+        with httpx.Client(base_url=guarded, headers=BEARER, timeout=30) as client:
+            assert client.post("/predict", json={"age": 40}).status_code == 200
+        assert time.monotonic() - start < 3
+    finally:
+        for one in opened:
+            one.close()
+
+
+def test_an_answer_that_is_never_taken_does_not_hold_a_connection(tmp_path):
+    """Answers of /schema with a large card, which nobody reads."""
+    model = copy.copy(numbers())
+    model.card_ = "x" * 20_000_000
+    with running(model, tmp_path, "--timeout", "1") as (_, address):
+        place = urlsplit(address)
+        with socket.create_connection((place.hostname, place.port), timeout=30) as one:
+            one.sendall(b"GET /schema HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(3)
+            taken = 0
+            with suppress(ConnectionResetError):
+                while piece := one.recv(1_000_000):
+                    taken += len(piece)
+        assert taken < 20_000_000
 
 
 def test_huge_bodies_are_refused_without_being_read(guarded):

@@ -207,5 +207,5 @@ def test_our_failure_and_an_interrupt_end_the_fit(estimated):
 
 def test_a_piece_of_another_size_is_damaged(estimated, tmp_path):
     Partial(tmp_path, {}).keep(f"{OURS}-0", prediction=np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="is damaged"):
+    with pytest.raises(ValueError, match="is not whole"):
         estimated(RuntimeError("no luck"), "mask_only")

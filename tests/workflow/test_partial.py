@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def enter(request, **how):
 
 def test_fresh_takes_nothing_from_a_fit_under_way(request_):
     with opened(request_) as partial:
-        partial.keep("one", prediction=[1.0])
+        partial.keep("one", prediction=np.array([1.0]))
         check_error(lambda: enter(request_, fresh=True), "is being written by another fit")
         assert partial.read("one")["prediction"].tolist() == [1.0]
     assert enter(request_, fresh=True).read("one") is None
@@ -47,7 +47,7 @@ def test_fresh_takes_nothing_from_a_fit_under_way(request_):
 
 def test_it_is_removed_while_it_is_locked(request_):
     with opened(request_) as partial:
-        partial.keep("one", prediction=[1.0])
+        partial.keep("one", prediction=np.array([1.0]))
         partial.remove()
         assert not folder_of(request_.output).exists()
         with opened(request_) as other:  # a new folder with a lock of its own
@@ -83,26 +83,37 @@ def test_a_folder_of_somebody_else_is_left_alone(request_, fresh):
     assert [path.name for path in folder.iterdir()] == ["diary.txt"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"asked": [], "date": "", "threads": 1}'])
-def test_a_damaged_account_of_what_was_asked(request_, text):
+@pytest.mark.parametrize("parts", [{}, {"asked": [], "date": "", "threads": 1}, {"date": 3}])
+def test_an_incomplete_account_of_what_was_asked(request_, parts):
     enter(request_)
-    (folder_of(request_.output) / "asked.json").write_text(text)
+    module._write(folder_of(request_.output) / "asked", parts)
     check_error(
-        lambda: enter(request_, resume=True),
-        "asked.json is damaged",
-        "--fresh",
-        kind=ModelFileError,
+        lambda: enter(request_, resume=True), "asked is not whole", "--fresh", kind=ModelFileError
     )
     assert enter(request_, fresh=True).begun
 
 
+@pytest.mark.parametrize("threads", [0, -1, 10**9, 2**70, 1.5, "2", None])
+def test_a_number_of_threads_that_no_machine_has_is_refused(request_, threads):
+    enter(request_)
+    path = folder_of(request_.output) / "asked"
+    state = module._read(path) | {"threads": threads}
+    module._write(path, state)
+    check_error(lambda: enter(request_, resume=True), "asked is not whole", kind=ModelFileError)
+
+
+@pytest.mark.parametrize("name", ["one.piece", "asked"])
 @pytest.mark.parametrize("change", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b"no"])
-def test_a_damaged_piece(request_, change):
+def test_a_damaged_piece(request_, name, change):
     with opened(request_) as partial:
-        partial.keep("one", prediction=[1.0] * 50)
-        path = partial.folder / "one.npz"
-        path.write_bytes(change(path.read_bytes()))
-        check_error(lambda: partial.read("one"), "one.npz is damaged", kind=ModelFileError)
+        partial.keep("one", prediction=np.ones(50))
+    path = partial.folder / name
+    path.write_bytes(change(path.read_bytes()))
+
+    def resume():
+        enter(request_, resume=True).read("one")
+
+    check_error(resume, f"{name} is truncated", "--fresh", kind=ModelFileError)
 
 
 def test_a_full_disk(request_, monkeypatch):
@@ -110,14 +121,14 @@ def test_a_full_disk(request_, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with opened(request_) as partial:
-        monkeypatch.setattr(module.os, "fsync", full)
+        monkeypatch.setattr(os, "fsync", full)
         check_error(
-            lambda: partial.keep("one", prediction=[1.0]),
-            "one.npz cannot be written (No space left",
+            lambda: partial.keep("one", prediction=np.array([1.0])),
+            "one.piece cannot be written (No space left",
             "--resume",
             kind=ModelFileError,
         )
-    check_error(lambda: enter(request_), "asked.json cannot be written", kind=ModelFileError)
+    check_error(lambda: enter(request_), "asked cannot be written", kind=ModelFileError)
 
 
 def test_going_on_is_told_from_beginning(request_):
@@ -128,8 +139,8 @@ def test_going_on_is_told_from_beginning(request_):
 @pytest.mark.parametrize("name", ["the methods to compare with", "the data file's name", "pandas"])
 def test_what_ends_up_in_the_card_is_compared(request_, name):
     enter(request_)
-    path = folder_of(request_.output) / "asked.json"
-    state = json.loads(path.read_text())
+    path = folder_of(request_.output) / "asked"
+    state = module._read(path)
     del state["asked"][name]
-    path.write_text(json.dumps(state))
+    module._write(path, state)
     check_error(lambda: enter(request_, resume=True), f"{name} differ")

@@ -4,11 +4,12 @@ Commands import what takes long to load (PyTorch, pandas, the lab) only when the
 and errors about paths appear immediately.
 
 Exit codes: 0 success; 1 failure, explained in one sentence on stderr; 2 wrong usage; 3 a trap found
-by `check --strict`; 130 interrupted.
+by `check --strict`; 130 interrupted; 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -22,12 +23,13 @@ from ._audit_command import audit_command
 from ._bench import bench_command, report_command
 from ._check import check_command
 from ._data import data_group
+from ._ending import INTERRUPTED, ending_cleanly
 from ._explain import explain_command
 from ._export_command import export_command
 from ._fit import fit_command
 from ._next import next_command
-from ._options import INTERRUPTED
 from ._predict import evaluate_command, predict_command
+from ._printing import complain, echo, printable_warnings
 from ._serve import serve_command
 
 YOUR_DATA = [
@@ -72,16 +74,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     if sys.stdout is None:
         _fail("standard output is closed. Results are printed there. Leave it open.")
     try:
-        try:  # obj: bench records the command
-            code = app.main(words, "imputefree", standalone_mode=False, obj=words)
-        finally:
-            sys.stdout.flush()  # here, where a full disk can still be reported
-    except click.ClickException as error:
-        error.show()
+        with ending_cleanly(), printable_warnings():
+            try:  # obj: bench records the command
+                code = app.main(words, "imputefree", standalone_mode=False, obj=words)
+            finally:
+                sys.stdout.flush()  # here, where a full disk can still be reported
+    except click.UsageError as error:
+        _show_usage(error)
         sys.exit(error.exit_code)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):  # the latter before signals are handled
         sys.exit(INTERRUPTED)
-    except ImputefreeError as error:
+    except (ImputefreeError, click.ClickException) as error:
         _fail(str(error))
     except OSError as error:
         if sys.stdout is sys.__stdout__:  # or Python would try to write the rest at exit
@@ -93,8 +96,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(code or 0)
 
 
+def _show_usage(error: click.UsageError) -> None:
+    """As click shows it, without obeying what was typed."""
+    shown = io.StringIO()
+    error.show(shown)
+    echo(shown.getvalue(), err=True, nl=False)
+
+
 def _fail(sentence: str) -> NoReturn:
-    print(f"imputefree: {sentence}", file=sys.stderr)
+    complain(sentence)
     sys.exit(1)
 
 

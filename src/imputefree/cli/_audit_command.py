@@ -10,34 +10,33 @@ import click
 
 from .._files import saving
 from .._progress import byte_progress
-from ..errors import InputError, ParameterError, require_extra
 from ._options import (
     FILE,
+    PICTURES,
     Command,
-    console,
+    answers_option,
+    check_file,
     data_argument,
     file_options,
+    json_option,
     model_argument,
     option,
-    refuse_overwriting,
 )
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     from ..workflow import Marks
-
-PICTURES = (".png", ".pdf", ".svg")
-PAGES = (".html", ".json")
 
 
 @click.command("audit", cls=Command)
 @model_argument
 @data_argument
-@option("--target", help="Column with the answers; default: the target of training.")
+@answers_option
 @option("--group", metavar="COLUMN", help="Compare groups, such as hospitals.")
 @option("--repeats", type=click.IntRange(1), default=5, help="How often gaps are drawn.")
 @option("--max-rows", type=click.IntRange(20), default=2000, help="Of more rows, so many drawn.")
 @option("--seed", type=click.IntRange(0), default=0, help="Same seed, same audit.")
-@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @option("--out", "--output", "-o", "out", metavar="FILE", type=FILE,
         help="A page (.html), numbers (.json) or a picture (.png, .pdf, .svg).")  # fmt: skip
 @file_options
@@ -61,7 +60,7 @@ def audit_command(
     (bootstrap over rows, or series).
     """
     if out is not None:
-        _check_output(out, [model, data])
+        check_file(out, [model, data], (".html", ".json", *PICTURES), "--out")
     from ..workflow import audit_file, load_model
 
     fitted = load_model(model)
@@ -69,7 +68,7 @@ def audit_command(
     with byte_progress(True, data.name) as progress:
         audit, notes = audit_file(fitted, data, target, group, progress, marks, **options)
     for note in notes:
-        click.echo(note, err=True)
+        echo(note, err=True)
     plain = {"model": str(model), "data": str(data)} | audit.to_dict()
     if out is not None:  # files first: they are complete even if stdout is closed early
         kind = out.suffix[1:].lower()
@@ -81,12 +80,12 @@ def audit_command(
             else:
                 audit.draw(place, kind)
     if as_json:
-        click.echo(json.dumps(plain, allow_nan=False))
+        echo(json.dumps(plain, allow_nan=False))
     else:
         _show(plain["table"], plain["metric"])
-        click.echo(audit.summary())
+        echo(audit.summary())
     if out is not None:
-        click.echo(f"Audit: {out}", err=as_json)
+        echo(f"Audit: {out}", err=as_json)
 
 
 def _show(lines: list[dict[str, Any]], metric: str) -> None:
@@ -118,15 +117,3 @@ def _number(value: float | None, sign: str = "") -> str:
 
 def _interval(low: float | None, high: float | None, sign: str = "") -> str:
     return f"{_number(low, sign)} to {_number(high, sign)}" if low is not None else ""
-
-
-def _check_output(out: Path, inputs: list[Path]) -> None:
-    """Refuse an output that cannot be written, before anything is computed."""
-    refuse_overwriting(out, inputs, ParameterError)
-    if not out.parent.is_dir():
-        raise InputError(f"the folder of {out} does not exist", "", "Create it")
-    if out.suffix.lower() not in (*PAGES, *PICTURES):
-        rule = f"The file ends in {', '.join((*PAGES, *PICTURES))}"
-        raise ParameterError(f"--out is {str(out)!r}", rule, "Name one, such as audit.html")
-    if out.suffix.lower() != ".json":
-        require_extra("plot", "matplotlib")

@@ -15,17 +15,17 @@ import click
 
 from .._files import saving
 from ..errors import InputError, ParameterError, ResultsError, counted
+from ._ending import interruptible
 from ._options import (
     FILE,
     Command,
     ExistingPath,
-    console,
-    interruptible,
     option,
     output_option,
     refuse_overwriting,
     split_words,
 )
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ Cluster:    `dask scheduler` on one machine, `dask worker tcp://HOST:8786 --nthr
 STUDIES = "mnist, ophthalmic, ophthalmic-simulated, mimic3, icu, physionet2012, tables"
 FEWEST_POINTS = 3  # of a correlation
 MAX_FAILURES = 10  # lines
-POSITIVE = click.IntRange(1)
+POSITIVE, JOBS = click.IntRange(1), click.IntRange(1, 1024)
 place_option = partial(option, section="Where it runs")
 file_option = partial(option, section="What is written")
 
@@ -87,7 +87,7 @@ file_option = partial(option, section="What is written")
     " grids.",
 )
 @option("--quick", is_flag=True, help="A little of everything, for a first look.")
-@place_option("--jobs", type=POSITIVE, help="Runs at a time, one thread each; default: all cores.")
+@place_option("--jobs", type=JOBS, help="Runs at a time, one thread each; default: all cores.")
 @place_option("--dask", metavar="ADDRESS", help="Use a Dask scheduler's workers: tcp://HOST:PORT.")
 @place_option(
     "--root",
@@ -147,7 +147,7 @@ def bench_command(
     path = output or default_file(study, choices["quick"])
     advice = f"The runs that were done are in {path}; the same command continues from there."
     with interruptible(advice), connect(dask) if dask else nullcontext() as cluster:
-        click.echo(f"{study}: {counted(len(planned.runs), 'run')}, written to {path}")
+        echo(f"{study}: {counted(len(planned.runs), 'run')}, written to {path}")
         records = run_grid(
             planned.runs,
             path,
@@ -161,11 +161,11 @@ def bench_command(
     show_tables(records, planned.metrics, planned.methods)
     failed = failures(records)
     for line in failed:
-        click.echo(line)
+        echo(line)
     if failed:
-        click.echo("The same command with --retry-failed repeats them.")
-    click.echo(f"Results: {path}")
-    click.echo(f"Page: {shlex.join(['imputefree', 'report', str(path)])}")
+        echo("The same command with --retry-failed repeats them.")
+    echo(f"Results: {path}")
+    echo(f"Page: {shlex.join(['imputefree', 'report', str(path)])}")
     if all(record["status"] != "done" for record in records):
         raise click.exceptions.Exit(1)
 
@@ -203,13 +203,13 @@ def report_command(results: tuple[Path, ...], output: Path | None, title: str | 
     lines = tidy_lines(records)
     show_tables(lines)
     for line in failures(lines):
-        click.echo(line)
+        echo(line)
     studies = dict.fromkeys(line["study"] for line in lines)
     text = report(records, title=title or f"imputefree: {', '.join(studies)}")
     with saving(page, ResultsError) as place:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    click.echo(f"Page of {counted(len(lines), 'run')}: {page}")
+    echo(f"Page of {counted(len(lines), 'run')}: {page}")
 
 
 def default_file(study: str, quick: bool) -> Path:

@@ -10,21 +10,22 @@ import click
 
 from .._progress import step_progress
 from ._fit import fit_command, read_request, show_columns
-from ._options import TRAPPED, Command, ExistingPath, option
+from ._options import TRAPPED, Command, ExistingPath, json_option, option
+from ._printing import echo
 
 # The options of `fit` that say how a file is read, and what is predicted
 READING = {"data", "target", "task", "drop", "category", "columns", "sep", "decimal", "encoding"}
 READING |= {"missing", "id", "time", "static", "per_step", "join", "group"}
 
 SOUND = (
-    "No trap found: no column tells the target almost alone, rows are not copies of others, no"
-    " column looks like an id that repeats, and the target varies."
+    "No traps found: no column gives the target away, no rows are copies of others, no column"
+    " looks like a repeated id, and the target varies."
 )
 
 
 @click.command("check", cls=Command)
 @option("--test", type=ExistingPath(), metavar="FILE", help="Also look for rows shared with FILE.")
-@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @option("--strict", is_flag=True, help=f"Exit with code {TRAPPED} if there is a trap.")
 def check_command(test: Path | None, as_json: bool, strict: bool, **choices: Any) -> None:
     """Show how a file is read, and what in it would make a model look better than it is.
@@ -46,19 +47,19 @@ def check_command(test: Path | None, as_json: bool, strict: bool, **choices: Any
         report("looking for traps")
         traps = check_problem(problem, other)
     if as_json:
-        found: dict[str, Any] = {"data": str(request.data), "target": request.target}
-        found |= {"rows": len(problem.frame), "notes": list(problem.notes)}
-        click.echo(json.dumps(found | {"traps": [trap.to_dict() for trap in traps]}, indent=1))
+        plain: dict[str, Any] = {"data": str(request.data), "target": request.target}
+        plain |= {"rows": len(problem.frame), "notes": list(problem.notes)}
+        echo(json.dumps(plain | {"traps": [trap.to_dict() for trap in traps]}, indent=1))
     else:
         show_columns(problem, err=False)
         for number, trap in enumerate(traps, 1):
-            click.secho(f"Trap {number}: {trap.fact}", bold=True)
-            click.echo(f"  {trap.remedy}")
+            echo(f"Trap {number}: {trap.fact}", bold=True)
+            echo(f"  {trap.remedy}")
         options = advised(traps)
         if options:
-            click.echo(f"If they are what they look like, fit with: {options}")
+            echo(f"If they are what they look like, fit with: {options}")
         elif not traps:
-            click.echo(SOUND)
+            echo(SOUND)
     if strict and traps:
         raise click.exceptions.Exit(TRAPPED)
 

@@ -12,7 +12,8 @@ import click
 
 from .._progress import byte_progress, step_progress
 from ..errors import ParameterError
-from ._options import Command, ExistingPath, console, option, output_option, root_option
+from ._options import Command, ExistingPath, option, output_option, root_option
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     from ..lab.studies import Study
@@ -47,8 +48,8 @@ def get_command(name: str, root: Path | None) -> None:
     from ..lab.studies import SOURCES, get
 
     folder = get(name, root, lambda file: byte_progress(True, file.name))
-    click.echo(f"{name}: {len(SOURCES[name].files)} files, checked, in {folder}")
-    click.echo(f"Terms: {SOURCES[name].terms}.")
+    echo(f"{name}: {len(SOURCES[name].files)} files, checked, in {folder}")
+    echo(f"Terms: {SOURCES[name].terms}.")
 
 
 @data_group.command("list", cls=Command)
@@ -67,7 +68,7 @@ def list_command() -> None:
     table.add_row("table:NAME", f"real tables: {', '.join(KNOWN)}", "tabular/NAME.csv")
     table.add_row("FILE.csv", "any table; or series, with --id and --time", "your own")
     console().print(table)
-    click.echo(f"Files are downloaded to, and looked up in, {home_of('mnist').parent}")
+    echo(f"Files are downloaded to, and looked up in, {home_of('mnist').parent}")
 
 
 @data_group.command("describe", cls=Command)
@@ -96,7 +97,7 @@ def describe_command(
     if not picture:
         return
     if find_spec("matplotlib") is None:
-        click.echo("The picture needs matplotlib: pip install 'imputefree[plot]'.", err=True)
+        echo("The picture needs matplotlib: pip install 'imputefree[plot]'.", err=True)
         return
     path = output or Path(re.sub(r"[^\w.-]+", "-", study.name).strip("-") + "-missing.png")
     if not path.name:
@@ -106,7 +107,7 @@ def describe_command(
     with step_progress(True, 1, name) as report:
         report("drawing")
         draw(description, path)
-    click.echo(f"Picture: {path}")
+    echo(f"Picture: {path}")
 
 
 @data_group.command("write", cls=Command)
@@ -126,31 +127,31 @@ def write_command(name: str, output: Path, root: Path | None, options: tuple[str
         report("writing")
         frame, fit_options = long_form(study)
         write_frame(frame, output)
-    click.echo(f"{output}: {len(frame):,} rows, {len(frame.columns)} columns")
-    click.echo(f"Data: {study.citation}. Terms: {study.licence}.")
+    echo(f"{output}: {len(frame):,} rows, {len(frame.columns)} columns")
+    echo(f"Data: {study.citation}. Terms: {study.licence}.")
     for note in study.notes:
-        click.echo(note)
-    click.echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *fit_options])}")
+        echo(note)
+    echo(f"Try: {shlex.join(['imputefree', 'fit', str(output), *fit_options])}")
 
 
 def _study(name: str, root: Path | None, options: tuple[str, ...], **columns: Any) -> Study:
     """A study by its name, or a file as a study; columns : target, drop, id and time."""
     from ..lab.studies import load
 
-    given = {role: column for role, column in columns.items() if column}
+    named = {role: column for role, column in columns.items() if column}
     is_file = Path(name).suffix in (".csv", ".gz") or Path(name).is_file()
     allowed = ["target", "drop"] if is_file or name.startswith(("table:", "series:")) else []
     allowed += ["id", "time"] if is_file else []
-    refused = [f"--{role}" for role in given if role not in allowed]
+    refused = [f"--{role}" for role in named if role not in allowed]
     if refused:
         fact = f"{' and '.join(refused)} cannot be given for {name!r}"
         rule = "--target and --drop are for tables and CSV files, --id and --time for CSV files"
         raise ParameterError(fact, rule, "Leave them out")
-    if "time" in given and "id" not in given:
+    if "time" in named and "id" not in named:
         rule = "A file of series has a column that identifies them"
         raise ParameterError("--time was given without --id", rule, "Pass --id COLUMN")
-    kind = "series:" if "id" in given else "table:" if is_file else ""
-    return load(f"{kind}{name}", root, **_options(options) | given)
+    kind = "series:" if "id" in named else "table:" if is_file else ""
+    return load(f"{kind}{name}", root, **_options(options) | named)
 
 
 def _options(pairs: tuple[str, ...]) -> dict[str, Any]:

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._files import saving
-from ..errors import InputError, ParameterError, require_extra, shorten
+from ..errors import ParameterError, shorten
 from ._options import (
     FILE,
+    PICTURES,
     Command,
-    console,
+    check_file,
     data_argument,
     file_options,
+    json_option,
     model_argument,
     option,
     output_option,
-    refuse_overwriting,
+    rows_option,
 )
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,14 +35,13 @@ if TYPE_CHECKING:
 FIRST_ROWS, FIRST_SERIES = 200, 50  # explained if none are named
 MAX_SPAN = 1_000_000  # rows that one span may name
 ONE_BY_ONE = 5  # up to so many named rows are shown one by one, more of them by column
-PICTURES = (".png", ".pdf", ".svg")
 Selection = tuple[list[str], list[Any], "pd.DataFrame"]  # notes, names of rows or series, rows
 
 
 @click.command("explain", cls=Command)
 @model_argument
 @data_argument
-@option("--rows", help="Rows of a table, counted from 0, such as 0,5,7 or 0-9; or all.")
+@rows_option
 @option("--id", multiple=True, help="Series to explain, separated by commas or repeated.")
 @option("--of", help="The class; default: the second of two, or the predicted one.")
 @option(
@@ -48,7 +50,7 @@ Selection = tuple[list[str], list[Any], "pd.DataFrame"]  # notes, names of rows 
     help="For series: also remove values one by one, not only whole columns; default: if there is"
     " one series.",
 )
-@option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
+@json_option
 @output_option("A picture: .png, .pdf or .svg.")
 @option("--csv", type=FILE, help="A file with one line per row and column.")
 @file_options
@@ -72,8 +74,12 @@ def explain_command(
 
     Up to five named rows are shown one by one, more of them by column.
     """
-    check_outputs(output, csv, [model, data])
+    if output is not None:
+        check_file(output, [model, data], PICTURES)
+    if csv is not None:
+        check_lines_file(csv, [model, data])
     from .. import inspection
+    from ..io import write_frame
     from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
@@ -81,22 +87,21 @@ def explain_command(
     select = select_series if series else select_rows
     notes, names, selected = select(fitted, data, rows, id, marks)
     for note in notes:
-        click.echo(note, err=True)
+        echo(note, err=True)
     how = {"single": len(names) == 1 if steps is None else steps} if series else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         explanation = inspection.explain_rows(fitted, selected, of=of, **how)
         values, at_steps = inspection.input_values(fitted, selected)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        click.echo(text, err=True)
+        echo(text, err=True)
     if isinstance(explanation, inspection.SeriesExplanation):
         names = explanation.ids.tolist()
     kind = "id" if series else "row"
     written = []  # files first: they are complete even if stdout is closed early
     if csv is not None:
         lines = explanation.to_lines(values, at_steps, names, kind)
-        with saving(csv) as place:
-            lines.to_csv(place, index=False)
+        write_frame(lines, csv)
         written.append(f"Lines: {csv}")
     if output is not None:
         with saving(output) as place:
@@ -105,14 +110,14 @@ def explain_command(
         written.append(f"Picture: {output}")
     if as_json:
         plain = {f"{kind}s": names, **explanation.to_dict()}
-        click.echo(json.dumps(plain, allow_nan=False, default=str))
+        echo(json.dumps(plain, allow_nan=False, default=str))
     elif len(names) == 1 or (len(names) <= ONE_BY_ONE and (id or rows not in (None, "all"))):
         for i, name in enumerate(names):
             inspection.show_row(explanation, i, f"{kind} {name}", values, console())
     else:
         inspection.show_all(explanation, console())
     for line in written:
-        click.echo(line, err=as_json)
+        echo(line, err=as_json)
 
 
 def read_first(
@@ -198,14 +203,9 @@ def _row_numbers(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def check_outputs(picture: Path | None, csv: Path | None, inputs: list[Path]) -> None:
-    """Refuse outputs that cannot be written, before anything is computed."""
-    for path in filter(None, (picture, csv)):
-        refuse_overwriting(path, inputs, ParameterError)
-        if not path.parent.is_dir():
-            raise InputError(f"the folder of {path} does not exist", "", "Create it")
-    if picture is not None:
-        if picture.suffix.lower() not in PICTURES:
-            rule = f"A picture's file ends in {', '.join(PICTURES)}"
-            raise ParameterError(f"--output is {str(picture)!r}", rule, "Name one, such as why.png")
-        require_extra("plot", "matplotlib")
+def check_lines_file(path: Path, inputs: list[Path]) -> None:
+    """Refuse a file for lines that cannot be written, before anything is computed."""
+    from ..io import check_format
+
+    check_file(path, inputs)
+    check_format(path, "--csv")

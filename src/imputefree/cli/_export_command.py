@@ -9,6 +9,7 @@ import click
 
 from ..errors import ModelFileError, require_extra
 from ._options import Command, coverage_option, model_argument, output_option, refuse_overwriting
+from ._printing import echo
 
 
 @click.command("export", cls=Command)
@@ -33,7 +34,7 @@ def export_command(model: Path, output: Path | None, coverage: float | None) -> 
     bounds = None if coverage is None else gap_bounds(fitted, coverage)
     done = export(fitted, path, timed=True, bounds=bounds)
     for line in report_lines(done, model.stat().st_size):
-        click.echo(line)
+        echo(line)
 
 
 def report_lines(done: Any, model_bytes: int) -> list[str]:

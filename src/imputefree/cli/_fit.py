@@ -12,16 +12,17 @@ import click
 
 from .._progress import step_progress
 from ..errors import ParameterError
+from ._ending import interruptible
 from ._options import (
     FILE,
     Command,
     ExistingPath,
-    interruptible,
     join_option,
     option,
     output_option,
     plain_file_options,
 )
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     from ..workflow import Problem
@@ -82,7 +83,7 @@ class ShareOrFile(click.ParamType):
     "--understood",
     type=FILE,
     metavar="FILE.yaml",
-    help="Write what each column was taken for, to be edited and passed with --columns.",
+    help="Write what each column was read as, to be edited and passed with --columns.",
 )
 @series_option("--id", metavar="COLUMN", help="Column that identifies the series.")
 @series_option("--time", metavar="COLUMN", help="Column of numbers or dates; default: row order.")
@@ -178,11 +179,11 @@ def fit_command(
         larger = request.larger_than_memory
         about = _fit_larger(request, resume) if larger else _fit(request, resume, fresh, understood)
     show_scores(about)
-    click.echo(render("result.txt.jinja", about), nl=False)
-    click.echo(f"Model: {output}")
-    click.echo(f"Card: {request.card}")
+    echo(render("result.txt.jinja", about), nl=False)
+    echo(f"Model: {output}")
+    echo(f"Card: {request.card}")
     words = ["imputefree", "predict", str(output), "NEW.csv", "-o", "predictions.csv"]
-    click.echo(f"Predict: {shlex.join(words)}")
+    echo(f"Predict: {shlex.join(words)}")
 
 
 def read_request(
@@ -225,14 +226,14 @@ def _fit(request: Any, resume: bool, fresh: bool, understood: Path | None = None
         traps = check_problem(problem, other)
     show_columns(problem)
     for trap in traps:
-        click.echo(f"WARNING: {trap}", err=True)
+        echo(f"WARNING: {trap}", err=True)
     problem = replace(problem, notes=(*problem.notes, *map(str, traps)))
     if understood is not None and problem.understood is not None:
         problem.understood.save(understood)
     planned = plan(problem, other)
     with open_partial(problem, other, resume, fresh) as partial:
         if resume and partial.begun:
-            click.echo(f"Nothing to resume for {request.output}: starting from scratch.", err=True)
+            echo(f"Nothing to resume for {request.output}: starting from scratch.", err=True)
         with step_progress(True, planned.steps, "Training") as report:
             model = fit(problem, other, planned, partial, report)
         partial.remove()
@@ -252,7 +253,6 @@ def _fit_larger(request: Any, resume: bool) -> dict[str, Any]:
 
 def show_columns(problem: Problem, err: bool = True) -> None:
     """Print how the file is read; err : to stderr, where it is not the result."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -260,9 +260,9 @@ def show_columns(problem: Problem, err: bool = True) -> None:
 
     request, classes = problem.request, problem.task == "classification"
     if problem.understood is not None:
-        click.echo(problem.understood.line, err=err)
+        echo(problem.understood.line, err=err)
     target = f"{len(problem.classes)} classes" if classes else "a number"
-    click.echo(
+    echo(
         f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"
         f" {target} ({problem.task}); columns: {summary(problem.columns)}.",
         err=err,
@@ -278,19 +278,18 @@ def show_columns(problem: Problem, err: bool = True) -> None:
         note = escape(col.left_out or col.note)
         table.add_row(escape(col.name), kind, percent(col.missing), note)
     if shown:
-        Console(stderr=err, highlight=False).print(table)
+        console(stderr=err, highlight=False).print(table)
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         others = [col.name for col in problem.used if col.kind == kind and col not in shown]
         if others:
-            click.echo(f"Read as {title}: {', '.join(others)}", err=err)
+            echo(f"Read as {title}: {', '.join(others)}", err=err)
     for note in problem.notes:
-        click.echo(note, err=err)
+        echo(note, err=err)
 
 
 def show_scores(about: dict[str, Any]) -> None:
     """Print the scores of this model and of its references, if there are any."""
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -309,4 +308,4 @@ def show_scores(about: dict[str, Any]) -> None:
         # A figure stands above its interval: side by side, five columns would be too wide.
         cells = [text.rstrip("]").replace(" [", "\n").replace(", ", "–") for text in figures]
         table.add_row(TITLES[name], *cells)
-    Console(highlight=False).print(table)
+    console(highlight=False).print(table)

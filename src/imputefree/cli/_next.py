@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._files import saving
 from ..errors import ParameterError
-from ._explain import ONE_BY_ONE, check_outputs, read_first, select_rows, select_series
+from ._explain import ONE_BY_ONE, check_lines_file, read_first, select_rows, select_series
 from ._options import (
     FILE,
     Command,
     ExistingPath,
-    console,
     data_argument,
     file_options,
+    json_option,
     model_argument,
     option,
+    rows_option,
 )
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,11 +70,11 @@ together_option = option(
 @background_option(required=True)
 @costs_option
 @together_option
-@option("--rows", help="Rows of a table, counted from 0, such as 0,5,7 or 0-9; or all.")
+@rows_option
 @option("--id", multiple=True, help="Series to rank, separated by commas or repeated.")
 @option("--budget", type=float, help="Plan several measurements that cost no more than this.")
 @option("--confidence", type=float, help="Plan until a class is expected to be that probable.")
-@option("--json", "as_json", is_flag=True, help="Print JSON, not tables.")
+@json_option
 @option("--csv", "csv_file", type=FILE, help="A file with one line per row and measurement.")
 @file_options
 def next_command(
@@ -98,10 +99,12 @@ def next_command(
 
     With --budget or --confidence, measurements are planned one after the other.
     """
-    check_outputs(None, csv_file, [model, data, background])
+    if csv_file is not None:
+        check_lines_file(csv_file, [model, data, background])
     prices, panels = read_costs(costs), read_panels(together)
     from .. import inspection
     from ..estimators import read_inputs
+    from ..io import write_frame
     from ..workflow import is_of_series, load_model
 
     fitted = load_model(model)
@@ -111,7 +114,7 @@ def next_command(
     selected: Any
     notes, names, selected = select(fitted, data, rows, id, marks)
     for note in notes:
-        click.echo(note, err=True)
+        echo(note, err=True)
     if series:
         selected = read_inputs(fitted, selected)
         names = selected.ids.tolist()  # in its order
@@ -127,21 +130,20 @@ def next_command(
     lines["row"] = [names[row] for row in lines["row"]]
     lines = lines.rename(columns={"row": kind})
     if csv_file is not None:
-        with saving(csv_file) as place:
-            lines.to_csv(place, index=False)
+        write_frame(lines, csv_file)
     if as_json:
         records = [
             {key: inspection.plain(value) for key, value in line.items()}
             for line in lines.to_dict("records")
         ]
-        click.echo(json.dumps({f"{kind}s": names, "measurements": records}, allow_nan=False))
+        echo(json.dumps({f"{kind}s": names, "measurements": records}, allow_nan=False))
     elif len(names) <= ONE_BY_ONE:
         for name in names:
             show_row(lines[lines[kind] == name], f"{kind} {name}", console())
     else:
         show_all(lines, kind, len(names), console())
     if csv_file is not None:
-        click.echo(f"Lines: {csv_file}", err=as_json)
+        echo(f"Lines: {csv_file}", err=as_json)
 
 
 def show_row(lines: pd.DataFrame, name: str, console: Console) -> None:

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import atexit
 import functools
-import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from ..errors import ImputefreeError, InputError, ParameterError
+from ..errors import ImputefreeError, InputError, ParameterError, require_extra
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-INTERRUPTED = 130  # exit code of a program that Ctrl-C ended
+PICTURES = (".png", ".pdf", ".svg")
 TRAPPED = 3  # exit code of `check --strict` where there is a trap
-FILE_WIDTH = 200  # columns of a table that is printed to a file or a pipe
 
 
 class _Option(click.Option):
@@ -90,6 +84,13 @@ model_argument = click.argument(
 )
 data_argument = click.argument(
     "data", type=ExistingPath(), help="A CSV, CSV.gz, Excel or Parquet file; - is stdin."
+)
+json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
+answers_option = option(
+    "--target", help="Column with the answers; default: the target of training."
+)
+rows_option = option(
+    "--rows", help="Rows of a table, counted from 0, such as 0,5,7 or 0-9; or all."
 )
 on_error_option = option(
     "--on-error",
@@ -172,6 +173,25 @@ def refuse_overwriting(path: Path, inputs: Iterable[Path], kind: type[Imputefree
         raise kind(f"{path} is an input", "It would be overwritten", "Name another file to write")
 
 
+def check_file(
+    path: Path, inputs: Iterable[Path], endings: Sequence[str] = (), option: str = "--output"
+) -> None:
+    """Refuse an output that cannot be written, before anything is computed.
+
+    endings : one of which its name must have; all but .json need matplotlib
+    """
+    refuse_overwriting(path, inputs, ParameterError)
+    if not path.parent.is_dir():
+        raise InputError(f"the folder of {path} does not exist", "", "Create it")
+    if endings and path.suffix.lower() not in endings:
+        rule = f"The file ends in {', '.join(endings)}"
+        raise ParameterError(
+            f"{option} is {str(path)!r}", rule, f"Name one, such as it{endings[0]}"
+        )
+    if endings and path.suffix.lower() != ".json":
+        require_extra("plot", "matplotlib")
+
+
 def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
     """Words separated by commas, in one option or several; None if the option was not given.
 
@@ -183,21 +203,3 @@ def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
         fact, rule = f"{name} is {','.join(values)!r}", "It must hold at least one word"
         raise ParameterError(fact, rule, "Leave it out to use all")
     return words or None
-
-
-def console() -> Console:
-    """A console for stdout. A file has no width: there, lines are as long as a table needs."""
-    from rich.console import Console
-
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if known else FILE_WIDTH)
-
-
-@contextmanager
-def interruptible(advice: str) -> Iterator[None]:
-    """Turn Ctrl-C into one sentence with this advice, and exit code 130."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo(f"imputefree: interrupted. {advice}", err=True)
-        sys.exit(INTERRUPTED)

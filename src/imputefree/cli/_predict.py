@@ -15,17 +15,19 @@ from ..errors import ParameterError, counted
 from ._options import (
     FILE,
     Command,
-    console,
+    answers_option,
     coverage_option,
     data_argument,
     file_options,
     in_memory_option,
     join_option,
+    json_option,
     model_argument,
     on_error_option,
     option,
     refuse_overwriting,
 )
+from ._printing import console, echo
 
 if TYPE_CHECKING:
     from ..workflow import Marks
@@ -118,16 +120,16 @@ def predict_command(
     if joined is not None and history is not None:  # after the predictions, so that none is lost
         write_frame(joined.frame, history)
     for note in [*(joined.notes if joined else ()), *notes]:
-        click.echo(note, err=True)
+        echo(note, err=True)
     if output != "-":
-        click.echo(f"{counted(written, 'prediction')}: {output}")
+        echo(f"{counted(written, 'prediction')}: {output}")
 
 
 @click.command("evaluate", cls=Command)
 @model_argument
 @data_argument
-@option("--target", help="Column with the answers; default: the target of training.")
-@option("--json", "as_json", is_flag=True, help="Print JSON.")
+@answers_option
+@json_option
 @on_error_option
 @in_memory_option
 @join_option
@@ -155,9 +157,9 @@ def evaluate_command(
         skip = on_error == "skip"
         result, notes = evaluate(estimator, data, target, skip, in_memory, progress, joined, marks)
     for note in [*(joined.notes if joined else ()), *notes]:
-        click.echo(note, err=True)
+        echo(note, err=True)
     if as_json:
-        click.echo(json.dumps({"model": str(model), "data": str(data)} | result, indent=1))
+        echo(json.dumps({"model": str(model), "data": str(data)} | result, indent=1))
     else:
         _show(result, model, data)
 
@@ -167,12 +169,12 @@ def _show(result: dict[str, Any], model: Path, data: Path) -> None:
 
     count, unit = result["count"], result["unit"]
     units = f"{count} series" if unit == "series" else counted(count, unit)
-    click.echo(f"{model.name} on {data.name}: {units}, target {result['target']!r}")
+    echo(f"{model.name} on {data.name}: {units}, target {result['target']!r}")
     if result["without"]:
-        click.echo(f"Without an answer, left out: {result['without']}")
+        echo(f"Without an answer, left out: {result['without']}")
     if result["bad_rows"]:
-        click.echo(f"Bad rows, left out: {result['bad_rows']}")
-    click.echo(f"Missing: {result['share_missing']:.1%} of the cells")
+        echo(f"Bad rows, left out: {result['bad_rows']}")
+    echo(f"Missing: {result['share_missing']:.1%} of the cells")
     table = Table("figure")
     for title in ("value", "95% interval"):
         table.add_column(title, justify="right")

@@ -14,6 +14,7 @@ from ..errors import OutsideRangeWarning, ParameterError, require_extra
 from ._explain import read_first
 from ._next import background_option, costs_option, read_costs
 from ._options import FILE, Command, model_argument, option
+from ._printing import echo
 
 TOKEN = "IMPUTEFREE_TOKEN"
 PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
@@ -27,7 +28,12 @@ PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
 @option("--open", is_flag=True, help="Let other machines in without a token.")
 @option("--max-rows", type=click.IntRange(1), default=10_000, help="Rows (steps) per request.")
 @option("--max-bytes", type=click.IntRange(100), default=4_000_000, help="Bytes per request.")
-@option("--timeout", type=SECONDS, default=10.0, help="Maximum number of seconds per answer.")
+@option(
+    "--timeout",
+    type=SECONDS,
+    default=10.0,
+    help="Seconds for the headers of a request, for its body, for its answer, and to take that.",
+)
 @background_option()
 @costs_option
 def serve_command(
@@ -46,6 +52,9 @@ def serve_command(
 
     Prints its address and runs until Ctrl-C or SIGTERM. GET /schema says what a row looks like,
     POST /predict and /explain take one; GET /openapi.json describes everything.
+
+    Clients share it: of 64 requests and 512 connections at a time, each client may hold as many as
+    are still free, and they take turns.
 
     With --background, what to measure next is ranked by its gain per unit of cost, as by
     `imputefree next`.
@@ -71,9 +80,9 @@ def serve_command(
     names = {"localhost", "127.0.0.1", "[::1]", host.lower()} if local and token is None else None
     limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
     app = build_app(loaded, limits, token, names, rank)
-    click.echo(f"Serving {model.name} at {address_of(bound)} (stop: Ctrl-C)")
-    run(app, bound, timeout)
-    click.echo("Stopped.", err=True)
+    echo(f"Serving {model.name} at {address_of(bound)} (stop: Ctrl-C)")
+    run(app, bound, limits)
+    echo("Stopped.", err=True)
 
 
 def ranking(model: Any, background: Path | None, costs: dict[str, float]) -> Any:

@@ -8,14 +8,15 @@ from ._cells import (
     NEVER_LEVELS,
     TRUTH,
     Levels,
+    is_gap_word,
     parse_numbers,
     read_cell,
 )
 from ._column_plans import (
-    FEW_ROWS,
     HARD_LIMIT,
     MAX_LEVELS,
     SOFT_LIMIT,
+    UNSCALED_LIMIT,
     Category,
     Number,
     Plan,
@@ -25,6 +26,7 @@ from ._column_plans import (
     scale,
 )
 from ._columns import (
+    FEW_ROWS,
     Columns,
     NumericTables,
     as_values,
@@ -38,7 +40,7 @@ from ._columns import (
 from ._dates import ISO, NEVER, looks_like_a_date, one_format, read_dates, unambiguous_format
 from ._encoders import Encoder, Table, TableEncoder
 from ._examples import Examples
-from ._few_rows import Lines
+from ._few_rows import FewRows, Lines, LoneRow
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
 from ._missing_codes import Code, find_codes
@@ -86,6 +88,7 @@ __all__ = [
     "SOFT_LIMIT",
     "THOUSANDS",
     "TRUTH",
+    "UNSCALED_LIMIT",
     "WINDOWS",
     "Category",
     "ClassCodes",
@@ -94,11 +97,13 @@ __all__ = [
     "Encoder",
     "Examples",
     "Expansion",
+    "FewRows",
     "Fold",
     "Folds",
     "Layout",
     "Levels",
     "Lines",
+    "LoneRow",
     "Number",
     "NumericTables",
     "Outside",
@@ -123,6 +128,7 @@ __all__ = [
     "fill_labels",
     "find_codes",
     "first_steps",
+    "is_gap_word",
     "is_polars",
     "level_name",
     "location",

@@ -22,15 +22,39 @@ from ._columns import NUMBERS, factorized, level_name
 
 # Words for "missing": those that are never a category, and those that may be one.
 NEVER_LEVELS = {"?", "??", ".", "..", "--", "n/a", "n.a.", "#n/a", "nan", "<na>", "null", "nul"}
-NEVER_LEVELS |= {"(null)", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?"}
+NEVER_LEVELS |= {
+    "---",
+    "#nv",
+    "#n/v",
+    "(null)",
+    "#null!",
+    "#div/0!",
+    "#value!",
+    "#ref!",
+    "#num!",
+    "#name?",
+}
 MAYBE_LEVELS = {"na", "none", "-", "–", "unknown", "missing", "not available", "not known"}
-MAYBE_LEVELS |= {"undefined", "no data", "k.a.", "not recorded", "not measured", "not done", "nd"}
+MAYBE_LEVELS |= {"undefined", "no data", "not recorded", "not measured", "not done", "nd", "n.d."}
+MAYBE_LEVELS |= {"—", "n/d", "k.a.", "k. a.", "keine angabe", "keine angaben", "unbekannt", "n.b."}
+MAYBE_LEVELS |= {"nicht bekannt", "nicht erhoben", "nicht bestimmt", "fehlt", "fehlend", "n. b."}
+MAYBE_LEVELS |= {"inconnu", "inconnue", "non renseigné", "manquant", "desconocido", "sconosciuto"}
 GAP_WORDS = {
     form
     for word in (*NEVER_LEVELS, *MAYBE_LEVELS)
     for form in (word, word.upper(), word.capitalize(), word.title())
 } | {"NaN"}
+_FOLDED = NEVER_LEVELS | MAYBE_LEVELS
 TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
+
+
+def is_gap_word(text: str) -> bool:
+    """Whether a string, in any case, stands for a gap among numbers.
+
+    >>> [is_gap_word(text) for text in ("k.A.", "n/A", "nb")]
+    [True, True, False]
+    """
+    return text in GAP_WORDS or text.casefold() in _FOLDED
 
 
 def read_cell(value: Any, levels: Levels | None = None) -> tuple[float | str | None, bool]:
@@ -98,8 +122,8 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     if len(words):
         codes, strings = pd.factorize(objects.iloc[words].astype(str))
         numbers[words] = np.array([TRUTH.get(word, np.nan) for word in strings])[codes]
-        valid = {"", *GAP_WORDS, *TRUTH}
-        odd[words] = np.array([word not in valid for word in strings])[codes]
+        valid = [word in TRUTH or not word or is_gap_word(word) for word in strings]
+        odd[words] = ~np.array(valid)[codes]
     return numbers, odd
 
 
@@ -138,7 +162,7 @@ class Levels:
         names = _possible_names(cell)
         name = next((name for name in names if name in self.known), None)
         if name is None:
-            return None, names[0] != "" and names[0] not in GAP_WORDS
+            return None, names[0] != "" and not is_gap_word(names[0])
         return self.known[name], False
 
 

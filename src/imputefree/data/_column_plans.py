@@ -21,6 +21,7 @@ from ._columns import factorized, to_strings
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
+UNSCALED_LIMIT = 1e12  # of a number that is not scaled: products of networks stay within float32
 OUTLIER = 5.0  # robust standard deviations from the median beyond which a value is pulled in
 TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
@@ -33,9 +34,9 @@ BIN_SIZES = {"piecewise": BIN_SIZE, "bins": 1.0, "fine": 2.0}  # by encoding
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
 COUNTED_VALUES, LEVEL_ROWS = 128, 10  # in a piecewise encoding, one with at most so many, for each
 COUNTED_SIZE = 1.0  # value of at least ten rows
-FEW_ROWS = 64  # that are read and predicted without pandas and PyTorch, which are slow to begin
 RARE = "(rare)"  # input that stands for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
+FEW_STRINGS = 256  # whose levels are looked up one by one
 QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
 
 
@@ -300,10 +301,11 @@ class Category:
         (array([ 1., nan]), [])
         """
         strings = self.check(array, label)
-        if len(strings) <= FEW_ROWS:  # faster than pandas
-            known = [self._numbers.get(level, np.nan) for level in strings]
-            seen = dict.fromkeys(level for level in strings if isinstance(level, str))
-            return np.array(known, np.float64), [n for n in seen if n not in self._numbers]
+        if len(strings) <= FEW_STRINGS:  # faster than pandas
+            known = [*map(self._numbers.get, strings)]  # None becomes NaN
+            seen = dict.fromkeys(strings)
+            new = [n for n in seen if isinstance(n, str) and n not in self._numbers]
+            return np.array(known, np.float64), new
         codes, levels = factorized(strings)
         numbers = [self._numbers.get(level, np.nan) for level in levels]
         new = [str(level) for level in levels if level not in self._numbers]

@@ -8,7 +8,7 @@ else is a category, whose values are compared by their string (see `level_name`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -19,6 +19,7 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, counted, shorten
 
+FEW_ROWS = 64  # that are read and predicted without pandas and PyTorch, which are slow to begin
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 STRING_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
@@ -118,7 +119,7 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     array = None
     if isinstance(X, pd.DataFrame):
         names, named = frame_names(X)
-        series = (X.iloc[:, j] for j in range(X.shape[1]))
+        series = _few_cells(X) if len(X) <= FEW_ROWS else _each_column(X)
         shape, reader = X.shape, _read_pandas
     elif is_polars(X):
         refuse_other_polars(X)
@@ -224,7 +225,37 @@ def as_values(X: Any, name: str = "X") -> np.ndarray:
     return array
 
 
-def _read_pandas(series: pd.Series, label: str, place: Place) -> tuple[np.ndarray, bool]:
+def _each_column(X: pd.DataFrame) -> Iterator[pd.Series]:
+    """The columns of a frame."""
+    return (X.iloc[:, j] for j in range(X.shape[1]))
+
+
+def _few_cells(X: pd.DataFrame) -> Iterator[pd.Series | np.ndarray]:
+    """The columns of a frame of few rows; those of strings, or of NumPy's numbers, as arrays.
+
+    All cells are taken out at once: pandas takes long to begin with each column.
+    """
+    cells = X.to_numpy(dtype=object)
+    for j, dtype in enumerate(X.dtypes):
+        column = cells[:, j]
+        if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
+            yield column.astype(np.float64)
+            continue
+        strings = [value if type(value) is str else None for value in column]
+        gaps = (v is None or v is pd.NA or v is np.nan for v in column if type(v) is not str)
+        if isinstance(dtype, pd.CategoricalDtype) or not all(gaps):
+            yield X.iloc[:, j]
+        elif any(string is not None for string in strings):
+            yield np.array(strings, dtype=object)
+        else:
+            yield np.full(len(column), np.nan)
+
+
+def _read_pandas(
+    series: pd.Series | np.ndarray, label: str, place: Place
+) -> tuple[np.ndarray, bool]:
+    if isinstance(series, np.ndarray):
+        return series, False
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return to_strings(np.asarray(series.astype(object)), label, place), True

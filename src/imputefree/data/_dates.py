@@ -10,18 +10,20 @@ import pandas as pd
 from ..errors import InputError
 
 ISO = "ISO8601"  # pandas' name for year, month, day, of any precision
-DAY = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[A-Za-z]{3,9})[-/., ]+(\d{4}|\d{2}))"
+MONTH = r"(\d{1,2}|[^\W\d_]{3,10}\.?)"  # in any language, to know a date that cannot be read
+DAY = rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/. ]+{MONTH}[-/., ]+(\d{{4}}|\d{{2}}))"
 DATE = re.compile(rf"\s*{DAY}([ T]+\d{{1,2}}:\d{{2}}.*)?\s*")
+LONGEST = 60  # characters of a date
 NEVER = ("9999-12-31", "31.12.9999", "12/31/9999", "31/12/9999", "0000-00-00", "00.00.0000")
 
 
 def looks_like_a_date(text: str) -> bool:
     """Whether a string has the form of a date.
 
-    >>> [looks_like_a_date(text) for text in ("2024-01-31", "31.1.24 10:20", "3 May 2024", "1-2")]
+    >>> [looks_like_a_date(text) for text in ("2024-01-31", "31.1.24 10:20", "3. März 2024", "1-2")]
     [True, True, True, False]
     """
-    return DATE.fullmatch(text) is not None
+    return len(text) < LONGEST and DATE.fullmatch(text) is not None
 
 
 def one_format(text: str) -> str | None:
@@ -56,7 +58,12 @@ def read_dates(values: pd.Series, form: str | None) -> pd.Series:
     if pd.api.types.infer_dtype(cells, skipna=True) in {"date", "datetime"}:
         return pd.to_datetime(cells, errors="coerce", utc=True)  # dates of a Parquet file
     strings = cells.astype(str).where(cells.notna())
-    return pd.to_datetime(strings, format=form, errors="coerce", utc=True)
+    try:
+        return pd.to_datetime(strings, format=form, errors="coerce", utc=True)
+    except (TypeError, ValueError) as error:
+        rule = "It is written with %Y, %m, %d and others, as for Python's strptime"
+        fact = f"the format of dates {form!r} in column {values.name!r} is not one ({error})"
+        raise InputError(fact, rule, "Correct it, such as to %d.%m.%Y") from None
 
 
 def all_dates(values: pd.Series, form: str | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
-from ._column_plans import BINS, FEW_ROWS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
-from ._columns import Columns, feature_count_error
+from ._column_plans import BINS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
+from ._columns import FEW_ROWS, Columns, feature_count_error
 from ._few_rows import FewRows
 from ._outside import Outside
+from ._plan_states import plan_of, plan_state
 from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 MOST_BINS, ROWS_PER_BIN = 24, 500  # of a piecewise encoding, above 12 bins
 MOST_INPUTS = 5000  # of all bins
 PIECEWISE_COLUMNS, PIECEWISE_ROWS = 100, 2000  # "auto": larger tables are encoded piecewise
-PLAN_KINDS: dict[str, Any] = {plan.kind: plan for plan in (Number, Category)}
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,8 @@ class TableEncoder(Encoder):
 
         Which levels and gaps there are is learned from all rows.
         """
-        for name in ("expansion", "_few_rows", "_entries", "_coding", "_only_numbers"):
+        cached = ("expansion", "few_rows", "_entries", "_coding", "_only_numbers", "_ranges")
+        for name in cached:
             self.__dict__.pop(name, None)  # of an earlier fit
         columns = inputs.sample()
         chosen = self._chosen_categories(columns)
@@ -230,7 +231,7 @@ class TableEncoder(Encoder):
     def _coded(self, columns: Columns) -> list[np.ndarray]:
         """The columns as numbers, in the order of training; (n,) float64 each."""
         key, codes = vars(columns).get("_codes", (None, []))
-        if key is not None and key == self._coding:
+        if key == self._coding:
             return codes
         matched = self._match(columns)
         if self._only_numbers and object not in [array.dtype for array in matched]:
@@ -243,12 +244,26 @@ class TableEncoder(Encoder):
         return arrays
 
     def count_outside(self, columns: Columns, outside: Outside) -> None:
-        """Count the values that are outside the range of training."""
-        plans = {plan.name: plan for plan in self.plans}
-        by_name = self.named and columns.named
-        for j, (name, array) in enumerate(zip(columns.names, columns.arrays, strict=True)):
-            if array.dtype != object:
-                outside.add(plans.get(name) if by_name else self.plans[j], array)
+        """Count the values that are outside the range of training, in columns that have some."""
+        arrays = self._match(columns) if self.named and columns.named else columns.arrays
+        places, low, high = self._ranges
+        places = [j for j in places if arrays[j].dtype != object]
+        if places and columns.n_rows <= FEW_ROWS and len(places) == len(low):  # all at once
+            rows = np.array([arrays[j] for j in places])
+            places = [places[i] for i in np.flatnonzero(((rows < low) | (rows > high)).any(1))]
+        for j in places:
+            outside.add(self.plans[j], arrays[j])
+
+    @cached_property
+    def _ranges(self) -> tuple[list[int], np.ndarray, np.ndarray]:
+        """Columns whose range is known; their lowest and highest numbers, (columns, 1) each."""
+        plans: dict[int, Any] = {
+            j: plan
+            for j, plan in enumerate(self.plans)
+            if isinstance(plan, Number) and plan.low is not None and plan.high is not None
+        }
+        low, high = ([getattr(plan, end) for plan in plans.values()] for end in ("low", "high"))
+        return list(plans), np.array(low).reshape(-1, 1), np.array(high).reshape(-1, 1)
 
     @cached_property
     def _only_numbers(self) -> bool:
@@ -283,10 +298,11 @@ class TableEncoder(Encoder):
 
     def inputs_of_few(self, columns: Columns, placeholder: float) -> np.ndarray:
         """All inputs of up to `FEW_ROWS` rows, the placeholder where missing; (n, D) float32."""
-        return self._few_rows.inputs(self.codes(columns), placeholder)
+        return self.few_rows.inputs(self.codes(columns), placeholder)
 
     @cached_property
-    def _few_rows(self) -> FewRows:
+    def few_rows(self) -> FewRows:
+        """How up to `FEW_ROWS` rows become inputs."""
         return FewRows(self.plans, self._with_indicator())
 
     def parts(self, columns: Columns | RowStore) -> Tensor | RowParts:
@@ -304,7 +320,7 @@ class TableEncoder(Encoder):
         parts = torch.empty(n, len(self.expansion.part_columns))
         for begin in range(0, n, BLOCK):  # no second copy of a large table
             rows = slice(begin, begin + BLOCK)
-            parts[rows] = self.expansion.parts(np.column_stack([array[rows] for array in arrays]))
+            parts[rows] = self.expansion.parts(np.array([array[rows] for array in arrays]).T)
         return parts
 
     def transform(self, columns: Columns) -> Table:
@@ -410,13 +426,19 @@ class TableEncoder(Encoder):
             )
         return columns.arrays
 
+    def nothing(self) -> Columns:
+        """A row of which nothing is known."""
+        gaps = {True: np.array([None], dtype=object), False: np.array([np.nan])}
+        arrays = [gaps[isinstance(plan, Category)] for plan in self.plans]
+        return Columns(self.names, self.named, arrays, [False] * len(arrays), n_rows=1)
+
     def state(self) -> dict[str, Any]:
         """Everything learned, as plain JSON types."""
         return {
             "owner": self.owner,
             "indicator": self.indicator,
             "named": self.named,
-            "plans": [{"kind": plan.kind, **asdict(plan)} for plan in self.plans],
+            "plans": [plan_state(plan) for plan in self.plans],
         }
 
     @classmethod
@@ -424,6 +446,5 @@ class TableEncoder(Encoder):
         """The reverse of `state`."""
         encoder = cls(indicator=bool(state["indicator"]), owner=str(state["owner"]))
         encoder.named = bool(state["named"])
-        plans = [dict(plan) for plan in state["plans"]]
-        encoder.plans = [PLAN_KINDS[plan.pop("kind")](**plan) for plan in plans]
+        encoder.plans = [plan_of(plan) for plan in state["plans"]]
         return encoder

@@ -152,7 +152,7 @@ def _read_groups(groups: Any, n_rows: int) -> np.ndarray | None:
     rule = "Every row belongs to a group"
     remedy = "Give rows without one a group of their own, such as their row number"
     refuse_rows(pd.isna(array), "groups is missing", rule, remedy)
-    return array.astype(str)
+    return as_array(array, "groups", str)
 
 
 def _read_held_out(held_out: Any, n_rows: int) -> np.ndarray | None:

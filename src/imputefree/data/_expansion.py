@@ -16,13 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ._column_plans import KINDS, Number, columns_by_kind, scale
+from ._column_plans import KINDS, UNSCALED_LIMIT, Number, columns_by_kind, scale
 from ._few_rows import Lines, stacked
 from ._row_store import BLOCK, RowStore
 
 CPU = torch.device("cpu")
 FEW = 2**13  # rows of which parts are made at once: there are some twenty arrays on the way
-LARGEST = torch.finfo(torch.float32).max
 
 
 class Expansion:
@@ -104,13 +103,17 @@ class Expansion:
     # ---- codes -> parts
     def parts(self, codes: np.ndarray) -> Tensor:
         """Parts of coded columns; (n, C) float64 -> (n, M) float32, NaN where missing."""
-        kinds, rows = [], torch.from_numpy(codes)
-        of = {kind: rows.index_select(1, j) for kind, j in self._columns.items() if len(j)}
+        kinds, columns = [], codes.T
+        of = {
+            kind: torch.from_numpy(columns.take(j.numpy(), 0)).T
+            for kind, j in self._columns.items()
+            if len(j)
+        }
         if "value" in of:
             values = of["value"]
             if self._scaled:
                 values = torch.from_numpy(scale(values.numpy(), self._center, self._spread))
-            kinds.append(values.clamp(-LARGEST, LARGEST))
+            kinds.append(values.clamp(-UNSCALED_LIMIT, UNSCALED_LIMIT))
         for kind, lines in (("score", self._scores), ("bin", self._positions)):
             if kind in of:
                 kinds.append(torch.from_numpy(lines(of[kind].numpy())))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ._column_plans import FEW_ROWS, KINDS, Number, columns_by_kind, scale
+from ._column_plans import KINDS, UNSCALED_LIMIT, Number, columns_by_kind, scale
+from ._columns import FEW_ROWS
 
-LARGEST = float(np.finfo(np.float32).max)
-MANY_ROWS = 2048  # so many are faster sorted
+FAN = 200  # more bins and levels than this take longer to read than to look up their sums
 
 
 class FewRows:
@@ -33,7 +33,9 @@ class FewRows:
         self._scaled = all(plan.scaled for plan in of["value"])  # all of them, or none
         self._center = np.array([plan.center for plan in of["value"]])
         self._spread = np.array([plan.spread for plan in of["value"]])
-        self._lines = Lines([plan.knots for plan in of["score"]], [p.scores for p in of["score"]])
+        self._knots = [plan.knots for plan in of["score"]], [plan.scores for plan in of["score"]]
+        self._lines = Lines(*self._knots)
+        self._edges = [(j, p.edges) for j, p in zip(columns["bin"], of["bin"], strict=True)]
         # Per input that is a bin: its column, where it begins, half its width, its size.
         bins = [
             (j, low / 2, high / 2 - low / 2, plan.bin_size)
@@ -49,6 +51,11 @@ class FewRows:
         self._switches, self._level, self._level_size = _transposed(levels, 3)
         self._indicators = np.array(indicators, dtype=int)
 
+    @property
+    def fans_out(self) -> bool:
+        """Whether there are so many inputs per column that `LoneRow` is faster than all of them."""
+        return self._scaled and len(self._bins) + len(self._switches) > FAN
+
     def inputs(self, codes: np.ndarray, placeholder: float = 0.0) -> np.ndarray:
         """What networks read, with the placeholder where missing; (n, C) -> (n, D) float32."""
         kinds = []
@@ -58,7 +65,7 @@ class FewRows:
                 if self._scaled:
                     kinds.append(scale(values, self._center, self._spread))
                 else:
-                    kinds.append(np.minimum(np.maximum(values, -LARGEST), LARGEST))
+                    kinds.append(np.minimum(np.maximum(values, -UNSCALED_LIMIT), UNSCALED_LIMIT))
             if len(self._scores):
                 kinds.append(self._lines(codes.take(self._scores, 1)))
             if len(self._bins):
@@ -72,6 +79,63 @@ class FewRows:
         inputs = np.concatenate(kinds, 1, dtype=np.float32)
         inputs[np.isnan(inputs)] = placeholder
         return inputs
+
+
+class LoneRow:
+    """What the first layer of networks makes of a single row, from codes at once.
+
+    A number fills many bins, and their sum, weighted by the layer, is linear between two edges. It
+    is kept for each edge, so that a number needs two rows of this table instead of dozens of
+    weights, and a category one: most of the time of a row is spent on reading the weights.
+
+    few : how codes become inputs, all of them scaled
+    weight : (width, D) of the layer; where missing, inputs are 0
+
+    >>> few = FewRows([Number.learn("age", np.array([20.0, 40.0, np.nan]))], indicators=[0])
+    >>> layer = LoneRow(few, np.array([[2.0, 5.0]]))
+    >>> layer.sums(np.array([20.0])).round(4), layer.sums(np.array([np.nan]))
+    (array([-1.8974], dtype=float32), array([5.], dtype=float32))
+    """
+
+    def __init__(self, few: FewRows, weight: np.ndarray) -> None:
+        self._few = few
+        columns, edges = [j for j, _ in few._edges], [edges for _, edges in few._edges]
+        knots, scores = few._knots
+        self._lines = Lines([*knots, *edges], [*scores, *(range(len(some)) for some in edges)])
+        self._bent = np.array([*few._scores, *columns], dtype=int)
+        # The table: values and scores, sums at edges, levels, indicators.
+        plain, bins, levels, indicators = np.split(
+            weight.T.astype(np.float64),
+            np.cumsum([len(few._values) + len(scores), len(few._bins), len(few._switches)]),
+        )
+        counts = [len(some) - 1 for some in edges]
+        of_columns = np.split(bins * few._bin_size[:, None], np.cumsum(counts, dtype=int))[:-1]
+        sums = [np.cumsum(np.pad(some, ((1, 0), (0, 0))), 0) for some in of_columns]
+        sums = [some - some[-1] / 2 for some in sums]
+        beyond = np.zeros((1, len(weight)))  # the row after the last edge, of which none is taken
+        blocks = [plain, *sums, beyond, levels * few._level_size[:, None], indicators]
+        self._table = np.concatenate(blocks, dtype=np.float32, casting="same_kind")
+        at = np.cumsum([len(block) for block in blocks])
+        self._edges_at, self._levels_at, self._indicators_at = at[:-4], at[-3], at[-2]
+
+    def sums(self, codes: np.ndarray) -> np.ndarray:
+        """Weighted sums of all inputs of a row; (C,) -> (width,) float32."""
+        few = self._few
+        bent = self._lines(codes.take(self._bent)[None])[0]
+        values = scale(codes.take(few._values), few._center, few._spread)
+        plain = np.concatenate([values, bent[: len(few._scores)]])
+        positions = bent[len(few._scores) :]  # 3.4: between the third edge and the next
+        seen, binned = (~np.isnan(plain)).nonzero()[0], (~np.isnan(positions)).nonzero()[0]
+        positions = positions.take(binned)
+        edges = positions.astype(np.int64)
+        shares, edges = positions - edges, edges + self._edges_at.take(binned)
+        on = (codes.take(few._switches) == few._level).nonzero()[0] + self._levels_at
+        gaps = np.isnan(codes.take(few._indicators)).nonzero()[0] + self._indicators_at
+        places = np.concatenate([seen, edges, edges + 1, on, gaps])
+        amounts = np.ones(len(places), dtype=np.float32)
+        amounts[: len(seen)] = plain.take(seen)
+        amounts[len(seen) : len(seen) + 2 * len(edges)] = np.concatenate([1 - shares, shares])
+        return amounts @ self._table.take(places, 0)
 
 
 class Lines:
@@ -95,34 +159,17 @@ class Lines:
         if len(values) > FEW_ROWS:
             halves = np.ascontiguousarray(values.T) / 2, self._knots / 2  # they cannot overflow
             lines = zip(*halves, self._heights, self._last + 1, strict=True)
-            parts = [_interpolated(x, at[:n], y[:n]) for x, at, y, n in lines]
+            parts = [np.interp(x, at[:n], y[:n]) for x, at, y, n in lines]
             return np.array(parts).reshape(values.shape[::-1]).T
         # The first knot above each value; the last one is infinite. NaN is below none.
         below = (self._knots > values[:, :, None]).argmax(2)
         below = np.maximum(below - 1, 0)
         at, after = self._first + below, self._first + np.minimum(below + 1, self._last)
         low, high = self._knots.take(at) / 2, self._knots.take(after) / 2  # cannot overflow
-        share = _within_unit((values / 2 - low) / (high - low + (high == low)))
+        with np.errstate(over="ignore"):
+            share = _within_unit((values / 2 - low) / (high - low + (high == low)))
         start, end = self._heights.take(at), self._heights.take(after)
         return start + share * (end - start)
-
-
-def _interpolated(values: np.ndarray, knots: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """`np.interp`, which finds the knots of neighbours soonest; many values are sorted for it.
-
-    About sorted, that is: sorting numbers with their places in the last bits takes a tenth of the
-    time of an `argsort`.
-    """
-    if len(values) < MANY_ROWS:
-        return np.interp(values, knots, heights)
-    with np.errstate(over="ignore"):
-        order = values.astype(np.float32).view(np.int32).astype(np.int64) << 32
-    order |= np.arange(len(values))
-    order.sort()
-    order &= 2**32 - 1
-    out = np.empty_like(values)
-    out[order] = np.interp(values[order], knots, heights)
-    return out
 
 
 def _within_unit(shares: np.ndarray) -> np.ndarray:

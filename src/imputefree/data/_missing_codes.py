@@ -83,30 +83,31 @@ def _apart(
     j : the number's place among them
     rest : those that do not look like codes
     """
-    value, rows, total = known[j], counts[j], counts.sum()
+    value, rows, total = float(known[j]), counts[j], counts.sum()
     nines, large = abs(value) in NINES, abs(value) >= 99.9
     strong = (nines and (large or value < 0)) or value in FILLS or abs(value) >= HUGE
     if not len(rest) or total - rows < min(FEWEST, total / 2):
         return 0
-    low, high = rest[0], rest[-1]
-    gap = max(low - value, value - high)
-    far = gap / max(high - low, abs(high) * 1e-9, 1e-300)
+    low, high = float(rest[0]), float(rest[-1])
+    gap, width = max(low - value, value - high), high - low
     if rows < 2:  # nothing that repeats: only what is beyond everything
-        return int(strong and large and far >= 10)
+        return int(strong and large and gap >= 10 * width)
     if low >= 0 > value:  # the only negative numbers
-        return 2 if strong and (rows >= 3 or far >= 1) else 1 if gap >= _step(rest) else 0
+        return 2 if strong and (rows >= 3 or gap >= width) else 1 if gap >= _step(rest) else 0
     others = np.where((known == 0) | (known == value), 0, counts)  # many rows may share a zero
     spike = rows / max(others[max(0, j - NEAR) : j + 1 + NEAR].max(), 1)
-    if gap > 0:
-        if far >= 1 and nines and (strong or len(rest) > CLASSES):
+    if not low < value < high:
+        if gap >= width and nines and (strong or len(rest) > CLASSES):
             return 2
-        if far >= 1 and (nines or strong):
+        if gap >= width and (nines or strong):
             return int(len(rest) <= 2 or spike >= 1)
-        alone = spike >= 5 and gap >= 2 * _step(rest)
-        return int((strong and far >= 0.5) or value in elsewhere or (nines and alone)) * (rows >= 3)
+        alone = nines and spike >= 5 and gap >= 2 * _step(rest)
+        half = strong and gap >= 0.5 * width
+        refused = abs(value) in REFUSED and gap >= 5 * width
+        return int(rows >= 3 and (half or alone or refused or value in elsewhere))
     if value in elsewhere:
         return int(spike >= 2 and rows >= 3)
-    return int(strong and rows >= max(5, 0.01 * total) and spike >= 10 and rows >= 3 * others.max())
+    return int(strong and rows >= 0.01 * total and spike >= 10 and rows >= 3 * others.max())
 
 
 def _step(rest: np.ndarray) -> float:
@@ -123,8 +124,9 @@ def _impossible_zero(known: np.ndarray, counts: np.ndarray) -> bool:
         return False
     at = np.cumsum(weight) / total
     twentieth, quarter, middle = rest[np.searchsorted(at, [0.05, 0.25, 0.5])]
-    distance = middle / max(1.48 * (middle - quarter), 1e-300)  # in standard deviations
-    tail = rest[0] / max(twentieth - rest[0], 1e-300)  # the gap, by what it takes to leave the edge
-    steps = rest[0] / max(_step(rest), 1e-300)
-    clear = (tail >= 1 and distance >= 2.3) or (tail >= 0.5 and distance >= 4)
-    return bool(clear and steps >= 7)
+    deviation = 1.48 * (middle - quarter)
+    edge = twentieth - rest[0]  # what it takes to leave it, compared to the gap before it
+    clear = (rest[0] >= edge and middle >= 2.3 * deviation) or (
+        rest[0] >= 0.5 * edge and middle >= 4 * deviation
+    )
+    return bool(clear and rest[0] >= 7 * _step(rest))

@@ -22,7 +22,8 @@ def beyond(values: Any, low: float, high: float) -> Any:
     array([0.25, 0.  , 1.75])
     """
     width = high / 2 - low / 2 or max(abs(high), 1.0) / 2  # halves, so that nothing overflows
-    return np.maximum(np.maximum(low / 2 - values / 2, values / 2 - high / 2), 0.0) / width
+    with np.errstate(over="ignore"):  # infinitely many widths
+        return np.maximum(np.maximum(low / 2 - values / 2, values / 2 - high / 2), 0.0) / width
 
 
 @dataclass

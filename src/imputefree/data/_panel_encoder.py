@@ -189,6 +189,21 @@ class PanelEncoder(Encoder):
         static = [name for name in chosen if name in panel.statics.names]
         return [name for name in chosen if name not in static], static
 
+    def nothing(self) -> Panel:
+        """A series of one step of which nothing is known."""
+        statics = None if self.statics is None else self.statics.nothing()
+        first = np.zeros(1, dtype=np.int64)
+        return Panel(
+            steps=self.steps.nothing(),
+            lengths=first + 1,
+            times=first.astype(np.float64),
+            statics=statics,
+            ids=first.astype(object),
+            keyed=False,
+            source=first,
+            apart={},
+        )
+
     def state(self) -> dict[str, Any]:
         """Everything learned, as plain JSON types."""
         return {

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 SPACES = " \u00a0\u2009\u202f"
 GROUPS = f"'’{SPACES}"  # between thousands, besides the mark that is not for decimals
+MONEY = r"(?:CHF|EUR|USD|GBP|SEK|NOK|DKK|PLN|CZK|INR|JPY|Fr\.?|Rs\.?|US\$)(?=[\s\d])"
 QUANTITY = re.compile(
     rf"""(?P<open>\()?(?P<bound>[<>≤≥]=?|~)?[{SPACES}]*
-    (?P<sign>[-+−–])?(?P<money>[$€£¥])?[{SPACES}]*(?P<inner>[-−])?
-    (?P<digits>\d(?:[\d.,'’{SPACES}]*[\d.,])?|[.,]\d+)(?P<power>[eE][-+−]?\d+)?
+    (?P<sign>[-+−–])?(?P<money>[$€£¥]|{MONEY})?[{SPACES}]*(?P<inner>[-−])?
+    (?P<digits>\d(?:[\d.,'’{SPACES}]*[\d.,])?|[.,]\d+)(?P<power>[eE][-+−]?\d+)?(?P<even>[.,][-–—])?(?P<after>(?<=\d)[-−](?=$|[*!]))?[*!]?
     [{SPACES}]*(?P<unit>[^\W\d_][^\s\d<>=;:,]*(?:[ ^/·*.-]*[^\s<>=;:,]{{1,12}}){{0,2}}
     |[%‰°²³$€£¥]\S{{0,8}})?
     (?P<more>\+)?(?P<close>\))?""",
@@ -48,10 +49,13 @@ Quantity(value=-2370.0, unit='', bound=False))
         return None
     if match["inner"] and (match["sign"] or not match["money"]):
         return None
+    if match["after"] and (match["sign"] or match["inner"] or decimal not in match["digits"]):
+        return None  # 4- and 4+ are grades
     number = _plain_digits(match["digits"], decimal)
     if number is None:
         return None
-    minus = (match["sign"] or match["inner"] or "+") in "-−–" or bool(match["open"])
+    minus = (match["sign"] or match["inner"] or "+") in "-−–"
+    minus |= bool(match["open"] or match["after"])
     value = float(f"{'-' * minus}{number}{(match['power'] or '').replace('−', '-')}")
     unit = (match["money"] or "") + (match["unit"] or "").strip()
     return Quantity(value, unit, bool(match["bound"] or match["more"]))
@@ -70,7 +74,10 @@ def _plain_digits(digits: str, decimal: str) -> str | None:
     if not whole.isdigit() and whole:
         marks = set(whole) - set("0123456789")
         first, *groups = re.split(rf"[{other}{GROUPS}]", whole)
-        if len(marks) > 1 or not 1 <= len(first) <= 3 or any(len(g) != 3 for g in groups):
+        sizes = {len(group) for group in groups[:-1]}  # 3, or 2 as in 12,34,567 of India
+        if len(marks) > 1 or not 1 <= len(first) <= 3 or len(groups[-1]) != 3:
+            return None
+        if sizes - {3} and (sizes != {2} or marks != {","} or len(first) > 2):
             return None
         if not all(group.isdigit() for group in (first, *groups)):
             return None
@@ -104,6 +111,8 @@ def decimal_marks(strings: Iterable[str]) -> tuple[set[str], str | None]:
             continue
         last, other = marks[-1], "," if marks[-1] == "." else "."
         before, _, after = digits.rpartition(last)
+        if not after:  # "5." and "5.-"
+            continue
         if len(marks) > 1:
             if len(set(marks)) == 1:  # 1,234,567
                 last, other = other, last

@@ -62,20 +62,15 @@ class RowStore:
 
     @classmethod
     def of(cls, columns: Columns) -> RowStore:
-        """A table in memory; one that is a matrix already is not copied."""
-        base: Any = columns.arrays[0].base
-        shape = columns.n_rows, len(columns.names)
-        head = columns.names, columns.named, columns.declared
-        if getattr(base, "shape", None) == shape and all(a.base is base for a in columns.arrays):
-            return cls(base, *head)
-        matrix, levels = np.empty(shape), {}
+        """A table in memory, copied."""
+        matrix, levels = np.empty((columns.n_rows, len(columns.names))), {}
         for j, array in enumerate(columns.arrays):
             if array.dtype == object:
                 codes, strings = factorized(array)
                 matrix[:, j], levels[j] = np.where(codes < 0, np.nan, codes), strings.tolist()
             else:
                 matrix[:, j] = array
-        return cls(matrix, *head, levels)
+        return cls(matrix, columns.names, columns.named, columns.declared, levels)
 
     @property
     def n_rows(self) -> int:

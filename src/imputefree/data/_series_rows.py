@@ -106,8 +106,9 @@ def is_nested(values: Any) -> bool:
 
 
 def stack(arrays: list[np.ndarray]) -> np.ndarray:
-    """np.concatenate that never turns numbers into strings."""
-    if len({array.dtype.kind in "USO" for array in arrays}) > 1:
+    """np.concatenate that never turns numbers into strings, nor dates into numbers."""
+    kinds = {array.dtype.kind for array in arrays}
+    if len({kind if kind in "mM" else kind in "USO" for kind in kinds}) > 1:
         arrays = [array.astype(object) for array in arrays]
     return np.concatenate(arrays)
 
@@ -130,6 +131,8 @@ def refuse_no_values(values: list[Any], names: list[str]) -> None:
 # ---- time stamps
 def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
     """Numbers, dates and timedeltas as float64, datetime64 or timedelta64; (R,) -> (R,)."""
+    if getattr(getattr(values, "dtype", None), "names", None):  # records, which pandas refuses
+        values = list(values)
     stamps = pd.Series(values).reset_index(drop=True)
     remedy = "Drop these steps, or correct their times"
     rule = "Every step needs a time stamp"

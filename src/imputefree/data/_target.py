@@ -78,7 +78,8 @@ def read_target(y: Any, n_rows: int, estimator: str) -> Any:
 def read_classes(target: np.ndarray) -> np.ndarray:
     """The sorted classes of a target, or an error when it holds measurements."""
     try:
-        check_classification_targets(target)
+        with np.errstate(invalid="ignore"):  # of numbers beyond int64
+            check_classification_targets(target)
         if target.dtype.kind in "mMS":  # scikit-learn lets dates, and before 1.7 bytes, pass
             raise ValueError(f"Unknown label type: {target.dtype}")
         return np.unique(target)
@@ -140,13 +141,14 @@ def check_shape(array: np.ndarray, name: str, n_rows: int) -> None:
 
 def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
     """Targets, weights or groups from whatever holds them; of any shape."""
-    if isinstance(values, pd.Series | pd.DataFrame) or is_polars(values):
-        values = values.to_numpy()
     try:
-        return np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError) as error:
+        if isinstance(values, pd.Series | pd.DataFrame) or is_polars(values):
+            values = values.to_numpy()  # which a lazy frame does not have
+        with np.errstate(over="ignore"):  # long doubles may become infinite, and are refused
+            return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError, AttributeError) as error:
         fact = f"{name} cannot be read as an array ({error})"
-        rule = f"It must hold one {'value' if dtype is None else 'number'} per row"
+        rule = f"It must hold one {'number' if dtype is np.float64 else 'value'} per row"
         raise InputTypeError(fact, rule, f"Check the values of {name}") from None
 
 

@@ -169,12 +169,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         if self.encoder is not None:
             encoder = self.encoder(encoder)
         self.encoder_ = encoder.fit(examples.training_inputs())
-        if _is_empty(examples.inputs):
-            raise InputError(
-                "no column holds a single entry",
-                "There must be something to learn from",
-                "Check how the table was read",
-            )
+        refuse_empty(examples.inputs)
         remember_columns(self, examples.inputs.columns)
         self.placeholder_ = self._placeholder(examples.training_inputs())
         shape = len(self.encoder_.input_names), self._loss().outputs
@@ -381,11 +376,18 @@ class GILEstimator(NetworkPrediction, Parameters):
     _parts, _restore = pack_network, unpack_network  # of a model file
 
 
-def _is_empty(inputs: Any) -> bool:
-    """Whether no column holds a single entry."""
+def refuse_empty(inputs: Any) -> None:
+    """Refuse a table, or series, in which no column holds a single entry."""
     if isinstance(inputs, RowStore):
-        return bool((inputs.missing == 1).all())
-    return all(pd.isna(array).all() for array in inputs.columns.arrays)
+        empty = bool((inputs.missing == 1).all())
+    else:
+        empty = all(pd.isna(array).all() for array in inputs.columns.arrays)
+    if empty:
+        raise InputError(
+            "no column holds a single entry",
+            "There must be something to learn from",
+            "Check how the table was read",
+        )
 
 
 def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:

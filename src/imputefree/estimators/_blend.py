@@ -28,7 +28,7 @@ from ..families import (
 from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import loss, scores
-from ._base import GILEstimator
+from ._base import GILEstimator, refuse_empty
 from ._finished import Finished, fit_once, remove_finished, task_digest
 from ._fit_identity import fit_identity
 from ._inputs import Engine
@@ -117,6 +117,7 @@ class BlendEstimator(Engine, BlendParameters):
     out_of_fold_: dict[str, float | None]
     seconds_: dict[str, float]
     _fitted_by = "families_"
+    _kept = ("settings_", "n_features_in_", "weights_", "losses_")
 
     def fit(
         self,
@@ -129,10 +130,10 @@ class BlendEstimator(Engine, BlendParameters):
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn from a table (or series) with gaps; arguments as for `GILClassifier.fit`."""
-        deadline = None
-        if self.time_limit is not None:
-            deadline = time.monotonic() + (1 - FOR_POOLING) * self.time_limit
+        deadline, begun = None, time.monotonic()
         check_rules(self, BLEND_RULES)
+        if self.time_limit is not None:
+            deadline = begun + (1 - FOR_POOLING) * self.time_limit
         with all_or_nothing(self):
             examples = self._examples(X, y, sample_weight, groups, held_out)
             return self._fit(examples, checkpoint, deadline)
@@ -151,6 +152,7 @@ class BlendEstimator(Engine, BlendParameters):
         self._learn_target(target, None)
         examples = examples.reweighted(self._class_weights(examples.target))
         self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
+        refuse_empty(examples.inputs)
         codes, strata = self._encode_target(examples.target)
         rng = private_generator(self.random_state)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
@@ -242,8 +244,8 @@ class BlendEstimator(Engine, BlendParameters):
             self.out_of_fold_ = scored(scores, pool.apply(predictions))
 
     def _names(self, task: FamilyTask) -> list[str]:
-        """The families to fit, in their order; without folds only networks can learn."""
-        if not task.folds or task.n_classes == 1:
+        """The families to fit, in their order; of no row, or one, only networks can learn."""
+        if task.n_classes == 1 or min((len(train) for train, _ in task.folds), default=0) < 2:
             return ["network"]
         names = self.families or QUALITIES[self.quality]
         if self.families is None:  # where they do not help, see docs/architecture.md

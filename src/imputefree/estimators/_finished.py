@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,21 +33,18 @@ def fit_once(name: str, family: Any, task: FamilyTask, identity: dict[str, str])
     """
     kept = _file(task.checkpoint, name, identity)
     state = None if kept is None else kept.read()
-    if state is not None:
-        arrays = {key: tensor.numpy() for key, tensor in state["arrays"].items()}
-        family.restore(json.loads(state["parts"]), arrays)
-        return Finished(state["out_of_fold"].numpy(), state["seconds"])
+    if kept is not None and state is not None:
+        with kept.blamed():
+            family.restore(state["parts"], state["arrays"])
+            predictions, seconds = state["out_of_fold"], float(state["seconds"])
+            if predictions.dtype.kind != "f" or len(predictions) != len(task.target):
+                raise ValueError("the predictions are not those of the rows")
+            return Finished(predictions, seconds)
     begun = time.monotonic()
     finished = Finished(family.fit(task), time.monotonic() - begun)
     if kept is not None:
-        arrays = {}
-        parts = json.dumps(family.parts(arrays), default=np.generic.item)
-        state = {
-            "parts": parts,
-            "arrays": {key: torch.from_numpy(array) for key, array in arrays.items()},
-            "out_of_fold": torch.from_numpy(finished.out_of_fold),
-            "seconds": finished.seconds,
-        }
+        arrays: dict[str, np.ndarray] = {}
+        state = {"parts": family.parts(arrays), "arrays": arrays, **finished._asdict()}
         kept.save_if_due(lambda: state)
     return finished
 

@@ -18,7 +18,6 @@ from ..io import StoredRows, left_out, stored_rows
 class FilesInputs:
     """Reads files of any size; for estimators of tables."""
 
-    fit: Any
     about_: Any
 
     def fit_files(

@@ -45,18 +45,22 @@ from ..data import (
 )
 from ..errors import InputError, ParameterError
 from ..io import load_model_file, save_model_file
+from ._finite import finite
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
+SMALLEST = 1e-140  # standard deviation of targets whose squares still are float64
 
 
 class Engine:
     """What every engine has: predictions in the form of X, and files.
 
-    It is fitted once it has the attribute that `_fitted_by` names. `encoder_` knows the columns of
-    training: their kinds, levels, ranges and plausible values.
+    It is fitted once it has the attribute that `_fitted_by` names; the file of a fitted one holds
+    the attributes that `_kept` names. `encoder_` knows the columns of training: their kinds,
+    levels, ranges and plausible values.
     """
 
     _fitted_by: str
+    _kept: tuple[str, ...]
     encoder_: Any
     classes_: np.ndarray  # of a classifier
     _predicts_steps: Any = False
@@ -75,7 +79,7 @@ class Engine:
 
     def _predict(self, X: Any, output: Callable[[np.ndarray], np.ndarray]) -> Any:
         """What `output` makes of the predictions for X, in the form of X."""
-        check_is_fitted(self, self._fitted_by)
+        self._check_fitted()
         inputs = self._read(X)
         values = output(self._predict_inputs(inputs))
         if hasattr(self.encoder_, "count_outside"):  # a custom encoder may not know ranges
@@ -84,9 +88,13 @@ class Engine:
             outside.warn()
         return self._arrange(values, inputs, X, self._predicts_steps)
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, self._fitted_by):  # scikit-learn takes as long as half a prediction
+            check_is_fitted(self, self._fitted_by)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file that holds no code."""
-        check_is_fitted(self, self._fitted_by)
+        self._check_fitted()
         save_model_file(self, path)
 
     @classmethod
@@ -101,7 +109,7 @@ def read_inputs(model: Engine, X: Any, beside: Mapping[str, Any] | None = None) 
 
     beside : for series: labels, groups or weights by role; a string names a column of X
     """
-    check_is_fitted(model, model._fitted_by)
+    model._check_fitted()
     return model._read(X, beside) if reads_series(model) else model._read(X)
 
 
@@ -331,7 +339,7 @@ class ClassTarget(ClassifierMixin):
 
     def _in_units(self, prediction: np.ndarray) -> np.ndarray:
         """Probabilities as they are; (n, classes)."""
-        return prediction
+        return finite(prediction)
 
     def _decide(self, prediction: np.ndarray) -> np.ndarray:
         """The most probable class; (n, classes) -> (n,)."""
@@ -362,7 +370,10 @@ class NumberTarget(RegressorMixin):
         """Fix the scale from the first target seen; (n,)."""
         numbers = read_numbers(target)
         self.target_mean_ = float(numbers.mean())
-        self.target_scale_ = float(numbers.std()) or 1.0
+        self.target_scale_ = float(numbers.std())
+        if self.target_scale_ < SMALLEST:
+            unit = float(np.abs(numbers).max()) or 1.0
+            self.target_scale_ = float((numbers / unit).std()) * unit or 1.0
 
     def _encode_target(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the networks learn, float32, and one stratum for the folds; (n,) each."""
@@ -381,7 +392,7 @@ class NumberTarget(RegressorMixin):
 
     def _in_units(self, prediction: np.ndarray) -> np.ndarray:
         """Scaled numbers in units of the target; (n, 1) -> (n,)."""
-        return prediction[..., 0] * self.target_scale_ + self.target_mean_
+        return finite(prediction[..., 0] * self.target_scale_ + self.target_mean_)
 
     def _decide(self, prediction: np.ndarray) -> np.ndarray:
         """The numbers themselves; (n,)."""

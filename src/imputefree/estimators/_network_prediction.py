@@ -14,6 +14,7 @@ from .. import gil
 from ..data import FEW_ROWS, Encoder, TableEncoder
 from ..errors import ParameterError
 from ..gil import CrossEntropy, Loss, Policy, Predictor, SquaredError, TrainingData, predict_raw
+from ._finite import finite
 from ._inputs import ClassTarget, Engine
 
 
@@ -28,6 +29,7 @@ class NetworkPrediction(Engine):
     policy_: Policy
     placeholder_: float
     _fitted_by = "predictor_"
+    _kept = ("settings_", "placeholder_", "n_features_in_", "history_", "n_iter_")
 
     def _tensors(self, inputs: Any) -> dict[str, Any]:
         """What networks read of each row, in parts (see `Expansion`); series add more.
@@ -53,18 +55,19 @@ class NetworkPrediction(Engine):
 
     def _predict_members(self, inputs: Any) -> Tensor:
         """ŷ of every member per row, series or step; (K, n, O) float64 on the CPU."""
-        if self._is_few(inputs):
-            values = self.encoder_.inputs_of_few(inputs, self.placeholder_)
-            data = TrainingData(torch.from_numpy(values), None, torch.empty(0))
-        else:
-            data = self._unlabelled(inputs, self._predicts_steps)
-        raw = predict_raw(self.predictor_, data)
+        raw = predict_raw(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
         return self._loss().predict(raw.cpu().double())  # so that probabilities sum to 1
 
     def _is_few(self, inputs: Any) -> bool:
         """Whether these are few rows of a table, and the networks simple: NumPy is faster then."""
         table = isinstance(self.encoder_, TableEncoder) and inputs.n_rows <= FEW_ROWS
         return table and self.predictor_.is_plain
+
+    def _raw_of_few(self, inputs: Any) -> np.ndarray:
+        codes, few = self.encoder_.codes(inputs), self.encoder_.few_rows
+        if inputs.n_rows == 1 and few.fans_out and self.placeholder_ == 0:
+            return self.predictor_.raw_of_lone(codes, few)
+        return self.predictor_.raw_of_few(few.inputs(codes, self.placeholder_))
 
     @property
     def _predicts_steps(self) -> bool:
@@ -73,6 +76,9 @@ class NetworkPrediction(Engine):
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:
         """The mean over members: probabilities (n, classes), or numbers in the target's units."""
+        if self._is_few(inputs):
+            raw = self._raw_of_few(inputs).astype(np.float64)
+            return self._in_units(self._loss().predict_few(raw).mean(0))
         return self._in_units(self._predict_members(inputs).mean(0).numpy())
 
     def features(self, X: Any) -> Any:
@@ -86,7 +92,8 @@ class NetworkPrediction(Engine):
         check_is_fitted(self, "predictor_")
         inputs = self._read(X)
         values = gil.features(self.predictor_, self._unlabelled(inputs, self._predicts_steps))
-        return self._arrange(values.cpu().double().numpy(), inputs, X, self._predicts_steps)
+        checked = finite(values.cpu().double().numpy(), "features")
+        return self._arrange(checked, inputs, X, self._predicts_steps)
 
     def importance(self, X: Any) -> Any:
         """How far the trained policy would let each entry teach, in [0, 1]; -> (n, columns).

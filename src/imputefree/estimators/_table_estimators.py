@@ -132,7 +132,8 @@ class GILClassifier(ClassTarget, TableEstimator):
         seen in training counts as missing, with a warning.
     numeric_encoding : {"auto", "rich", "piecewise", "plain", "unscaled"}, default="auto"
         "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
-        scale, such as pixels; the placeholder is then in their units. "rich" adds its normal score
+        scale, such as pixels; the placeholder is then in their units, and numbers beyond 1e12 count
+        as 1e12. "rich" adds its normal score
         (a number with more than ten distinct values) or one input per value, and "piecewise" also
         up to 48 bins that a value fills one after the other. "auto" is rich for less than 2,000
         rows of up to 100 columns, else piecewise, but plain for tables so large that bins would

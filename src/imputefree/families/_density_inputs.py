@@ -118,7 +118,8 @@ def _learn(entry: np.ndarray, switches: bool) -> tuple[str, np.ndarray, np.ndarr
     low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 0.0)
     if not low < high:  # a constant says nothing: all values become 0
         return "bernoulli", np.array([low]), np.zeros(1)
-    unit = (seen / 2 - low / 2) / (high / 2 - low / 2)  # halves cannot overflow
+    # Halves cannot overflow, but those of the least numbers are all 0.
+    unit = (seen / 2 - low / 2) / (high / 2 - low / 2 or 1.0)
     mean = unit.mean()
     if switches and unit.var() > SWITCH * mean * (1 - mean):
         return "bernoulli", np.array([low, high]), np.array([0.0, 1.0])

@@ -12,6 +12,7 @@ import torch
 from ._product_mixture import Array, Background, check_parameters, normalise
 
 BLOCK = 2**21  # numbers in a block of rows: bounds the memory of their moments
+_Masks = dict[int, tuple[Array, Array]]  # of blocks by their first row, see `_distinct`
 
 
 class _Moments(NamedTuple):
@@ -91,8 +92,9 @@ class FactorMixture:
         self._start(values, observed, base)
         entries = max(int(observed.sum()), 1)
         self.history_: list[float] = []
+        masks: _Masks = {}
         for step in range(self.max_iter + 1):
-            objective, counts, moments = self._expect(values, observed, base)
+            objective, counts, moments = self._expect(values, observed, base, masks)
             self.history_.append(objective)
             gain = objective - self.history_[-2] if step else np.inf
             if step == self.max_iter or gain < self.tol * entries or stop():
@@ -111,7 +113,7 @@ class FactorMixture:
         for *_, joint, factors in self._joint(values, observed):
             share = normalise(joint)[1]  # (b, K)
             blocks.append(share @ self.means_)
-            for k, (z, _) in enumerate(factors):
+            for k, (z, *_) in enumerate(factors):
                 blocks[-1] += (share[:, [k]] * z) @ self.loadings_[k].T
         return np.concatenate(blocks)
 
@@ -120,7 +122,7 @@ class FactorMixture:
         blocks = []
         for *_, joint, factors in self._joint(values, observed):
             share = normalise(joint)[1]
-            weighted = [share[:, [k]] * z for k, (z, _) in enumerate(factors)]
+            weighted = [share[:, [k]] * z for k, (z, *_) in enumerate(factors)]
             blocks.append(np.add.reduce(weighted))
         return np.concatenate(blocks)
 
@@ -133,13 +135,13 @@ class FactorMixture:
         for *_, joint, factors in self._joint(values, observed):
             shares.append(normalise(joint)[1])
             mean, variance = np.empty((2, len(joint), *self.means_.shape))
-            for k, (z, cholesky) in enumerate(factors):
+            for k, (z, cholesky, mask) in enumerate(factors):
                 loadings = torch.from_numpy(self.loadings_[k])
                 white = torch.linalg.solve_triangular(
                     cholesky, loadings.mT, upper=False
-                )  # (b, q, d)
+                )  # (masks, q, d)
                 mean[:, k] = self.means_[k] + z @ self.loadings_[k].T
-                variance[:, k] = self.noise_[k] + (white**2).sum(1).numpy()
+                variance[:, k] = self.noise_[k] + (white**2).sum(1).numpy()[mask]
             means.append(mean)
             variances.append(variance)
         return np.concatenate(shares), np.concatenate(means), np.concatenate(variances)
@@ -185,7 +187,7 @@ class FactorMixture:
         return float(self.floor * np.median(base.variance))
 
     def _expect(
-        self, values: Array, observed: Array, base: Background
+        self, values: Array, observed: Array, base: Background, masks: _Masks
     ) -> tuple[float, Array, list[_Moments]]:
         """The objective at these parameters, and rows and moments per component."""
         k, d, q = self.loadings_.shape
@@ -195,15 +197,15 @@ class FactorMixture:
         away = base.variance + (base.mean - self.means_) ** 2 + (self.loadings_**2).sum(2)
         pseudo = np.log(2 * np.pi * self.noise_) + away / self.noise_
         objective = self.smoothing * float(np.log(self.weights_).sum() - 0.5 * pseudo.sum())
-        for x, m, joint, factors in self._joint(values, observed, self.dtype):
+        for x, m, joint, factors in self._joint(values, observed, self.dtype, masks):
             likelihood, share = normalise(joint)
             objective += float(likelihood.sum())
             counts += share.sum(0)
             share = share.astype(self.dtype)
-            for c, (z, cholesky) in enumerate(factors):
-                inverse = torch.cholesky_inverse(cholesky).numpy()
+            for c, (z, cholesky, mask) in enumerate(factors):
+                inverse = torch.cholesky_inverse(cholesky).numpy()[:, upper[0], upper[1]]
                 first = np.hstack([z, np.ones((len(z), 1), z.dtype)])
-                second = inverse[:, upper[0], upper[1]] + z[:, upper[0]] * z[:, upper[1]]
+                second = inverse[mask] + z[:, upper[0]] * z[:, upper[1]]
                 sums = moments[c]
                 sums.zz[:] += m.T @ (share[:, [c]] * np.hstack([second, first]))
                 sums.xz[:] += x.T @ (share[:, [c]] * first)
@@ -227,16 +229,18 @@ class FactorMixture:
             self.noise_[k] = np.maximum(left / gram[:, q, q], self._least_noise(base))
 
     def _joint(
-        self, values: Array, observed: Array, dtype: Any = np.float64
-    ) -> Iterator[tuple[Array, Array, Array, list[tuple[Array, torch.Tensor]]]]:
+        self, values: Array, observed: Array, dtype: Any = np.float64, masks: _Masks | None = None
+    ) -> Iterator[tuple[Array, Array, Array, list[tuple[Array, torch.Tensor, Array]]]]:
         """Blocks of rows: what an E-step needs.
 
         Centred values with 0 for gaps and the mask (b, d), log p(component, entries) (b, K), and
-        per component the posterior mean of the factors (b, q) and the Cholesky factor of its
-        precision A (b, q, q).
+        per component the posterior mean of the factors (b, q), the Cholesky factors of their
+        precision A (masks, q, q), and which is each row's (b,), as A depends on the mask alone.
+
+        masks : the distinct masks of each block, if they are known from an earlier call
         """
         _, d, q = self.loadings_.shape
-        upper = np.triu_indices(q)
+        upper, masks = np.triu_indices(q), {} if masks is None else masks
         slopes = [
             [slope.astype(dtype) for slope in self.slopes(k, upper, self.center_)]
             for k in range(len(self.weights_))
@@ -246,22 +250,27 @@ class FactorMixture:
             seen = observed[at : at + step]
             x = np.where(seen, values[at : at + step] - self.center_, 0.0).astype(dtype)
             m = seen.astype(dtype)
+            if at not in masks:
+                masks[at] = _distinct(seen)
+            first, mask = masks[at]
             joint, factors = np.empty((len(x), len(slopes))), []
             for k, (on_mask, on_values, on_squares) in enumerate(slopes):
-                masked, valued = m @ on_mask, x @ on_values
-                precision = np.empty((len(x), q, q), x.dtype)
+                masked, valued = m[first] @ on_mask, x @ on_values
+                precision = np.empty((len(masked), q, q), x.dtype)
                 precision[:, upper[0], upper[1]] = masked[:, : -q - 1]
                 precision[:, upper[1], upper[0]] = masked[:, : -q - 1]
                 precision += np.eye(q, dtype=x.dtype)
-                pull = torch.from_numpy(valued[:, :q] + masked[:, -q - 1 : -1])[:, :, None]
                 cholesky = torch.linalg.cholesky(torch.from_numpy(precision))
-                white = torch.linalg.solve_triangular(cholesky, pull, upper=False)
-                z = torch.linalg.solve_triangular(cholesky.mT, white, upper=True)
-                volume = cholesky.diagonal(dim1=1, dim2=2).log().sum(1)
-                gaussian = 0.5 * (white**2).sum((1, 2)) - volume
-                linear = valued[:, q] + masked[:, -1] + (x * x) @ on_squares
-                joint[:, k] = np.log(self.weights_[k]) + linear + gaussian.numpy()
-                factors.append((z[:, :, 0].numpy(), cholesky))
+                volume = cholesky.diagonal(dim1=1, dim2=2).log().sum(1).numpy()
+                rest = masked[:, -q - 1 :][mask]  # of each row
+                pull = torch.from_numpy(valued[:, :q] + rest[:, :-1])[:, :, None]
+                each = cholesky[torch.from_numpy(mask)]
+                white = torch.linalg.solve_triangular(each, pull, upper=False)
+                z = torch.linalg.solve_triangular(each.mT, white, upper=True)
+                gaussian = 0.5 * (white**2).sum((1, 2)).numpy() - volume[mask]
+                linear = valued[:, q] + rest[:, -1] + (x * x) @ on_squares
+                joint[:, k] = np.log(self.weights_[k]) + linear + gaussian
+                factors.append((z[:, :, 0].numpy(), cholesky, mask))
             yield x, m, joint, factors
 
     def slopes(
@@ -277,3 +286,11 @@ class FactorMixture:
         alone = -0.5 * (mean**2 / noise + np.log(2 * np.pi * noise))
         on_mask = np.column_stack([products, -mean[:, None] * scaled, alone])
         return on_mask, np.column_stack([scaled, mean / noise]), -0.5 / noise
+
+
+def _distinct(observed: Array) -> tuple[Array, Array]:
+    """The first row of each distinct mask, (masks,), and the number of each row's, (n,)."""
+    packed = np.ascontiguousarray(np.packbits(observed, axis=1))
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, mask = np.unique(keys, return_index=True, return_inverse=True)
+    return first, mask

@@ -287,8 +287,10 @@ class Mixture:
         slopes = [slope.astype(self.dtype).T for slope in self.slopes()]
         for rows in _blocks(len(filled), max(filled.shape[1], len(self.weights_))):
             features = _features(filled[rows], observed[rows], len(slopes))
-            products = [part @ slope for part, slope in zip(features, slopes, strict=True)]
-            yield features, np.add.reduce(products) + np.log(self.weights_)
+            joint, *others = (part @ slope for part, slope in zip(features, slopes, strict=True))
+            for product in others:  # in place: `add.reduce` would copy all of them first
+                joint += product
+            yield features, joint + np.log(self.weights_)
 
 
 def _blocks(n: int, width: int) -> list[slice]:
@@ -305,9 +307,11 @@ def _features(filled: Array, observed: Array, count: int) -> list[Array]:
 def normalise(joint: Array) -> tuple[Array, Array]:
     """log p(row) and p(component | row) from log p(component, row); (b, K) -> (b,), (b, K)."""
     top = joint.max(1, keepdims=True)  # factored out: densities are far below any float
-    share = np.exp(joint - top)
+    share = joint - top
+    np.exp(share, out=share)
     total = share.sum(1, keepdims=True)
-    return (top + np.log(total))[:, 0], share / total
+    share /= total
+    return (top + np.log(total))[:, 0], share
 
 
 def check_parameters(parameters: dict[str, Array], **shapes: tuple[int, ...]) -> None:

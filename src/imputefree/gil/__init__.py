@@ -10,6 +10,7 @@ import copy
 from typing import Any
 
 from ..errors import ParameterError
+from ._adamw import denormals_as_zero
 from ._checkpoint import Checkpoint, digest
 from ._ddpg import DDPG
 from ._donors import Donors
@@ -24,11 +25,19 @@ from ._policies import (
     Task,
     Transition,
 )
-from ._predictors import ACTIVATIONS, CrossEntropy, Loss, MemberMlp, Predictor, SquaredError
+from ._predictors import (
+    ACTIVATIONS,
+    CrossEntropy,
+    Loss,
+    MemberMlp,
+    Predictor,
+    SquaredError,
+    assign_state,
+)
 from ._recurrent import CELLS
 from ._rewards import REWARDS, ContrastiveReward, LossReward
 from ._sequence_predictor import SequencePredictor
-from ._train import Settings, Trainer, denormals_as_zero
+from ._train import Settings, Trainer
 from ._training_data import Batches, TrainingData
 from ._trusted_policy import FixedImportance, TrustedPolicy
 from ._validation import (
@@ -106,6 +115,7 @@ __all__ = [
     "TrainingData",
     "Transition",
     "TrustedPolicy",
+    "assign_state",
     "denormals_as_zero",
     "digest",
     "features",

@@ -1,38 +1,33 @@
 """Checkpoints: the state of training on disk, from which a killed fit resumes bit for bit.
 
-A checkpoint holds only tensors, numbers and strings, so reading one cannot run code.
+A checkpoint is a sealed file (see `_sealed.py`): a damaged one is refused, and none can run code.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pickle
 import time
 import warnings
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from .._files import replacing
 from .._ranks import current_ranks
+from .._sealed import Seal, pack_tree, read_sealed, unpack_tree, write_sealed
 from ..data import RowParts
-from ..errors import ModelFileError
+from ..errors import ImputefreeError, ModelFileError
 from ._training_data import Batches
 from ._validation import EarlyStopping
 
 if TYPE_CHECKING:
     from ._train import Trainer
 
-# Whatever a file that is not a whole checkpoint leads to.
-READ_ERRORS = (
-    *(OSError, RuntimeError, EOFError, LookupError, TypeError, ValueError),
-    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
-)
+RULE, REMEDY = "A checkpoint is left by an interrupted fit", "Delete it to train from the start"
+CHECKPOINT = Seal("checkpoint", 1, RULE, REMEDY)
 SHARE = 20  # writing takes at most about 1/20 of the time
 
 
@@ -61,24 +56,36 @@ class Checkpoint:
     def __init__(self, path: Path, identity: dict[str, str], seconds: float = 20.0) -> None:
         self.path, self.identity, self.seconds = path, identity, seconds
         self._due = time.monotonic() + seconds
+        self._continued = False
 
     def read(self) -> Any:
         """The state written last, None if there is no file."""
-        return current_ranks().first(self._read)
+        state = current_ranks().first(self._read)
+        self._continued = state is not None
+        return state
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """If what was read does not lead through the block, the file is refused.
+
+        Its checksum may be right and its content made up.
+        """
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+            if isinstance(error, ImputefreeError) or not self._continued:
+                raise
+            fact = f"does not continue this training ({str(error).partition(chr(10))[0]})"
+            raise CHECKPOINT.refuse(self.path, fact) from error
 
     def _read(self) -> Any:
         if not self.path.exists():
             return None
+        content, tensors = read_sealed(self.path, CHECKPOINT)
         try:
-            with zipfile.ZipFile(self.path) as archive:  # PyTorch does not check all checksums
-                if archive.testzip() is not None:
-                    raise ValueError("it is damaged")
-            content = torch.load(self.path, map_location="cpu", weights_only=True)
-            state, identity = content["state"], dict(content["identity"])
-        except READ_ERRORS as error:
-            raise _unreadable(self.path, error) from None
-        except pickle.UnpicklingError:
-            raise _unreadable(self.path, "it holds more than numbers and strings") from None
+            state, identity = unpack_tree(content["state"], tensors), dict(content["identity"])
+        except (LookupError, TypeError, ValueError):
+            raise CHECKPOINT.refuse(self.path, "is not a whole checkpoint") from None
         names = {*identity, *self.identity}
         different = sorted(n for n in names if identity.get(n) != self.identity.get(n))
         if different:
@@ -100,14 +107,11 @@ class Checkpoint:
             return
         begun = time.monotonic()
         try:
-            with replacing(self.path) as place:
-                torch.save({"identity": self.identity, "state": state}, place)
-        except (OSError, RuntimeError) as error:  # torch raises the latter for a full disk
-            warnings.warn(
-                f"The checkpoint {self.path} cannot be written ({error}); training continues"
-                " without a new one.",
-                stacklevel=2,
-            )
+            tensors: dict[str, Tensor] = {}
+            content = {"identity": self.identity, "state": pack_tree(state, tensors)}
+            write_sealed(self.path, CHECKPOINT, content, tensors)
+        except ModelFileError as error:
+            warnings.warn(f"{error.fact}; training continues without a new one.", stacklevel=2)
         now = time.monotonic()
         self._due = now + max(self.seconds, SHARE * (now - begun))
 
@@ -115,15 +119,6 @@ class Checkpoint:
         """Delete the file: the fit is done."""
         if current_ranks().rank == 0:
             self.path.unlink(missing_ok=True)
-
-
-def _unreadable(path: Path, reason: object) -> ModelFileError:
-    reason = (str(reason) or "it is empty").splitlines()[0]
-    return ModelFileError(
-        f"{path} is not a readable checkpoint ({reason})",
-        "A checkpoint is left by an interrupted fit",
-        "Delete it to train from the start",
-    )
 
 
 def digest(parts: Iterable[Tensor | RowParts | str | None]) -> str:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.optim import Adam
 
 from ..errors import ParameterError
+from ._adamw import check_alike, restore_optimizer
 from ._policies import Policy, State, Task, Transition
 from ._predictors import MemberLinear, MemberMlp
 
@@ -180,7 +181,10 @@ class Replay:
         replay = cls(task, int(state["batch"]), max_bytes)
         replay.written = int(state["written"])
         for name in cls._TENSORS:
-            getattr(replay, name)[: len(state[name])] = state[name].to(task.device)
+            whole = getattr(replay, name)
+            whole[: len(state[name])] = check_alike(
+                state[name], whole[: min(replay.written + 1, replay.capacity)]
+            )
         return replay
 
 
@@ -224,10 +228,8 @@ class DDPG(Policy):
     saturation_penalty: float = 0.003
 
     wants_reward = True
-    _LEARNED = (
-        *("actor", "critic", "target_actor", "target_critic"),
-        *("_actor_adam", "_critic_adam"),
-    )
+    _NETWORKS = ("actor", "critic", "target_actor", "target_critic")
+    _OPTIMIZERS = ("_actor_adam", "_critic_adam")
 
     def start(self, task: Task) -> None:
         """Build the networks; a policy that continues on other rows keeps them."""
@@ -388,7 +390,10 @@ class DDPG(Policy):
 
     def state(self) -> dict[str, Any]:
         return {
-            "learned": {name: getattr(self, name).state_dict() for name in self._LEARNED},
+            "learned": {
+                name: getattr(self, name).state_dict()
+                for name in (*self._NETWORKS, *self._OPTIMIZERS)
+            },
             "steps": self.steps,
             "exploration": (self.behaviour.mask, self.behaviour.random),
             "replay": None if self.replay is None else self.replay.state(),
@@ -396,8 +401,10 @@ class DDPG(Policy):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name, learned in state["learned"].items():
-            getattr(self, name).load_state_dict(learned)
+        for name in self._NETWORKS:
+            getattr(self, name).load_state_dict(state["learned"][name])
+        for name in self._OPTIMIZERS:
+            restore_optimizer(getattr(self, name), state["learned"][name])
         self.steps = int(state["steps"])
         self.behaviour.mask, self.behaviour.random = state["exploration"]
         if state["replay"] is not None:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ._adamw import restore_optimizer
 from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
 from ._predictors import MemberLinear, MemberMlp
@@ -82,7 +83,7 @@ class MetaPolicy(Policy):
 
     def restore(self, state: dict[str, Any]) -> None:
         self.network.load_state_dict(state["network"])
-        self._adam.load_state_dict(state["adam"])
+        restore_optimizer(self._adam, state["adam"])
         if state["previous"] is not None:
             joined, tap, rate = state["previous"]
             kind = RecurrentTap if "upstream" in tap else ImportanceTap

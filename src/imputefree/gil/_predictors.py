@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import expit
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..data import FewRows, LoneRow
 from ._fused_layers import ACTIVATIONS, fused_layers
 from ._importance import ImportanceTap, weighted_linear
 from ._team import TeamGenerator
@@ -90,9 +92,20 @@ class MemberMlp(nn.Sequential):
         shapes = [layers[at] for at in sorted(layers)]
         members, _, inputs = shapes[0]
         sizes = [inputs, *(outputs for _, outputs, _ in shapes)]
-        net = cls(members, sizes, torch.Generator().manual_seed(0), sigmoid)
-        net.load_state_dict(weights)
+        with torch.device("meta"):  # takes no memory, whatever the shapes are
+            net = cls(members, sizes, torch.Generator(), sigmoid)
+        assign_state(net, weights)
         return net
+
+
+def assign_state(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Make these weights those of a network; a ValueError unless they are complete and finite."""
+    kinds = {name: weight.dtype for name, weight in network.state_dict().items()}
+    if kinds != {name: weight.dtype for name, weight in weights.items()}:
+        raise ValueError("the weights are not those of the network")
+    if not all(weight.isfinite().all() for weight in weights.values()):
+        raise ValueError("a weight is not a finite number")
+    network.load_state_dict(dict(weights), assign=True)
 
 
 class Predictor(nn.Module):
@@ -125,6 +138,7 @@ class Predictor(nn.Module):
     activation_name: str
     encoder: Any  # MemberLinear or, for series, MemberRecurrent
     layers: Any  # of MemberLinear
+    lone: Any = None  # a `LoneRow`, and of which weights; training, which changes them, removes it
     n_extra = 0  # number of inputs that the inference layers get besides the features
 
     def __init__(
@@ -252,10 +266,25 @@ class Predictor(nn.Module):
 
         PyTorch takes longer to begin these products than to do them.
         """
-        weight, bias = self.encoder.weight.detach().numpy(), self.encoder.bias.detach().numpy()
-        members, width, inputs = weight.shape
-        encoded = (values @ weight.reshape(-1, inputs).T).reshape(-1, members, width)
-        encoded = encoded.swapaxes(0, 1) + bias
+        weight = self.encoder.weight.detach().numpy()
+        return self._raw_of_sums(values @ weight.reshape(-1, weight.shape[2]).T)
+
+    def raw_of_lone(self, codes: np.ndarray, few: FewRows) -> np.ndarray:
+        """The same for the codes of a row that is alone; (1, C) -> (K, 1, O).
+
+        Only if what networks read is 0 where missing; see `LoneRow`.
+        """
+        weight = self.encoder.weight
+        key = id(few), id(weight), weight.data_ptr(), weight._version
+        if self.lone is None or self.lone[0] != key:
+            layer = LoneRow(few, weight.detach().flatten(0, 1).numpy())
+            self.lone = key, layer, weight  # whose id is not given to another while it is here
+        return self._raw_of_sums(self.lone[1].sums(codes[0]))
+
+    def _raw_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Raw output from what the first layer makes of rows, without its bias."""
+        bias = self.encoder.bias.detach().numpy()
+        encoded = sums.reshape(-1, len(bias), bias.shape[2]).swapaxes(0, 1) + bias
         raw = encoded[..., : self.n_features]
         for layer in self.layers:
             weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
@@ -341,6 +370,13 @@ class CrossEntropy:
             return torch.cat([torch.sigmoid(-raw), torch.sigmoid(raw)], -1)
         return raw.softmax(-1)
 
+    def predict_few(self, raw: np.ndarray) -> np.ndarray:
+        """As `predict`, by NumPy, which begins sooner."""
+        if self.classes == 2:
+            return expit(raw * (-1.0, 1.0))
+        shares = np.exp(raw - raw.max(-1, keepdims=True))
+        return shares / shares.sum(-1, keepdims=True)
+
     def errors(self, raw: Tensor, target: Tensor) -> Tensor:
         """E(ŷ, y) per row: (K, B, O) and (K, B) -> (K, B)."""
         if self.classes == 2:
@@ -362,6 +398,10 @@ class SquaredError:
 
     def predict(self, raw: Tensor) -> Tensor:
         """The raw output is the prediction ŷ."""
+        return raw
+
+    def predict_few(self, raw: np.ndarray) -> np.ndarray:
+        """The same for NumPy."""
         return raw
 
     def errors(self, raw: Tensor, target: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ def contrast(features: Tensor, classes: int) -> Tensor:
     total = features.new_zeros(members)
     pairs = [(p, q) for p in range(classes) for q in range(p)]
     for p, q in pairs:
-        across = (halves[:, p] - halves[:, q]).square().mean((-2, -1)).sum(-1)  # both halves
+        across = (halves[:, p] - halves[:, q]).square().mean((-2, -1)).sum(1)  # both halves
         total += across - within[:, p] - within[:, q]
     return total / max(len(pairs), 1)
 

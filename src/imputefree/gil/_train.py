@@ -7,7 +7,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, repeat
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .._progress import EpochReport
 from ..errors import ParameterError
-from ._adamw import AdamW
+from ._adamw import AdamW, denormals_as_zero
 from ._checkpoint import Checkpoint, digest, load_state, rng_state, set_rng_state, training_state
 from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
@@ -55,6 +55,18 @@ class Step:
     target: Tensor  # (K, B), or one per step
     loss: Tensor  # E, with its graph
     tap: ImportanceTap  # carries the importance in and Δ out
+
+
+@dataclass(frozen=True)
+class Course:
+    """What one run trains with: batches of rows and, if some are held out, what they decide."""
+
+    data: TrainingData
+    batches: Batches
+    judged: Predictor  # the networks, or the running mean of their weights
+    validation: HeldOut | None = None
+    stopping: EarlyStopping | None = None
+    deadline: float | None = None  # `time.monotonic`
 
 
 class Trainer:
@@ -120,10 +132,37 @@ class Trainer:
         From a checkpoint it continues as if it had never stopped. After `deadline`
         (`time.monotonic`) no new step begins.
         """
-        settings, members = self.settings, self.predictor.members
-        self.interrupted = False
+        members = self.predictor.members
+        self.interrupted, self.predictor.lone = False, None
         self.team.begin(members)
-        labels, unbalanced = None, data
+        course = self._course(data, train_rows, held_out, deadline)
+        if len(self.team.mine) < members:
+            self._keep_here(course, self.team.mine)
+        try:
+            with checkpoint.blamed() if checkpoint else nullcontext():
+                self._train(course, epochs or self.settings.max_epochs, progress, checkpoint)
+        except KeyboardInterrupt:
+            if not self.team.alone:
+                raise  # other ranks may be elsewhere
+            self.interrupted = True
+            stopping, validation = course.stopping, course.validation
+            if stopping and validation and stopping.best_loss.isinf().all():
+                # Within the first epoch: whatever was learned beats untrained weights.
+                stopping.update(validation.losses(course.judged), 0)
+        self.policy.stop()
+        self._restore_best(course.stopping, members)
+        if checkpoint is not None and not self.interrupted:
+            checkpoint.remove()
+
+    def _course(
+        self,
+        data: TrainingData,
+        train_rows: Sequence[Tensor],
+        held_out: Sequence[Tensor] | None,
+        deadline: float | None,
+    ) -> Course:
+        """Which rows teach and which judge; balanced if the reward needs it."""
+        settings, labels, unbalanced = self.settings, None, data
         if self.policy.wants_reward and self.reward.balanced:
             labels, data = data.target.cpu(), _restore_shares(data, self.loss.classes)
         lengths = None if data.lengths is None else data.lengths.cpu()
@@ -132,70 +171,77 @@ class Trainer:
         )
         if not self.team.alone:
             self._check_team(data, train_rows, batches.size)
-        judged, validation, stopping = self.predictor, None, None
-        if held_out is not None:
-            if settings.averaging:
-                judged = self.average = copy.deepcopy(self.predictor)
-                self._averages = list(judged.parameters())
-            validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
-            patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
-            stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
+        if held_out is None:
+            return Course(data, batches, self.predictor, deadline=deadline)
+        judged = self.predictor
+        if settings.averaging:
+            judged = self.average = copy.deepcopy(self.predictor)
+            self._averages = list(judged.parameters())
+        validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
+        patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
+        stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
+        return Course(data, batches, judged, validation, stopping, deadline)
 
-        def late() -> bool:
-            return deadline is not None and ranks.total(time.monotonic() > deadline) > 0
+    def _train(
+        self,
+        course: Course,
+        epochs: int,
+        progress: EpochReport | None,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        """Epochs of Algorithm 1, until no member improves any more or it is too late."""
+        data, batches, stopping = course.data, course.batches, course.stopping
+        ranks, late = self.team.ranks, partial(self._is_late, course.deadline)
+        states, first = checkpoint.read() if checkpoint else None, 0
+        if states is not None:
+            self._resumed = states[ranks.rank]
+            keep_members = partial(self._keep_members, course)
+            first = load_state(self, self._resumed, batches, stopping, keep_members)
+        steps = self._iterations(data, batches)
+        for epoch in range(first, epochs):
+            with denormals_as_zero():
+                figures = _means(_until(late, islice(steps, batches.steps)))
+            figures["loss"] = ranks.total(figures["loss"])
+            _check_finite(figures["loss"], epoch)
+            go_on = True
+            if stopping is not None and course.validation is not None:
+                losses = self.team.everyone(course.validation.losses(course.judged))
+                figures["validation_loss"] = losses.mean().item()
+                go_on = stopping.update(losses, epoch)
+            for name, figure in figures.items():
+                self.history[name].append(figure)
+            if progress is not None:
+                progress(epoch, figures)
+            if not go_on or late():
+                break
+            kept = stopping.still_searching() if stopping and self.policy.fixed else None
+            if kept is not None and len(kept) < self.team.members:
+                self._keep_members(course, kept)
+                steps = self._look_again(data, batches, kept)
+            if checkpoint is not None:
+                checkpoint.save_if_due(partial(self._states, epoch, batches, stopping))
 
-        def keep_here(kept: Tensor) -> None:
-            for part in (self.predictor, self.average, self.optimizer, validation):
-                if part is not None:
-                    part.keep_members(kept)
-            if stopping is not None:
-                stopping.here = self.team.mine
+    def _is_late(self, deadline: float | None) -> bool:
+        """Whether the deadline is over for any rank."""
+        return deadline is not None and self.team.ranks.total(time.monotonic() > deadline) > 0
 
-        def keep_members(kept: Tensor) -> None:
-            for part in (batches, stopping):
-                if part is not None:
-                    part.keep_members(kept)
-            keep_here(self.team.keep_members(kept))
+    def _keep_members(self, course: Course, kept: Tensor) -> None:
+        """Go on with some members only; the others are done."""
+        for part in (course.batches, course.stopping):
+            if part is not None:
+                part.keep_members(kept)
+        self._keep_here(course, self.team.keep_members(kept))
 
-        ranks = self.team.ranks
-        if len(self.team.mine) < members:
-            keep_here(self.team.mine)
-        try:
-            states, first = checkpoint.read() if checkpoint else None, 0
-            if states is not None:
-                self._resumed = states[ranks.rank]
-                first = load_state(self, self._resumed, batches, stopping, keep_members)
-            steps = self._iterations(data, batches)
-            for epoch in range(first, epochs or settings.max_epochs):
-                with denormals_as_zero():
-                    figures = _means(_until(late, islice(steps, batches.steps)))
-                figures["loss"] = ranks.total(figures["loss"])
-                _check_finite(figures["loss"], epoch)
-                go_on = True
-                if stopping is not None and validation is not None:
-                    losses = self.team.everyone(validation.losses(judged))
-                    figures["validation_loss"] = losses.mean().item()
-                    go_on = stopping.update(losses, epoch)
-                for name, figure in figures.items():
-                    self.history[name].append(figure)
-                if progress is not None:
-                    progress(epoch, figures)
-                if not go_on or late():
-                    break
-                kept = stopping.still_searching() if stopping and self.policy.fixed else None
-                if kept is not None and len(kept) < self.team.members:
-                    keep_members(kept)
-                    steps = self._look_again(data, batches, kept)
-                if checkpoint is not None:
-                    checkpoint.save_if_due(partial(self._states, epoch, batches, stopping))
-        except KeyboardInterrupt:
-            if not self.team.alone:
-                raise  # other ranks may be elsewhere
-            self.interrupted = True
-            if stopping and validation and stopping.best_loss.isinf().all():
-                # Within the first epoch: whatever was learned beats untrained weights.
-                stopping.update(validation.losses(judged), 0)
-        self.policy.stop()
+    def _keep_here(self, course: Course, kept: Tensor) -> None:
+        """Go on with some of the members of this rank."""
+        for part in (self.predictor, self.average, self.optimizer, course.validation):
+            if part is not None:
+                part.keep_members(kept)
+        if course.stopping is not None:
+            course.stopping.here = self.team.mine
+
+    def _restore_best(self, stopping: EarlyStopping | None, members: int) -> None:
+        """All members again, each with its best weights; with its last if no row was held out."""
         self.average = None
         self.team.begin(members)
         if stopping is not None:
@@ -206,8 +252,6 @@ class Trainer:
             for weight, whole in zip(weights, self.team.collect(weights), strict=True):
                 weight.data = whole
             self.predictor.members = members
-        if checkpoint is not None and not self.interrupted:
-            checkpoint.remove()
 
     def algorithm_1(self, data: TrainingData, batches: Batches) -> Iterator[dict[str, Any]]:
         """The paper's Algorithm 1, without end; yields the figures of each iteration."""
@@ -352,21 +396,6 @@ class Trainer:
         features = self.predictor.labelled(features, step.batch.lengths)
         reward = self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
         return reward.repeat_interleave(step.state.rows.shape[1] // reward.shape[1], 1)
-
-
-@contextmanager
-def denormals_as_zero() -> Iterator[None]:
-    """Treat numbers below 1e-38 as zero inside the block; some CPUs are 100 times slower on them.
-
-    Weights that only decay and moments of units that never fire end up there: without this a fit
-    took twice as long. The setting is global to the process, so it is restored afterwards.
-    """
-    before = (torch.tensor([1e-40]) * 1.0).item() == 0.0
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(before)
 
 
 def _until(late: Callable[[], bool], steps: Iterable[Any]) -> Iterable[Any]:

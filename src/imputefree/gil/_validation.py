@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from .._ranks import Ranks, current_ranks
-from ..data import FEW_ROWS
 from ._policies import Policy, State, Task
 from ._predictors import Loss, Predictor
 from ._training_data import Batch, TrainingData
@@ -72,9 +71,6 @@ def _at_labels(predictor: Predictor, data: TrainingData, features: bool) -> Tens
 
 def predict_raw(predictor: Predictor, data: TrainingData) -> Tensor:
     """Raw outputs of all members for all rows (or series, or steps of series); (K, n, O)."""
-    is_table = data.expansion is None and data.lengths is None
-    if is_table and data.values.shape[0] <= FEW_ROWS and predictor.is_plain:
-        return torch.from_numpy(predictor.raw_of_few(data.values[:].numpy()))
     return _at_labels(predictor, data, features=False)
 
 
@@ -222,7 +218,7 @@ class EarlyStopping:
     ) -> None:
         self.network, self.patience, self.tol = network, patience, tol
         self.best = [p.detach().clone() for p in network.parameters()]
-        device = self.best[0].device
+        device = next(network.parameters()).device
         self.best_loss = torch.full((members,), torch.inf, device=device)
         self.best_epoch = torch.zeros(members, dtype=torch.long, device=device)
         self.searching = torch.ones(members, dtype=torch.bool, device=device)
@@ -236,11 +232,14 @@ class EarlyStopping:
         winners = self.present[better]
         self.best_loss[winners] = losses[better].to(self.best_loss)
         self.best_epoch[winners] = epoch
-        better, winners = better[self.here], self.present[self.here][better[self.here]]
+        better = better[self.here].nonzero().flatten()
+        winners = self.present[self.here][better]
         for best, now in zip(self.best, self.network.parameters(), strict=True):
+            if not len(winners):
+                break
             if len(self.best_loss) > 1:
                 best[winners] = now[better]
-            elif len(winners):  # its weights need not have a dimension of members
+            else:  # its weights need not have a dimension of members
                 best.copy_(now)
         # A member that ran out of patience is done: later epochs would only win by luck.
         self.searching &= epoch - self.best_epoch < self.patience

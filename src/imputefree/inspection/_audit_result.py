@@ -119,7 +119,7 @@ class Audit:
         start = f"The {title} is {_with_interval(now, 'score', 'low', 'high')} on {now['rows']:,}"
         start += f" {self.unit} with {now['missing']:.0%} missing."
         if self.mask is None:
-            start += " There are no gaps, so that none of it is the mask's."
+            start += " There are no gaps, so none of it can come from them."
         if not self._better_than_chance:
             return f"{start} This is not clearly better than chance, so there is little to lose."
         if self.mask is None:
@@ -127,19 +127,19 @@ class Audit:
         value, low, high = self.mask
         own, theirs = self.line("own gaps, as many values"), self.line("gaps of other rows")
         figures = (
-            f"with other rows' gaps it is {theirs['score']:.3f}, with their own gaps and as many"
-            f" values {own['score']:.3f}; difference {value:.3f}, {low:.3f} to {high:.3f}"
+            f"with the gaps of other rows it is {theirs['score']:.3f}, with their own gaps and"
+            f" as many values {own['score']:.3f}; difference {value:.3f}, {low:.3f} to {high:.3f}"
         )
         if not self._mask_matters:
             words = f"Which values are missing hardly matters to the model ({figures})."
         elif (self.mask_share or 0) >= MOSTLY:
             words = (
-                f"Most of it ({self.mask_share:.0%} of the gain over chance) is the mask's: the"
-                f" model has learned who gets measured ({figures})."
+                f"Most of it ({self.mask_share:.0%} of the gain over chance) comes from which"
+                f" values are missing: the model has learned who gets measured ({figures})."
             )
         else:
-            words = f"Part of it ({self.mask_share:.0%} of the gain over chance) is the mask's"
-            words += f" ({figures})."
+            words = f"Part of it ({self.mask_share:.0%} of the gain over chance) comes from which"
+            words += f" values are missing ({figures})."
         alone = self.table[self.table["kind"] == "reference"]
         if self._mask_matters and len(alone):
             words += f" The gaps alone, without any value, reach {alone['score'].iloc[0]:.3f}."
@@ -208,7 +208,7 @@ class Audit:
             checks.append("the score on rows of its own")
         words = f"A new site should check {_and(checks)}."
         if self._mask_matters:
-            words += ' A model with missingness="ignore" does not rest on the mask.'
+            words += ' A model with missingness="ignore" does not use which values are missing.'
         return words
 
     def to_dict(self) -> dict[str, Any]:

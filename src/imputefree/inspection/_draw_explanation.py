@@ -69,7 +69,7 @@ def _draw_effects(axes: Any, why: Explanation, values: np.ndarray) -> None:
     order = by_size(effect)
     labels = [f"{why.columns[j]} = {value_text(values[0, j])}" for j in order]
     colours = np.where(effect[order] >= 0, UP, DOWN)
-    words = "what each observed value did"
+    words = "effect of each observed value"
     _draw_bars(axes, why, words, labels, effect[order], colours, "nothing is observed")
     axes.set_xlabel("prediction minus prediction without it")
 
@@ -172,7 +172,7 @@ def one_series(why: SeriesExplanation, last: np.ndarray, steps: np.ndarray) -> A
     title(curves, f"observed values, and the last one{rest}")
     _draw_curves(curves, why, order, last, steps)
     place = np.arange(len(order))
-    title(bars, "what all values of a column did")
+    title(bars, "effect of all values of a column")
     shown = effect[order]
     some = ~np.isnan(shown)
     colours = np.where(shown[some] >= 0, UP, DOWN)

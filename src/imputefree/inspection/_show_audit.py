@@ -15,10 +15,16 @@ MOST_COLUMNS = 15  # shown, those with the largest changes
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
   color: #222; background: #fff }
-svg { max-width: 100%; height: auto }
+div { overflow-x: auto }
+svg { min-width: 50rem; max-width: 100%; height: auto }
 table { border-collapse: collapse; font-size: 14px }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left }
+@media (prefers-color-scheme: dark) {
+  body { color: #ddd; background: #16181d }
+  th, td { border-color: #444 }
+  svg { background: #fff }
+}
 """
 
 
@@ -58,7 +64,7 @@ def _draw_scores(axes: Any, lines: pd.DataFrame, score: str, chance: float) -> N
         rows = np.sort([place[own.to_numpy()][0], place[theirs.to_numpy()][0]])
         axes.fill_betweenx(rows, *ends, color=PALE, zorder=0)
         axes.annotate(
-            f"the mask's: {ends[1] - ends[0]:.3f}", (np.mean(ends), rows.mean()),
+            f"due to gaps: {ends[1] - ends[0]:.3f}", (np.mean(ends), rows.mean()),
             ha="center", va="center", fontsize=8,
         )  # fmt: skip
     axes.axvline(lines["score"].iloc[0], color="black", linewidth=0.6, linestyle=":")
@@ -120,7 +126,9 @@ def page(summary: str, figure: Any, table: pd.DataFrame, score: str) -> str:
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Audit of missingness</title><style>{STYLE}</style></head><body>"
         f"<h1>Audit of missingness</h1><p>{escape(summary)}</p>"
-        f"{svg[svg.index('<svg') :]}<h2>All scenarios</h2>{shown}</body></html>\n"
+        f"<div>{svg[svg.index('<svg') :]}</div>"
+        f"<h2>All scenarios</h2><div>{shown}</div></body></html>\n"
     )

@@ -10,6 +10,7 @@ from ._csv_rows import PACKED
 from ._dialects import check_marks
 from ._file_rows import BadRows, RawRows, Reader, good_rows, twin_error
 from ._model_file import (
+    MODEL,
     load_model_file,
     model_content,
     pack_model,
@@ -53,6 +54,7 @@ __all__ = [
     "DATE",
     "DROP",
     "KEY",
+    "MODEL",
     "NUMBER",
     "PACKED",
     "PARTS",

@@ -13,12 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import GAP_WORDS, ISO, NEVER, NEVER_LEVELS, TRUTH, level_name, read_dates, read_quantity
+from ..data import (
+    ISO,
+    NEVER,
+    NEVER_LEVELS,
+    TRUTH,
+    is_gap_word,
+    level_name,
+    read_dates,
+    read_quantity,
+)
 from ..errors import InputError
 from ._understood import CATEGORY, DATE, DROP, NUMBER, WORDS, ColumnReading
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")
+EXCEL = "Excel"  # days since the end of 1899
+FIRST_DAY = pd.Timestamp("1899-12-30")
 EXACT = 2**53  # up to which floats hold all whole numbers
 HASHED = 16  # columns of hashed words
 LEADING_ZERO = re.compile(r"[-+]?0\d+")
@@ -51,7 +62,7 @@ bad=array([False, False, False, False,  True]))
         numbers, bad = _numbers(cells, reading, decimal)
         return Values({name: numbers}, bad)
     if reading.kind == CATEGORY:
-        return Values({name: _levels(cells, reading.missing)}, fine)
+        return Values({name: _levels(cells, reading)}, fine)
     if reading.kind == DATE:
         return _dates(cells, reading)
     if reading.kind == WORDS:
@@ -59,21 +70,26 @@ bad=array([False, False, False, False,  True]))
     return Values({name: typed(cells).to_numpy()}, fine)
 
 
-def stripped(cells: pd.Series) -> pd.Series:
-    """Strings without the spaces around them, and gaps where nothing is left; others as they are.
+def numbered(cells: pd.Series) -> tuple[np.ndarray, Any]:
+    """The number of each cell among the distinct ones, -1 for gaps; and those.
 
     Cells that cannot be compared, such as lists, are an InputError.
     """
+    try:
+        return pd.factorize(cells)
+    except TypeError:
+        fact, rule = f"column {cells.name!r} holds values such as lists", "A cell is one value"
+        raise InputError(fact, rule, "Extract the part you need, or drop the column") from None
+
+
+def stripped(cells: pd.Series) -> pd.Series:
+    """Strings without the spaces around them, and gaps where nothing is left; others stay."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         cells = cells.astype(object)
     if not (cells.dtype == object or isinstance(cells.dtype, pd.StringDtype)):
         return cells
     objects = cells.astype(object)
-    try:
-        codes, distinct = pd.factorize(objects)
-    except TypeError:
-        fact, rule = f"column {cells.name!r} holds values such as lists", "A cell is one value"
-        raise InputError(fact, rule, "Extract the part you need, or drop the column") from None
+    codes, distinct = numbered(objects)
     kinds = {type(cell) for cell in distinct}
     if kinds == {str} and not any(cell != cell.strip() or not cell for cell in distinct):
         return objects.where(codes >= 0, None)
@@ -110,6 +126,12 @@ def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:
     return words, numbers
 
 
+def are_gap_words(strings: pd.Series) -> pd.Series:
+    """Which strings are words for a gap among numbers."""
+    words = [text for text in strings.unique() if isinstance(text, str) and is_gap_word(text)]
+    return strings.isin(words)
+
+
 def plain_numbers(distinct: np.ndarray, decimal: str) -> np.ndarray:
     """Numbers without a unit or marks between thousands, NaN for other cells; (n,)."""
     if decimal == ",":
@@ -139,7 +161,7 @@ def _numbers(
         text = str(distinct[j])
         if text in TRUTH:
             values[j] = TRUTH[text]
-        elif text not in GAP_WORDS and text.casefold() not in words:
+        elif not is_gap_word(text) and text.casefold() not in words:
             found = read_quantity(text, decimal)
             alike = found is not None and found.unit.casefold() in ("", reading.unit.casefold())
             bad[j] = not alike
@@ -148,14 +170,16 @@ def _numbers(
     return np.append(values, np.nan)[places], np.append(bad, False)[places]
 
 
-def _levels(cells: pd.Series, missing: Collection[Any]) -> np.ndarray:
+def _levels(cells: pd.Series, reading: ColumnReading) -> np.ndarray:
     """Strings, None where missing; numbers that are levels have their shortest form."""
-    words, codes = gap_tests(missing)
+    words, codes = gap_tests(reading.missing)
+    spelled = {level.casefold(): level for level in reading.spellings}
     places, distinct = pd.factorize(typed(cells))
     levels = np.empty(len(distinct) + 1, dtype=object)
     for j, cell in enumerate(distinct):
         text = level_name(cell)
         gap = text.casefold() in NEVER_LEVELS or text.casefold() in words
+        text = spelled.get(text.casefold(), text)
         levels[j] = None if gap or (codes and _as_number(text) in codes) else text
     return levels[places]
 
@@ -168,14 +192,18 @@ def _as_number(text: str) -> float | None:
 
 
 def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
+    dates: Any
     words, _ = gap_tests(reading.missing)
-    if cells.dtype.kind == "M":
+    if reading.format == EXCEL and cells.dtype.kind != "M":
+        numbers, bad = _numbers(cells, reading, ".")
+        dates = pd.Series(FIRST_DAY + pd.to_timedelta(np.where(bad, np.nan, numbers), unit="D"))
+    elif cells.dtype.kind == "M":
         dates, bad = cells, np.zeros(len(cells), dtype=bool)
     else:
         if cells.dtype != object:  # 20240131
             cells = cells.astype("Int64").astype(object)
         strings = cells.astype(str)
-        never = strings.str.casefold().isin([*words, *NEVER]) | strings.isin(GAP_WORDS)
+        never = strings.str.casefold().isin([*words, *NEVER]) | are_gap_words(strings)
         gaps = cells.isna() | never
         cells = cells.where(~gaps, None)
         dates = read_dates(cells, reading.format or None)

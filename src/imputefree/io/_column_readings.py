@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from ..data import (
-    GAP_WORDS,
     ISO,
     MAX_LEVELS,
     MAYBE_LEVELS,
@@ -22,15 +21,19 @@ from ..data import (
     TRUTH,
     Quantity,
     find_codes,
+    is_gap_word,
     looks_like_a_date,
     read_quantity,
     unambiguous_format,
 )
 from ..errors import InputError, counted, shorten
 from ._cell_values import (
+    EXACT,
+    EXCEL,
     HASHED,
     LEADING_ZERO,
     PARTS,
+    are_gap_words,
     cell_values,
     gap_tests,
     plain_numbers,
@@ -46,6 +49,10 @@ SHOWN = 4  # words that a note names
 MOST_WORDS = 100  # words that are remembered as gaps of one column
 UNNAMED = re.compile(r"(Unnamed: \d+)?")  # pandas' name for such columns
 ID = re.compile(r"(?i:(.*[\W_])?(id|ids|nr|key|uuid|guid|mrn|ssn|index|row))|.*[a-z]I[Dd]")
+DATED = re.compile(r"(?i)(?<![^\W\d_])(date|dat|datum|dt)(?![^\W\d_])|[a-z]date|datum")
+EXCEL_DAYS = (20_000, 60_000)  # of the years 1954 to 2064
+PAIR = re.compile(r"\d+(?:[.,]\d+)? ?[/|] ?\d+(?:[.,]\d+)?")  # such as 120/80
+SMALL = {"y", "n", "j", "m", "f", "w", "ja", "no", "si"}  # short words of which the case is nothing
 KEEP = "to keep it, call it a number or a category (--columns)"
 
 
@@ -85,7 +92,7 @@ class Cells:
     @cached_property
     def maybe(self) -> np.ndarray:
         """(m,) which are words that stand for a gap among numbers."""
-        return np.array([text in GAP_WORDS for text in self.strings], dtype=bool) & ~self.gaps
+        return np.array([is_gap_word(text) for text in self.strings], dtype=bool) & ~self.gaps
 
     @cached_property
     def plain(self) -> np.ndarray:
@@ -184,8 +191,8 @@ def _kind(
             fact = f"{cells.dtype} values; convert them to numbers"
             return replace(reading, kind=DROP, note=fact, loud=True)
         known = cells.dropna()
-        if _are_days(known):
-            return replace(reading, kind=DATE, format="%Y%m%d")
+        if form := _form_of_days(known, reading.name):
+            return replace(reading, kind=DATE, format=form)
         return replace(reading, kind=NUMBER, format=YES_NO if cells.dtype.kind == "b" else "")
     if not any(isinstance(cell, str) for cell in look.distinct):
         kinds = {type(cell) for cell in look.distinct}
@@ -205,12 +212,17 @@ def _kind(
         note = f"codes such as {zeros[0]!r}, whose zeros matter"
         return replace(reading, kind=CATEGORY, note=note)
     if not reading.kind and look.share(numbers) >= MOSTLY:
-        if _are_days(pd.Series(look.plain[numbers])):
-            return replace(reading, kind=DATE, format="%Y%m%d")
+        if form := _form_of_days(pd.Series(look.plain[numbers]), reading.name):
+            return replace(reading, kind=DATE, format=form)
         return replace(reading, kind=NUMBER)
     dates = np.array([looks_like_a_date(text) for text in look.strings], dtype=bool)
     if not reading.kind and look.share(dates) >= MOSTLY:
         return replace(reading, kind=DATE)
+    pairs = np.array([PAIR.fullmatch(text) is not None for text in look.strings], dtype=bool)
+    if not reading.kind and look.share(pairs) >= MOSTLY and pairs.sum() > FEWEST and not target:
+        pair = look.strings[int(np.argmax(pairs))]
+        note = f"two numbers in a cell, such as {pair!r}: make a column of each"
+        return replace(reading, kind=DROP, note=note, loud=True)
     return _kind_of_quantities(look, reading, numbers, written)
 
 
@@ -246,15 +258,24 @@ def _kind_of_quantities(
         if unit in THOUSANDS and (numbers.any() or units.get("")):
             note = f"some numbers with {spelled[unit]!r} and some without: write them out"
             return replace(reading, kind=DROP, note=note, loud=True)
+        parts = np.abs(look.plain[numbers])
+        if unit == "%" and (parts % 1 > 0).any() and parts.max() <= 1:
+            note = f"percentages and shares such as {parts.max():g}: write all in one way"
+            return replace(reading, kind=DROP, note=note, loud=True)
     return replace(reading, kind=NUMBER, unit=reading.unit or spelled.get(unit, ""))
 
 
-def _are_days(numbers: pd.Series) -> bool:
-    """Whether whole numbers are all dates such as 20240131."""
-    if len(numbers) < 3 or not numbers.between(19000101, 21001231).all():
-        return False
+def _form_of_days(numbers: pd.Series, name: str) -> str:
+    """The format of numbers that are dates, such as 20240131, or 45322 in a column called date."""
+    if len(numbers) < 3:
+        return ""
+    if numbers.between(*EXCEL_DAYS).all() and DATED.search(name):
+        return EXCEL
+    if not numbers.between(19000101, 21001231).all():
+        return ""
     strings = numbers.astype("int64").astype(str)
-    return bool(pd.to_datetime(strings, format="%Y%m%d", errors="coerce").notna().all())
+    days = pd.to_datetime(strings, format="%Y%m%d", errors="coerce")
+    return "%Y%m%d" if days.notna().all() else ""
 
 
 def _learn_numbers(
@@ -278,11 +299,11 @@ def _learn_numbers(
         odd &= ~np.isinf(look.plain)
         gaps = (look.gaps | look.maybe) & (look.rows > 0)
         if gaps.any():
-            notes.append(f"{look.named(gaps)} {'is' if gaps.sum() == 1 else 'are'} a gap")
+            notes.append(f"{look.named(gaps)} {_are(gaps, 'a gap', 'gaps')}")
         if odd.any():
             loud, words = True, [look.strings[j] for j in np.flatnonzero(odd)[:MOST_WORDS]]
-            verb = "is not a number" if odd.sum() == 1 else "are not numbers"
-            notes.append(f"{look.named(odd)} {verb}, taken for gaps")
+            verb = _are(odd, "not a number: read as a gap", "not numbers: read as gaps")
+            notes.append(f"{look.named(odd)} {verb}")
         words += [look.strings[j] for j in np.flatnonzero(look.maybe)]
     reading = replace(reading, missing=(*reading.missing, *words))
     if elsewhere is not None:
@@ -299,6 +320,10 @@ def _learn_numbers(
     return replace(reading, note=_joined(reading.note, *notes), loud=loud or reading.loud)
 
 
+def _are(cells: np.ndarray, one: str, many: str) -> str:
+    return f"is {one}" if cells.sum() == 1 else f"are {many}"
+
+
 def _short(number: float) -> float | int:
     return int(number) if number == round(number) and abs(number) < 2**53 else number
 
@@ -308,7 +333,8 @@ def _learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any]
     form, words = str(given.get("format") or reading.format), list[str]()
     known = cells.dropna()
     if not form and known.dtype == object:
-        written = known[~known.astype(str).isin([*GAP_WORDS, *NEVER])]
+        strings = known.astype(str)
+        written = known[~(are_gap_words(strings) | strings.isin(NEVER))]
         strings = written[[isinstance(cell, str) for cell in written]]
         dated = strings[[looks_like_a_date(text) for text in strings]]
         words = sorted(set(strings) - set(dated))[:MOST_WORDS]
@@ -320,8 +346,9 @@ def _learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any]
             )
             return replace(reading, kind=DROP, note=note, loud=True)
         if not form:
-            note = f"dates such as {dated.iloc[0]!r}, whose format is not clear; give format:"
-            return replace(reading, kind=DROP, note=f"{note} (--columns)", loud=True)
+            note = f"dates such as {dated.iloc[0]!r}, whose format is not clear: write them as"
+            note += " 2024-12-31, or say the format: (--columns)"
+            return replace(reading, kind=DROP, note=note, loud=True)
     parts = tuple(f"{reading.name}: {part}" for part in PARTS)
     since = str(given.get("since") or "1970-01-01")
     trial = replace(
@@ -343,7 +370,7 @@ def _learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any]
     vary = tuple(p for p in parts if len(np.unique(values.columns[p][~np.isnan(days)])) > 1)
     note = f"days since {since}" + ", month, weekday" * (len(vary) == len(PARTS))
     if missing[len(reading.missing) :]:
-        note += f"; {shorten(missing[len(reading.missing) :], SHOWN)} taken for a gap"
+        note += f"; {shorten(missing[len(reading.missing) :], SHOWN)} read as a gap"
     loud = bool(odd or words)
     return replace(
         trial, missing=missing, since=since, parts=vary or parts[:1], note=note, loud=loud
@@ -364,17 +391,38 @@ def _learn_levels(look: Cells, reading: ColumnReading, target: bool) -> ColumnRe
         doubtful = [text for text in doubtful if text != "-"]
     taken = [t for t in doubtful if words[t] == "na" and not lands and not target]
     kept = [t for t in doubtful if t not in taken and words[t] != "none"]
-    notes = [reading.note, f"{len(levels) + lands * ('NA' in look.strings):,} levels"]
+    spellings, merged = _spellings(look, levels)
+    count = len(levels) - len(merged) + lands * ("NA" in look.strings)
+    notes = [reading.note, counted(count, "level")]
+    if merged:
+        notes.append(f"{shorten(merged, SHOWN)} merged with levels that differ only in case")
     if len(levels) > MAX_LEVELS:
         notes.append(f"the {MAX_LEVELS} most frequent are kept, the others merged")
     gaps = look.gaps | np.isin(look.strings, taken)
     if gaps.any():
-        notes.append(f"{look.named(gaps)} {'is' if gaps.sum() == 1 else 'are'} a gap")
+        notes.append(f"{look.named(gaps)} {_are(gaps, 'a gap', 'gaps')}")
     for text in kept:
         rows = counted(int(look.rows[look.strings.index(text)]), "row")
         notes.append(f"{text!r} ({rows}) may be a word for a gap")
     missing = (*reading.missing, *taken)
-    return replace(reading, missing=missing, suspects=tuple(kept), note=_joined(*notes))
+    more: Any = {"missing": missing, "suspects": tuple(kept), "spellings": spellings}
+    return replace(reading, note=_joined(*notes), **more)
+
+
+def _spellings(look: Cells, levels: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Levels that occur in other forms of upper and lower case, the most frequent form of each; and
+    these other forms. Not of short strings: AA, Aa and aa are genotypes."""
+    rows = dict(zip(look.strings, look.rows.tolist(), strict=True))
+    forms: dict[str, list[str]] = {}
+    for text in levels:
+        usual = text in (text.lower(), text.upper(), text.capitalize(), text.title())
+        if usual and (len(text) > 2 or text.casefold() in SMALL):
+            forms.setdefault(text.casefold(), []).append(text)
+    kept = [max(group, key=lambda text: rows[text]) for group in forms.values() if len(group) > 1]
+    merged = [t for group in forms.values() for t in group if len(group) > 1 and t not in kept]
+    if len(levels) - len(merged) < 2:
+        return (), []
+    return tuple(kept), merged
 
 
 def _nothing_to_learn(
@@ -404,7 +452,11 @@ def _nothing_to_learn(
 
 def _numbers_rows(name: str, values: np.ndarray, known: np.ndarray, n_distinct: int) -> str:
     """Why whole numbers are ids: they count the rows, or are all different and named so."""
-    if len(known) < FEWEST or n_distinct < len(known) or (known != np.round(known)).any():
+    if len(known) < FEWEST or (known != np.round(known)).any():
+        return ""
+    if np.isfinite(known).all() and np.median(np.abs(known)) >= EXACT:
+        return f"whole numbers of 16 digits and more, like ids; {KEEP}"
+    if n_distinct < len(known):
         return ""
     unnamed = UNNAMED.fullmatch(name) is not None
     in_order = len(known) == len(values) and bool((np.diff(known) == 1).all())

@@ -8,6 +8,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -18,20 +19,24 @@ import pandas as pd
 from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
-from ..errors import InputError
-from ._dialects import Decoder, Dialect, find_dialect, split_directive
+from ..errors import InputError, counted, shorten
+from ._dialects import Decoder, Dialect, find_dialect, lines_above, split_directive
 from ._file_rows import (
     NAMES_AGAIN,
+    NOT_UTF_8,
     RawRows,
     are_names,
+    check_width,
     good_rows,
     twin_error,
     twins_of,
     unreadable,
 )
+from ._formulas import unmark_formula, unmark_formulas
+from ._not_data import said_above
 from ._understood import FileFormat
 
-BLOCK = 2 * 2**20  # bytes read at once
+BLOCK = 2**20  # bytes read at once
 HEAD = 2**18  # bytes that show how a file is written
 LONGEST = 64 * 2**20  # bytes of one row
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
@@ -80,11 +85,12 @@ def find_records(text: bytes, last: bool, dialect: Dialect = Dialect()) -> Recor
         first, after = np.arange(n_lines), np.arange(1, n_lines + 1)
         separators = np.flatnonzero(marks == ord(dialect.sep))
         widths = np.diff(np.searchsorted(separators, edges)) + 1
-    spans = np.column_stack([edges[first], edges[after], first, widths])
-    single = widths <= 1
+    starts, ends, single = edges[first], edges[after], widths <= 1
     if single.any():
-        ink = np.concatenate([[0], np.cumsum(marks > ord(" "))])
-        spans = spans[~(single & (ink[spans[:, 0]] == ink[spans[:, 1]]))]
+        ink = np.cumsum(marks > ord(" "), dtype=np.uint32)
+        filled = ~single | (ink[ends - 1] > ink[starts] - (marks[starts] > ord(" ")))
+        starts, ends, first, widths = starts[filled], ends[filled], first[filled], widths[filled]
+    spans = np.column_stack([starts, ends, first, widths])
     return Records(spans, int(edges[n_lines]), n_lines, too_long)
 
 
@@ -92,24 +98,20 @@ def _quoted_records(
     text: bytes, edges: np.ndarray, dialect: Dialect
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """First line, line after and fields of each record, where quotes may hold line breaks."""
-    lines = [
-        text[start:end].decode("utf-8", "replace")
-        for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    ]
-    reader = csv.reader(
-        chain(lines, ["(end)"]), **dialect.options
-    )  # a record by itself, unless a quote is open
-    records, line, too_long = [], 0, False
+    lines = io.StringIO(text[: edges[-1]].decode("utf-8", "replace"), newline="")
+    # An open quote at the end takes in "(end)", which else is a record by itself.
+    reader = csv.reader(chain(lines, ["(end)"]), **dialect.options)
+    after, widths, too_long = array("q"), array("q"), False
     try:
         for fields in reader:
-            if reader.line_num > len(lines):
+            if reader.line_num >= len(edges):
                 break
-            records.append((line, reader.line_num, len(fields)))
-            line = reader.line_num
+            after.append(reader.line_num)
+            widths.append(len(fields))
     except csv.Error:  # a field longer than csv.field_size_limit()
         too_long = True
-    first, after, widths = np.array(records, dtype=int).reshape(-1, 3).T
-    return first, after, widths, too_long
+    ends = np.array(after, dtype=int)
+    return np.append(0, ends[:-1])[: len(ends)], ends, np.array(widths, dtype=int), too_long
 
 
 class CsvRows:
@@ -125,21 +127,24 @@ class CsvRows:
         self.decimal = "."  # the mark that numbers are read with; others are left as strings
         self._decoder = Decoder(path, encoding)
         found, head = split_directive(self._decoder.feed(self._read(HEAD)))
-        self.dialect = find_dialect(head.decode("utf-8", "replace"), sep or found)
-        self._blocks = self._read_blocks(head, 1 if found is None else 2)
+        self._above, size = lines_above(head, sep or found)
+        self.dialect = find_dialect(head[size:].decode("utf-8", "replace"), sep or found)
+        self.first_line = 1 + (found is not None) + self._above  # which holds the names
+        self._blocks = self._read_blocks(head[size:], self.first_line)
         text, spans, line = next(self._blocks, (b"", np.empty((0, 4), int), 0))
         if not len(spans):
             raise unreadable(path, "is empty")
+        check_width(int(spans[0, 3]), path)  # before there is a string per column
         header = text[spans[0, 0] : spans[0, 1]]
         if b"\0" in header:
             raise unreadable(path, "is not CSV text (it holds zero bytes)")
         try:
             names = next(self.dialect.rows(header.decode()))
-        except UnicodeDecodeError as error:
+        except (UnicodeDecodeError, csv.Error) as error:
             raise unreadable(path, f"is not CSV text ({error})") from None
-        names = [name.strip() for name in names]
+        names = [" ".join(unmark_formula(name).split()) for name in names]
         self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
-        self.twins = twins_of(self.names)
+        self.twins = twins_of(self.names, path)
         self._header = header.rstrip(b"\r\n") if are_names(self.names) else None
         self._first = text, spans[1:], line
 
@@ -148,7 +153,7 @@ class CsvRows:
         """How the file is written, as far as it was read."""
         sep, quote = self.dialect.sep, self.dialect.quote if self.dialect.quoted else ""
         encoding = self._decoder.encoding or "utf-8"
-        return FileFormat(self.path.name, "CSV", sep, "", encoding, quote)
+        return FileFormat(self.path.name, "CSV", sep, "", encoding, quote, said_above(self._above))
 
     def look(self, names: Sequence[str]) -> pd.DataFrame:
         """These columns of the first rows as strings; nothing is used up."""
@@ -164,9 +169,12 @@ class CsvRows:
         """
         for text, spans, line in chain([self._first], self._blocks):
             wrong: dict[int, str] = {}
-            width = len(self.names)
+            width, every = len(self.names), set(spans[:, 3].tolist())
+            more = ", as all rows have: a name is missing" * (
+                every == {width + 1} and len(spans) > 2
+            )
             for *_, at, fields in spans[spans[:, 3] != width].tolist():
-                wrong[line + at] = f"has {fields} fields, but there are {width} column names"
+                wrong[line + at] = f"has {fields} fields, but there are {width} column names{more}"
             wrong |= dict.fromkeys((line + self._headers(text, spans)).tolist(), NAMES_AGAIN)
             if _problem(text):
                 for start, end, at, _ in spans.tolist():
@@ -227,8 +235,9 @@ class CsvRows:
     def _frame(self, text: bytes, spans: np.ndarray, kinds: Mapping[str, str]) -> pd.DataFrame:
         """The records as a frame, by pandas' fast reader."""
         if not len(spans) or not kinds:
-            return pd.DataFrame({name: pd.Series(dtype=object) for name in kinds})
-        places: dict[Any, str] = {self.names.index(n): kind for n, kind in kinds.items()}
+            return pd.DataFrame(np.empty((0, len(kinds)), dtype=object), columns=list(kinds))
+        numbers = {name: j for j, name in enumerate(self.names)}
+        places: dict[Any, str] = {numbers[name]: kind for name, kind in kinds.items()}
         records = [text[start:end] for start, end in _joined(spans)]
         try:
             frame = pd.read_csv(
@@ -254,7 +263,8 @@ class CsvRows:
             ]
             frame = pd.DataFrame(rows, dtype=object)
             frame = frame.where(frame != "", None)
-        return frame[list(places)].set_axis(list(kinds), axis=1)
+        frame = unmark_formulas(frame[list(places)], text)
+        return frame.set_axis(list(kinds), axis=1)
 
 
 def read_checked(path: Path, content: bytes) -> pd.DataFrame:
@@ -271,9 +281,9 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
     if reader.twins:
         raise twin_error(path, sorted(reader.twins))
     try:
-        return pd.read_csv(
-            io.BytesIO(content),
-            compression=PACKED.get(path.suffix.lower()),
+        frame = pd.read_csv(
+            _unpacked(path, io.BytesIO(content)),
+            skiprows=reader.first_line - 1,
             sep=reader.dialect.sep,
             quotechar=reader.dialect.quote,
             encoding=reader.format.encoding,
@@ -284,6 +294,7 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
         )
     except ValueError as error:
         raise unreadable(path, f"is not CSV text ({error})") from None
+    return unmark_formulas(frame.set_axis(reader.names, axis=1))
 
 
 def unpacked(path: Path, content: bytes, most: int) -> bytes:
@@ -303,10 +314,30 @@ def _unpacked(path: Path, raw: IO[bytes]) -> Any:
     if method is None:
         return raw
     try:
+        if method == "zip":
+            return _only_member(path, raw)
         return get_handle(raw, "rb", compression=method, is_text=False).handle
-    except (ImportError, *CORRUPTED) as error:
-        problem = "is truncated or corrupted" if isinstance(error, CORRUPTED) else "cannot be read"
-        raise unreadable(path, f"{problem} as {path.suffix} ({error})") from None
+    except InputError:
+        raise
+    except (ImportError, RuntimeError) as error:  # the latter: a password, an unknown compression
+        raise unreadable(path, f"cannot be read as {method} ({error})") from None
+    except CORRUPTED as error:
+        raise unreadable(path, f"is truncated or corrupted as {method} ({error})") from None
+
+
+def _only_member(path: Path, raw: IO[bytes]) -> IO[bytes]:
+    """The one table of a zip file as a stream: pandas would unpack all of it into memory."""
+    archive = zipfile.ZipFile(raw)
+    notes = ("__MACOSX/", ".DS_Store")  # which macOS adds
+    files = [m for m in archive.infolist() if not (m.is_dir() or m.filename.startswith(notes))]
+    if len(files) != 1:
+        names = shorten([file.filename for file in files], 3)
+        fact = f"holds {counted(len(files), 'file')}" + f" ({names})" * bool(files)
+        raise unreadable(path, fact, "Unpack it, and name one file, or a folder of parts")
+    name = files[0].filename
+    if name.lower().endswith((".xlsx", ".xlsm", ".xls", ".parquet", ".pq", ".zip")):
+        raise unreadable(path, f"holds {name!r}, which is not CSV", "Unpack it, and name that file")
+    return archive.open(files[0])
 
 
 def _problem(text: bytes) -> str | None:
@@ -314,7 +345,7 @@ def _problem(text: bytes) -> str | None:
     try:
         text.decode()
     except UnicodeDecodeError:
-        return "is not UTF-8 text"
+        return NOT_UTF_8
     return "holds a zero byte" if b"\0" in text else None
 
 

@@ -14,10 +14,12 @@ from typing import Any
 
 from ..errors import ParameterError
 from ._file_rows import unreadable
+from ._not_data import MOST_ABOVE, are_title
 
 SEPARATORS = ("\t", ";", "|", ",")  # in this order: commas may be before decimals
 LOOKED_AT = 2**17  # characters, and at most so many rows:
 ROWS = 300
+BELOW = 50  # lines that tell whether the first of them holds names
 DIRECTIVE = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's first line
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -76,6 +78,35 @@ def find_dialect(text: str, sep: str | None = None) -> Dialect:
             if share == 1:
                 break
     return best
+
+
+def lines_above(text: bytes, sep: str | None = None) -> tuple[int, int]:
+    r"""How many lines stand above the column names, such as a title or comments; and their bytes.
+
+    >>> lines_above(b"# of 2024\nage;ward\n31;B\n42;C\n")
+    (1, 10)
+    """
+    lines = re.findall(rb"[^\r\n]*(?:\r\n|\r|\n|$)", text[:LOOKED_AT])
+    for k in range(min(MOST_ABOVE, len(lines) - 1)):
+        rest = b"".join(lines[k : k + BELOW]).decode("utf-8", "replace")
+        dialect = find_dialect(rest, sep)
+        try:
+            rows = [row for row in dialect.rows(rest) if row]
+        except csv.Error:
+            return 0, 0
+        below = [len(row) for row in rows[1:-1] or rows[1:]]
+        if not rows or are_title(rows[0], len(rows[0])) or len(rows[0]) == 1:
+            continue
+        if k == 0 and not below:
+            return 0, 0
+        if below and sum(n == len(rows[0]) for n in below) >= (0.9 if k else 1) * len(below):
+            above = [line.decode("utf-8", "replace").strip() for line in lines[:k]]
+            cells = [next(dialect.rows(line), []) for line in above]
+            comments = [line.startswith("#") for line in above]
+            titles = [are_title(row, len(rows[0])) for row in cells]
+            fine = all(a or b for a, b in zip(titles, comments, strict=True))
+            return (k, sum(map(len, lines[:k]))) if fine else (0, 0)
+    return 0, 0
 
 
 def _quotes(text: str, sep: str) -> Dialect:
@@ -146,11 +177,13 @@ class Decoder:
 def _known(encoding: str) -> str:
     """The usual name of an encoding."""
     try:
-        name = codecs.lookup(encoding).name
-    except LookupError:
+        found = codecs.lookup(encoding)
+        if not found._is_text_encoding:  # "hex" and others from bytes to bytes
+            raise LookupError
+    except (LookupError, ValueError):
         rule, remedy = "It must be the name of an encoding", "Write utf-8, cp1252 or utf-16"
         raise ParameterError(f"encoding is {encoding!r}", rule, remedy) from None
-    return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(name, name)
+    return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(found.name, found.name)
 
 
 def check_marks(sep: str | None, decimal: str | None = None) -> str | None:

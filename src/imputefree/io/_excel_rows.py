@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..errors import require_extra
+from ..errors import counted, require_extra
 from ._file_rows import NAMES_AGAIN, RawRows, are_names, twins_of, unreadable
+from ._not_data import MOST_ABOVE, are_title, said_above
 from ._understood import FileFormat
 
 OLD = b"\xd0\xcf\x11\xe0"  # how .xls files begin
+# A sheet has at most so many cells, empty ones among filled ones included, as files of some bytes
+# can say that their only cell is the last one of a million rows.
+FEWEST_CELLS, CELLS_PER_BYTE = 2**21, 10
 
 
 def is_workbook(raw: IO[bytes]) -> bool:
@@ -51,31 +56,33 @@ class ExcelRows:
         self.size: int | None = None
         try:
             book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
-            sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book}
+            most = FEWEST_CELLS + CELLS_PER_BYTE * raw.seek(0, io.SEEK_END)
+            sheets = {sheet.title: _rows_of(sheet, most) for sheet in book.worksheets}
         except Exception as error:  # whatever a damaged or an old workbook leads to
             fact = f"is not an Excel workbook that can be read ({error})"
             raise unreadable(path, fact, "Save it as .xlsx or as CSV") from None
-        filled = {
-            title: rows for title, rows in sheets.items() if any(any(_known(row)) for row in rows)
-        }
+        filled = {title: rows for title, rows in sheets.items() if rows}
         if not filled:
             raise unreadable(path, "has no sheet with cells")
         title, rows = next(iter(filled.items()))
-        others = f", {len(filled) - 1} more not read" * (len(filled) > 1)
-        self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{others}")
+        others = f", {counted(len(filled) - 1, 'more sheet')} not read" * (len(filled) > 1)
         first = next(i for i, row in enumerate(rows) if any(_known(row)))
-        width = max(j + 1 for row in rows for j, known in enumerate(_known(row)) if known)
-        names, cells = rows[first][:width], rows[first + 1 :]
-        if sum(_known(names)) * 2 < width and width > 2:
-            fact = f"has {sum(_known(names))} of {width} column names in row {first + 1}"
+        width, begin = len(rows[first]), first
+        while first < len(rows) - 1 and are_title(rows[first], width):
+            first += 1
+        names, cells = rows[first], rows[first + 1 :]
+        if first - begin > MOST_ABOVE or are_title(names, width):
+            fact = f"has {sum(_known(rows[begin]))} of {width} column names in row {begin + 1}"
             remedy = "Remove what is above the row of column names"
             raise unreadable(path, f"{fact} of sheet {title!r}", remedy)
+        above = f", {said_above(first - begin, 'row')}" * (first > begin)
+        self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
         self.names = [
-            str(name).strip() if name is not None else f"Unnamed: {j}"
+            " ".join(str(name if name is not None else "").split()) or f"Unnamed: {j}"
             for j, name in enumerate(names)
         ]
-        self.twins = twins_of(self.names)
-        lines = {i: row[:width] for i, row in enumerate(cells, first + 2) if any(_known(row))}
+        self.twins = twins_of(self.names, path)
+        lines = {i: row for i, row in enumerate(cells, first + 2) if any(_known(row))}
         again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []
         self._wrong = {i: NAMES_AGAIN for i in again if lines.pop(i)}
         self._lines, self._cells = np.array([*lines], dtype=int), [*lines.values()]
@@ -86,7 +93,8 @@ class ExcelRows:
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """All rows, once."""
-        places = [self.names.index(name) for name in kinds]
+        numbers = {name: j for j, name in enumerate(self.names)}
+        places = [numbers[name] for name in kinds]
         columns: dict[str, Any] = {
             name: pd.Series([row[j] for row in self._cells], dtype=object)
             for name, j in zip(kinds, places, strict=True)
@@ -94,6 +102,24 @@ class ExcelRows:
         frame = pd.DataFrame(columns, index=range(len(self._cells)))
         frame = frame.where(frame.notna() & (frame != ""), None)
         yield RawRows(frame, self._lines, self._wrong)
+
+
+def _rows_of(sheet: Any, most: int) -> list[tuple[Any, ...]]:
+    """The rows of a sheet up to the last that holds anything, as tuples of one length.
+
+    More cells than `most` are a ValueError.
+    """
+    sheet.reset_dimensions()  # they may be wrong
+    rows, width, last, cells = [], 0, 0, 0
+    for row in sheet.iter_rows(values_only=True):
+        rows.append(row)
+        filled = [j for j, known in enumerate(_known(row), 1) if known]
+        if filled:
+            width, last = max(width, filled[-1]), len(rows)
+        cells += 1 + len(row)
+        if max(cells, width * last) > most:
+            raise ValueError(f"sheet {sheet.title!r} has more than {most:,} cells")
+    return [(*row[:width], *[None] * (width - len(row))) for row in rows[:last]]
 
 
 def _known(row: tuple[Any, ...]) -> list[bool]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,12 @@ from ..errors import InputError, counted, require_extra, shorten
 from ._understood import FileFormat
 
 PARQUET = (".parquet", ".pq")
+MOST_COLUMNS = 50_000
 CELLS, MOST_ROWS = 2**18, 2**15  # of a Parquet file, read at once
 INDEX = re.compile(r"__index_level_\d+__")  # pandas' name for an index without a name
+NOT_UTF_8 = "is not UTF-8 text"
 NAMES_AGAIN = "holds the column names again"
+FIRST, LAST = -62_135_000_000, 253_402_000_000  # seconds, about the years 1 and 9999
 SHOWN = 10  # bad rows that are described; the others are counted
 
 
@@ -123,16 +127,30 @@ def good_rows(raw: RawRows, path: Path, word: str) -> pd.DataFrame:
     """The rows of a piece; one that is not a row is an InputError."""
     if raw.wrong:
         line = min(raw.wrong)
-        raise InputError(
-            f"{path}, {word} {line}: {raw.wrong[line]}",
-            "Below the names, every row has a cell for every column, even if it is empty",
-            "Correct or remove the row, or name the separator with --sep",
-        )
+        fact = f"{path}, {word} {line}: {raw.wrong[line]}"
+        if raw.wrong[line] == NOT_UTF_8:
+            remedy = "Correct the line, or name the encoding with --encoding, such as cp1252"
+            raise InputError(fact, "A file is written in one encoding", remedy)
+        rule = "Below the names, every row has a cell for every column, even if it is empty"
+        remedy = "Correct or remove the row, or name the separator with --sep"
+        missing = "a name is missing" in raw.wrong[line]
+        raise InputError(fact, rule, "Add the name to the first line" if missing else remedy)
     return raw.frame
 
 
-def twins_of(names: list[str]) -> set[str]:
-    """Names that occur more than once."""
+def check_width(count: int, path: Path) -> None:
+    """Refuse more columns than can be read."""
+    if count > MOST_COLUMNS:
+        rule, remedy = (
+            f"At most {MOST_COLUMNS:,} are read",
+            "Leave out columns, or name the separator",
+        )
+        raise InputError(f"{path} has {count:,} columns", rule, remedy)
+
+
+def twins_of(names: list[str], path: Path) -> set[str]:
+    """Names that occur more than once; more names than can be read are an InputError."""
+    check_width(len(names), path)
     return {name for name, count in Counter(names).items() if count > 1}
 
 
@@ -155,15 +173,20 @@ class ParquetRows:
 
     def __init__(self, path: Path, raw: IO[bytes]) -> None:
         with _parquet_errors(path):
+            import pyarrow
             from pyarrow import parquet
 
-            # With a buffer, so that a single row group as large as the file is not read at once.
-            self.file = parquet.ParquetFile(raw, buffer_size=2**20, pre_buffer=False)
+            # With a buffer, so that a single row group as large as the file is not read at once;
+            # but what is in memory is not copied: a damaged page may say that it has gigabytes.
+            whole = isinstance(raw, io.BytesIO)
+            source = pyarrow.BufferReader(raw.getvalue()) if whole else raw  # type: ignore[attr-defined]
+            size = 0 if whole else 2**20
+            self.file = parquet.ParquetFile(source, buffer_size=size, pre_buffer=False)
+            self.names = [str(name) for name in self.file.schema_arrow.names]
         self.path, self.decimal = path, "."
         self.size: int | None = path.stat().st_size if path.is_file() else None
         self.format = FileFormat(path.name, "Parquet")
-        self.names = [str(name) for name in self.file.schema_arrow.names]
-        self.twins = twins_of(self.names)
+        self.twins = twins_of(self.names, path)
 
     def look(self, names: Sequence[str]) -> pd.DataFrame:
         """These columns of the first rows."""
@@ -180,14 +203,31 @@ class ParquetRows:
             for batch in self.file.iter_batches(batch_size=at_once, columns=wanted):
                 # Positions of nested columns are their fields': by name they are whole.
                 table = pyarrow.Table.from_batches([batch]).select(wanted)
+                table.validate(full=True)  # strings that are none, levels that are not there
                 for i, column in enumerate(table.schema):
-                    if pyarrow.types.is_decimal(column.type):  # which pandas has as objects
+                    if pyarrow.types.is_timestamp(column.type):
+                        _check_years(table.column(i), column)
+                    # Decimals are objects to pandas, and half floats overflow.
+                    kind = column.type
+                    if pyarrow.types.is_decimal(kind) or pyarrow.types.is_float16(kind):
                         floats = table.column(i).cast(pyarrow.float64())
                         table = table.set_column(i, column.name, floats)
                 lines = np.arange(done + 1, done + len(table) + 1)
                 done += len(table)
                 frame = table.to_pandas(ignore_metadata=True)  # without dates as indices
-                yield RawRows(frame, lines, {}, (self.size or 0) * done // total)
+                yield RawRows(frame, lines, {}, (self.size or 0) * done // max(total, 1))
+
+
+def _check_years(moments: Any, column: Any) -> None:
+    """Refuse times of which pandas cannot make dates."""
+    from pyarrow import compute, int64
+
+    ticks = compute.min_max(moments.cast(int64())).as_py()
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
+    if ticks["min"] is not None and not (
+        ticks["min"] // per_second > FIRST and ticks["max"] // per_second < LAST
+    ):
+        raise ValueError(f"column {column.name!r} holds times outside the years 1 to 9999")
 
 
 @contextmanager
@@ -195,7 +235,7 @@ def _parquet_errors(path: Path) -> Iterator[None]:
     require_extra("data", "pyarrow")
     try:
         yield
-    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except Exception as error:  # whatever a damaged file leads to
         raise unreadable(path, f"is not a Parquet file that can be read ({error})") from None

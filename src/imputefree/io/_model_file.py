@@ -1,14 +1,12 @@
-"""Model files: weights and settings in one safetensors file, never code.
+"""Model files: weights and settings in one sealed file, never code.
 
-A file is a safetensors file whose header carries one JSON string: format version, kind of
-estimator, its parameters, what the encoder learned, and a SHA-256 over all of that and the
-weights. Reading it parses numbers and strings; there is nothing in it that could run.
+The content is JSON: kind of estimator, its parameters, what the encoder learned. Reading a file
+parses numbers and strings; there is nothing in it that could run. See `_sealed.py` for the file
+itself.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import warnings
 from pathlib import Path
@@ -16,39 +14,54 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as to_bytes
+from sklearn.base import is_classifier
 
-from .._files import saving
-from ..data import Layout
+from .._sealed import (
+    CHECKSUM,
+    KEY,
+    Seal,
+    checksum,
+    pack_tree,
+    read_sealed,
+    sealed_text,
+    unpack_tree,
+    write_sealed,
+)
+from ..data import Layout, Panel
 from ..errors import ModelFileError
-from ..gil import POLICIES, MemberMlp, Policy
+from ..gil import POLICIES, MemberMlp, Policy, assign_state
 
-FORMAT = 2  # 1 had no policy
-KEY = "imputefree"
-POLICY = "policy."  # before the names of a policy's weights
 RULE = "A model file is what the save method of an imputefree estimator wrote"
+# Before format 3 (version 0.1.0 has 2) networks read their inputs in another order.
+MODEL = Seal("model file", 3, RULE, "Copy it again, or save the model again", oldest=3)
+POLICY = "policy."  # before the names of a policy's weights
 PLAIN = str | int | float | bool | None
-FITTED = ["settings_", "placeholder_", "classes_", "target_mean_", "target_scale_"]
-FITTED += ["n_features_in_", "feature_names_in_", "layout_", "history_", "n_iter_"]
-FITTED += ["column_importance_"]  # of networks trained with trusted rows
-FITTED += ["weights_", "losses_", "out_of_fold_"]  # of a blend
-FITTED += ["about_", "card_", "conformal_"]  # of a model made by the command line, see workflow
+NUMBER = int | float
+FITTED: dict[str, Any] = {  # fitted attributes that a file may hold, and what they are
+    **{"settings_": dict, "placeholder_": NUMBER, "n_features_in_": int, "layout_": dict},
+    **{"classes_": np.ndarray, "feature_names_in_": np.ndarray},
+    **{"target_mean_": NUMBER, "target_scale_": NUMBER, "history_": dict, "n_iter_": int},
+    "column_importance_": np.ndarray,  # of networks trained with trusted rows
+    **{"weights_": dict, "losses_": dict, "out_of_fold_": dict},  # of a blend
+    # of a model made by the command line, see workflow
+    **{"about_": dict, "card_": str, "conformal_": dict},
+}
+NAMES = ("classes_", "feature_names_in_")
+MOST_STRINGS = 2**28  # bytes of an array of strings, each as long as the longest
+LAYERS, MOST_LAYERS = ("hidden", "gate_sizes"), 100
 Estimator = TypeVar("Estimator")
 
 
 def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator; a failure halfway leaves an older file at `path` untouched."""
-    weights, metadata = pack_model(model)
-    with saving(Path(path), ModelFileError) as place:
-        place.write_bytes(_in_order(to_bytes(weights, metadata)))
+    write_sealed(Path(path), MODEL, *model_content(model))
 
 
 def pack_model(model: Any) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """Weights and metadata of a fitted estimator; "sha256" identifies both."""
     content, weights = model_content(model)
-    text = json.dumps({"format": FORMAT, **content}, sort_keys=True, default=np.generic.item)
-    return weights, {KEY: text, "sha256": _digest(text, weights)}
+    text = sealed_text(MODEL, content)
+    return weights, {KEY: text, CHECKSUM: checksum(text, weights)}
 
 
 def model_content(model: Any) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
@@ -67,30 +80,20 @@ def model_content(model: Any) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     return content, weights
 
 
-def _in_order(file: bytes) -> bytes:
-    """The same safetensors file with its header sorted: the library's order differs from run to
-    run, and equal models must be equal files."""
-    at = 8 + int.from_bytes(file[:8], "little")
-    header = json.dumps(json.loads(file[8:at]), sort_keys=True, separators=(",", ":")).encode()
-    # Weights start at a multiple of 64 bytes, so that a loaded model is aligned, and predicts, the
-    # same to the last bit whatever the length of its card.
-    header += b" " * (-(len(header) + 8) % 64)
-    return len(header).to_bytes(8, "little") + header + file[at:]
-
-
 def load_model_file(path: str | os.PathLike[str], cls: type[Estimator]) -> Estimator:
     """Read an estimator of class `cls` (or of the class it names, for the common base)."""
-    content, weights = _read(Path(path))
+    content, weights = read_sealed(Path(path), MODEL)
     known = {sub.__name__: sub for sub in _subclasses(cls)}
     kind = str(content.get("estimator"))
     if kind not in known:
         rule = f"{cls.__name__}.load reads {' or '.join(sorted(known))}"
         raise ModelFileError(f"{path} holds a {kind}", rule, f"Call {kind}.load")
     try:
-        return rebuild_model(known[kind], content, weights)
-    except (LookupError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        fact = f"{path} does not describe a whole model ({error})"
-        raise ModelFileError(fact, RULE, "Save the model again") from None
+        model = rebuild_model(known[kind], content, weights)
+        _try_out(model)
+        return model
+    except (LookupError, TypeError, ValueError, RuntimeError, AttributeError, ArithmeticError) as e:
+        raise MODEL.refuse(Path(path), f"does not describe a whole model ({e})") from None
 
 
 def rebuild_model(cls: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> Any:
@@ -98,15 +101,32 @@ def rebuild_model(cls: Any, content: dict[str, Any], weights: dict[str, torch.Te
     parameters = {k: _unpack_parameter(k, v) for k, v in content["parameters"].items()}
     known = cls._get_param_names()
     model = cls(**{k: v for k, v in parameters.items() if k in known and v is not _DROPPED})
-    for name in (name for name in FITTED if name in content["fitted"]):
-        packed = content["fitted"][name]
-        is_array = "array" in packed
-        value = np.array(packed["array"], packed["dtype"]) if is_array else packed["value"]
-        setattr(model, name, value)
+    for name, kind in FITTED.items():
+        if name in content["fitted"]:
+            setattr(model, name, _unpack_fitted(content["fitted"][name]))
+            if not isinstance(getattr(model, name), kind):
+                raise TypeError(f"{name} is not what it should be")
+    if any(getattr(model, name).ndim != 1 for name in NAMES if hasattr(model, name)):
+        raise ValueError("classes or columns are not one after the other")
+    target = ["classes_"] if is_classifier(model) else ["target_mean_", "target_scale_"]
+    if lacking := [name for name in (*model._kept, *target) if not hasattr(model, name)]:
+        raise ValueError(f"{', '.join(lacking)} is missing")
     if hasattr(model, "layout_"):
         Layout.from_dict(model.layout_).check()
     model._restore(content, weights)
     return model
+
+
+def _try_out(model: Any) -> None:
+    """Raise an error unless the model predicts a row of which nothing is known."""
+    nothing = model.encoder_.nothing()
+    if isinstance(nothing, Panel) and not hasattr(model, "layout_"):
+        raise ValueError("layout_ is missing")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values = model._predict_inputs(nothing)
+    if not np.isfinite(values).all():
+        raise ValueError("its predictions are not finite")
 
 
 def pack_network(model: Any, weights: dict[str, torch.Tensor]) -> dict[str, Any]:
@@ -122,12 +142,14 @@ def pack_network(model: Any, weights: dict[str, torch.Tensor]) -> dict[str, Any]
 def unpack_network(model: Any, content: dict[str, Any], weights: dict[str, torch.Tensor]) -> None:
     """The inverse of `pack_network`: sets encoder_, predictor_ and policy_."""
     model.encoder_ = model.encoder_class.from_state(content["encoder"])
+    if any(len(content["network"].get(name) or ()) > MOST_LAYERS for name in LAYERS):
+        raise ValueError(f"a network of more than {MOST_LAYERS} layers")
     with torch.device("meta"):  # takes no memory, whatever size a crafted file asks for
         network = model.network_class(generator=torch.Generator(), **content["network"])
-    policy = _unpack_policy(content.get("policy"), weights)
+    policy = _unpack_policy(content["policy"], weights)
     if policy is not None:
         model.policy_ = policy
-    network.load_state_dict(weights, assign=True)
+    assign_state(network, weights)
     model.predictor_ = network
     classes = len(model.classes_) if hasattr(model, "classes_") else 1
     outputs = 1 if classes == 2 else classes  # two classes share one logit
@@ -135,61 +157,25 @@ def unpack_network(model: Any, content: dict[str, Any], weights: dict[str, torch
         raise ValueError("columns, network and classes do not fit together")
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    if path.is_dir():
-        raise ModelFileError(f"{path} is a folder", "A model is one file", "Check the path")
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        raise ModelFileError(f"{path} does not exist", "", "Check the path") from None
-    except OSError as error:
-        fact = f"{path} cannot be read ({error.strerror or error})"
-        raise ModelFileError(fact, "", "Check path and permissions") from None
-    except (SafetensorError, ValueError) as error:
-        fact = f"{path} is truncated or not a model file ({error})"
-        raise ModelFileError(fact, RULE, "Copy it again, or save the model again") from None
-    try:
-        content = json.loads(metadata[KEY])
-        version = content["format"]
-    except (KeyError, TypeError, ValueError, RecursionError):
-        fact = f"{path} is a safetensors file from elsewhere"
-        raise ModelFileError(fact, RULE, "Load it with the program that made it") from None
-    if not isinstance(version, int) or version > FORMAT:
-        fact = f"{path} has format {version}, newer than this version's {FORMAT}"
-        rule = "A newer format may hold what this version does not know"
-        raise ModelFileError(fact, rule, "Update imputefree, or save the model with this version")
-    if metadata.get("sha256") != _digest(metadata[KEY], weights):
-        fact = f"{path} was changed after it was saved (checksum differs)"
-        raise ModelFileError(fact, RULE, "Get a fresh copy from where it was made")
-    return content, weights
-
-
-def _digest(text: str, weights: dict[str, torch.Tensor]) -> str:
-    digest = hashlib.sha256(text.encode())
-    for name in sorted(weights):
-        weight = weights[name].contiguous()
-        # With type and shape: the same bytes read as integers would be other weights.
-        digest.update(f"{name} {weight.dtype} {list(weight.shape)} ".encode())
-        digest.update(weight.flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
-
-
 _DROPPED = object()  # a parameter that no file can hold, such as a custom policy object
 
 
-def pack_parameter(value: Any) -> Any:
-    """A parameter as plain JSON types; {"dropped": repr} for what JSON cannot hold."""
+def pack_parameter(value: Any, levels: int = 10) -> Any:
+    """A parameter as plain JSON types; {"dropped": repr} for what JSON cannot hold.
+
+    levels : how deep dicts may lie in dicts
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, list | tuple) and all(isinstance(v, PLAIN | np.generic) for v in value):
         return {"tuple" if isinstance(value, tuple) else "list": list(value)}
-    if isinstance(value, dict):
-        return {"dict": [[pack_parameter(k), pack_parameter(v)] for k, v in value.items()]}
-    return {"dropped": repr(value)[:200]}
+    if isinstance(value, dict) and levels:
+        pairs = [[pack_parameter(part, levels - 1) for part in pair] for pair in value.items()]
+        parts = [part for pair in pairs for part in pair if isinstance(part, dict)]
+        return next((part for part in parts if "dropped" in part), {"dict": pairs})
+    return {"dropped": "a dict" if isinstance(value, dict) else repr(value)[:200]}
 
 
 def _unpack_parameter(name: str, value: Any) -> Any:
@@ -235,8 +221,24 @@ def _unpack_policy(name: str | None, weights: dict[str, torch.Tensor]) -> Policy
 def _pack_fitted(value: Any) -> dict[str, Any]:
     """A fitted attribute that plain JSON can hold; an array with its dtype."""
     if isinstance(value, np.ndarray):
-        return {"array": value.tolist(), "dtype": value.dtype.str}
-    return {"value": value}
+        return {"array": pack_tree(value.tolist(), {}), "dtype": value.dtype.str}
+    return {"value": pack_tree(value, {})}
+
+
+def _unpack_fitted(packed: dict[str, Any]) -> Any:
+    """The inverse of `_pack_fitted`; the length of strings is that of the longest one."""
+    if "array" not in packed:
+        return unpack_tree(packed["value"], {})
+    cells, dtype = unpack_tree(packed["array"], {}), np.dtype(packed["dtype"])
+    if dtype.kind == "U":
+        longest = max(map(len, cells), default=0)
+        if 4 * longest * len(cells) > MOST_STRINGS:
+            raise ValueError("strings that are too long")
+        dtype = np.dtype(str)
+    elif dtype.kind not in "biufO":
+        raise ValueError(f"values of type {dtype}")
+    array = np.array(cells, dtype=dtype)
+    return array
 
 
 def _subclasses(cls: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..data import GAP_WORDS, MOST_CLASSES
+from ..data import MOST_CLASSES, is_gap_word
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
 from ._csv_rows import PACKED, CsvRows, read_checked, unpacked
 from ._dialects import check_marks
@@ -98,17 +98,17 @@ def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     In a column of strings such a word may be a category and stays one.
 
     >>> words_as_gaps(pd.DataFrame({"age": ["31", "NA"], "ward": ["B", "None"]}))[1]
-    ("In column 'age' 'NA' (1 row) was taken for a gap.",)
+    ("In column 'age' 'NA' (1 row) was read as a gap.",)
     """
     frame, notes = frame.copy(), []
     for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
         cells = frame[name]
         numbers = pd.to_numeric(cells, errors="coerce")
         words = cells[numbers.isna() & cells.notna()].astype(str)
-        if len(words) and len(words) < cells.notna().sum() and set(words) <= GAP_WORDS:
+        if len(words) and len(words) < cells.notna().sum() and all(map(is_gap_word, set(words))):
             shown = shorten(sorted(set(words)))
             notes.append(
-                f"In column {name!r} {shown} ({counted(len(words), 'row')}) was taken for a gap."
+                f"In column {name!r} {shown} ({counted(len(words), 'row')}) was read as a gap."
             )
             frame[name] = numbers
     return frame, tuple(notes)

@@ -16,10 +16,11 @@ import pandas as pd
 
 from ..data import TRUTH, decimal_marks, read_quantity
 from ..errors import InputError, InputTypeError, counted, listed, shorten
-from ._cell_values import cell_values, stripped, typed
+from ._cell_values import cell_values, numbered, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
 from ._file_rows import INDEX, Reader, good_rows, open_file, twin_error, unreadable
+from ._not_data import check_rows
 from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
 from ._understood import (
     CATEGORY,
@@ -36,7 +37,7 @@ from ._understood import (
 
 STDIN = "-"
 EVERY = "*"  # stands for all columns
-LOOKED_AT = 2000  # different cells of a column, for their decimal mark
+LOOKED_AT = 2000  # different cells of a column, for their decimal mark; cells, for a separator
 Source = str | os.PathLike[str] | bytes | IO[bytes] | pd.DataFrame
 
 
@@ -57,7 +58,7 @@ def read_table(
 
     Returns the frame that `imputefree fit` would learn from: numbers as floats, categories as
     strings, gaps as NaN; and an `Understood`, which prints as a line for the file and a table of
-    what each column was taken for.
+    what each column was read as.
 
     source : a CSV (also compressed), Excel or Parquet file, a folder of parts, "-" for standard
         input, the bytes of a file (an upload), an open binary file, or a frame
@@ -93,12 +94,14 @@ def understand(
     """As `read_table`, from cells as they are in a file (see `read_raw`)."""
     path, known = Path(file.name), columns if isinstance(columns, Understood) else None
     kept = [name for name in (id, *keys) if name is not None]
-    need_columns(raw, [*kept, *([target] if target else [])], path)
+    if known is None:
+        check_header(raw, path)
+    need_columns(raw, [*kept, *([] if target is None else [target])], path)
     if known is not None:
         raw = raw[[column for column in raw if column in known.columns]]
-    else:
-        check_header(raw, path)
     marks, _ = decimals_of(raw, file, decimal)
+    if known is None:
+        check_rows(raw, marks, path)
     shared, by_column = _missing(missing, raw, path)
     given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
     series = pd.factorize(raw[id])[0] if id else None
@@ -122,7 +125,7 @@ def understand(
     readings = {str(column): learn(str(column)) for column in raw}
     if known is None:
         _second_look(readings, learn, target)
-    if target and readings[target].kind not in (NUMBER, CATEGORY, KEY):
+    if target is not None and readings[target].kind not in (NUMBER, CATEGORY, KEY):
         fact = f"the target {target!r} of {path} is read as {readings[target].kind}"
         note = f" ({readings[target].note})" * bool(readings[target].note)
         remedy = "Name another column, or say what it is: a number or a category (--columns)"
@@ -140,7 +143,7 @@ class TableFile(NamedTuple):
     """A whole file, whose cells are not interpreted beyond numbers."""
 
     frame: pd.DataFrame  # its rows, numbered 0, 1, …
-    notes: tuple[str, ...]  # what was taken for a gap, a sentence each
+    notes: tuple[str, ...]  # what was read as a gap, a sentence each
     digest: str  # SHA-256, which identifies the content
 
 
@@ -282,9 +285,7 @@ def decimals_of(
     for name, cells in frame.items():
         marks: set[str] = set()
         if cells.dtype == object or isinstance(cells.dtype, pd.StringDtype):
-            strings = [
-                cell for cell in pd.unique(cells.dropna())[:LOOKED_AT] if isinstance(cell, str)
-            ]
+            strings = [c for c in numbered(cells)[1][:LOOKED_AT] if isinstance(c, str)]
             numbers = [t for t in strings if read_quantity(t, ".") or read_quantity(t, ",")]
             if 2 * len(numbers) >= len(strings) > 0:
                 marks, either = decimal_marks(numbers)
@@ -314,8 +315,21 @@ def decimals_of(
 
 
 def check_header(frame: pd.DataFrame, path: Path) -> None:
-    """Refuse a file whose first row holds values, not names."""
+    """Refuse a file whose first row holds values, not names, or whose columns were not told apart.
+
+    A single column is refused if its name and all of its cells hold the same mark or spaces.
+    """
     names, inside = [], []
+    if len(frame.columns) == 1:
+        only, marks = frame.iloc[:, 0], " :^~#/;,\t|"
+        for cells in (only.iloc[:LOOKED_AT], only):  # all of them only if the first have a mark
+            texts = [str(only.name), *cells.dropna().astype(str)] if marks else []
+            marks = "".join(m for m in marks if all(m in text.strip() for text in texts))
+        mark = next(iter(marks), None)
+        if mark is not None:
+            fact = f"{path} has one column, {str(only.name)!r}, and {mark!r} in every cell"
+            rule = "Columns are found by the mark between them: a comma, semicolon, tab or bar"
+            raise InputError(fact, rule, "Name the mark with --sep, or save the table as CSV")
     for name, cells in frame.items():
         numbers = pd.to_numeric(stripped(cells), errors="coerce")
         if numbers.notna().mean() < 0.5:
@@ -387,7 +401,7 @@ def _sentences(readings: Mapping[str, ColumnReading]) -> list[str]:
         for code in reading.suspects:
             kept.setdefault(str(code), []).append(name)
         loud += [f"Column {name!r}: {reading.note}."] * reading.loud
-    lines = [f"{code} was taken for a gap in {shorten(names)}." for code, names in taken.items()]
+    lines = [f"{code} was read as a gap in {shorten(names)}." for code, names in taken.items()]
     for code, names in kept.items():
         said = f"--missing {names[0]}={code}"
         lines.append(

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from .._files import write_errors
-from ..data import BLOCK, GAP_WORDS, RowStore, find_codes, read_quantity
+from ..data import BLOCK, RowStore, find_codes, read_quantity
 from ..errors import InputError, counted, shorten
-from ._cell_values import cell_values
+from ._cell_values import are_gap_words, cell_values
 from ._file_rows import RawRows, Reader, good_rows, twin_error
 from ._read_files import need_columns, open_rows, parts_of, read_label_column
 from ._read_table import check_parts, decimals_of, understand
@@ -276,7 +276,7 @@ class _Reading:
                     cells = store.matrix[begin : begin + BLOCK, j]
                     cells[np.isin(cells, new)] = np.nan
                     store.release()
-                note = f"{shorten(new, word='{:g}'.format)} was taken for a gap in later rows"
+                note = f"{shorten(new, word='{:g}'.format)} was read as a gap in later rows"
                 late[name] = replace(reading, missing=(*reading.missing, *new), note=note)
         return late
 
@@ -312,7 +312,7 @@ def _check_kinds(columns: Mapping[Path, pd.Series]) -> None:
     """Refuse a column that holds nothing but numbers in one part and no number in another."""
     shown: dict[bool, tuple[Path, Any]] = {}
     for part, cells in columns.items():
-        known = cells[~cells.isin(GAP_WORDS)].dropna()
+        known = cells[~are_gap_words(cells)].dropna()
         distinct = list(map(str, pd.unique(known)[:SHOWN])) if len(known) >= FEWEST else []
         numbers = {bool(read_quantity(text, ".") or read_quantity(text, ",")) for text in distinct}
         if known.dtype.kind in "iufb" and distinct:

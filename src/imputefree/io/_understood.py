@@ -1,4 +1,4 @@
-"""What was understood of a table: how its file is written, and what each column was taken for."""
+"""What was understood of a table: how its file is written, and what each column was read as."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ class ColumnReading:
         (an id, a time or a group, kept as it is) or "drop"
     missing : cells that stand for a gap, besides empty ones
     suspects : cells that look like codes for a gap, and were kept as values
+    spellings : levels that are also meant by their other forms in upper and lower case
     unit : what may follow a number, such as "mmHg"
     format : how dates are written; of numbers `YES_NO` if they are truth values
     since : the day from which time is counted
@@ -74,6 +75,7 @@ class ColumnReading:
     kind: str
     missing: tuple[float | str, ...] = ()
     suspects: tuple[float | str, ...] = ()
+    spellings: tuple[str, ...] = ()
     unit: str = ""
     format: str = ""
     since: str = ""
@@ -94,7 +96,7 @@ class Understood:
     """How a table was read: printed, it is a line for the file and a table of its columns.
 
     file : how the file is written
-    columns : by name, in the order of the file, what each column was taken for
+    columns : by name, in the order of the file, what each column was read as
     notes : what must be read, a sentence each
     n_rows : of the table
     digest : SHA-256 of the file's content; "" for a frame
@@ -102,8 +104,8 @@ class Understood:
     >>> reading = ColumnReading("bp", "number", missing=(-9,), note="-9 is a gap (3 rows)")
     >>> print(Understood(FileFormat("a.csv", "CSV", ";", ",", "cp1252"), {"bp": reading}))
     a.csv: CSV, separated by semicolons, decimal commas, cp1252, no quotes; 0 rows, 1 column
-    column  taken for  missing  note
-    bp      number     0.0 %    -9 is a gap (3 rows)
+    column  read as  missing  note
+    bp      number   0.0 %    -9 is a gap (3 rows)
     """
 
     file: FileFormat
@@ -134,7 +136,7 @@ class Understood:
         """What each column was taken for, a row each."""
         rows = [(c.name, c.kind, f"{c.gaps:.1%}", c.note) for c in self.columns.values()]
         rows = [(name, kind, gaps.replace("%", " %"), note) for name, kind, gaps, note in rows]
-        return pd.DataFrame(rows, columns=["column", "taken for", "missing", "note"])
+        return pd.DataFrame(rows, columns=["column", "read as", "missing", "note"])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -188,6 +190,10 @@ def column_readings(plain: Mapping[str, Any]) -> dict[str, ColumnReading]:
     known = {item.name for item in fields(ColumnReading)} - {"name"}
     readings = {}
     for name, given in (plain.get("columns") or {}).items():
+        if not isinstance(given, str | Mapping | None):
+            fact, rule = f"column {name!r} is {given!r}", "A column is a kind, or a map of entries"
+            raise InputError(fact, rule, "Write a kind, such as number")
+        values: dict[str, Any]
         values = {"kind": given} if isinstance(given, str) else dict(given or {})
         unknown = sorted(set(values) - known)
         if unknown:
@@ -198,7 +204,7 @@ def column_readings(plain: Mapping[str, Any]) -> dict[str, ColumnReading]:
             fact = f"column {name!r} has the kind {values['kind']!r}"
             rule = f"A kind is {shorten(KINDS, len(KINDS))}"
             raise InputError(fact, rule, "Choose one of them")
-        for item in ("missing", "suspects", "parts"):
+        for item in ("missing", "suspects", "spellings", "parts"):
             values[item] = as_tuple(values.get(item, ()))
         readings[str(name)] = ColumnReading(str(name), **values)
     return readings

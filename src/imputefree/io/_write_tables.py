@@ -14,8 +14,10 @@ from typing import IO, Any
 import pandas as pd
 
 from .._files import replacing, write_errors
+from .._printable import printable
 from ..errors import ParameterError, ResultsError, require_extra
 from ._file_rows import PARQUET
+from ._formulas import mark_formulas
 
 STDOUT = "-"
 PLAIN, PACKED = ("", ".csv", ".txt"), (".gz", ".csv.gz", ".txt.gz")
@@ -102,7 +104,10 @@ def _csv_writer(file: IO[str], output: str) -> Write:
 
     def write(frame: pd.DataFrame) -> None:
         nonlocal begun
-        text = frame.to_csv(index=False, header=not begun, lineterminator="\n")
+        safe = mark_formulas(frame)
+        text = safe.to_csv(index=False, header=not begun, lineterminator="\n")
+        if file.isatty():
+            text = printable(text)
         begun = True
         with write_errors(output):
             file.write(text)

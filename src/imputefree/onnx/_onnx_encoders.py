@@ -18,6 +18,7 @@ from ..data import (
     HARD_LIMIT,
     LONGEST,
     SOFT_LIMIT,
+    UNSCALED_LIMIT,
     Category,
     Encoder,
     Number,
@@ -53,7 +54,10 @@ def encode_columns(g: Graph, encoder: Encoder, x: str, placeholder: float) -> En
     if encoder.n_entries:
         columns = encoder.input_columns[: encoder.n_entries]
         observed = [pick(g, seen, columns, len(plans))]
-        values = g("Cast", entry_values(g, plans, x), to=FLOAT)
+        values = entry_values(g, plans, x)
+        if any(isinstance(plan, Number) and not plan.scaled for plan in plans):
+            values = g("Clip", values, -UNSCALED_LIMIT, UNSCALED_LIMIT)
+        values = g("Cast", values, to=FLOAT)
         entries = [g("Where", observed[0], values, np.float32(placeholder))]
     if len(gaps := encoder.input_columns[encoder.n_entries :]):
         missing = g("Not", pick(g, seen, gaps, len(plans)))

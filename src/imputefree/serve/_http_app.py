@@ -29,8 +29,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .. import __version__
+from .._printable import printable
 from ..errors import ParameterError
-from ._limits import Gate, Limits, RequestError, read_body
+from ._limits import Gate, Limits, Places, RequestError, client_of, read_body
 from ._model_schema import ROWS, STEPS, Schema
 from ._served import Served
 
@@ -39,6 +40,7 @@ OPEN = ("/", "/health")  # paths that say nothing about the model, like the file
 HERE = Path(__file__).parent
 JSON, FILE = "application/json", "application/octet-stream"  # types of bodies
 BACKLOG = 2048  # connections that wait, as many as uvicorn lets
+LAST_PORT = 65_535
 GRACE = 2.0  # seconds that a shutdown waits beyond the time limit of a request
 HEADERS = {
     # The page needs its own files and this server, nothing else.
@@ -82,10 +84,11 @@ def build_app(
     async def answer(
         request: Request, work: Callable[..., Any], *args: Any, kind: str = JSON
     ) -> Response:
-        async with gate.enter():
+        client = client_of(request.scope)
+        async with gate.enter(client):
             _check_content_type(request, kind)
             body = await read_body(request, limits)
-            return AsciiResponse(await gate.run(work, body, *args))
+            return AsciiResponse(await gate.run(client, work, body, *args))
 
     async def predict(request: Request) -> Response:
         return await answer(request, served.predict)
@@ -127,6 +130,7 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
     document["info"] |= {
         "title": f"imputefree: {schema.target or schema.task}",
         "version": __version__,
+        "x-limits": schema.limits,
     }
     paths = ("/predict", "/explain", "/read")
     predict, explain, read = (document["paths"][path]["post"] for path in paths)
@@ -228,7 +232,7 @@ class Guard:
             await refusal(error)(scope, receive, send_with_headers)
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
-            text, place = " ".join(str(error).split()), f"{last.filename}:{last.lineno}"
+            text, place = printable(" ".join(str(error).split())), f"{last.filename}:{last.lineno}"
             log.error("imputefree: request failed (%s: %s, %s)", type(error).__name__, text, place)
             if not started:
                 fact, rule = "the server could not answer", "This is not a fault of the request"
@@ -238,8 +242,9 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])
         if self.hosts is not None:
-            host = headers.get(b"host", b"").decode("latin-1").lower()
-            if host_name(host) not in self.hosts:
+            given = [value for name, value in scope["headers"] if name == b"host"]
+            host = b"".join(given).decode("latin-1").lower()
+            if len(given) != 1 or host_name(host) not in self.hosts:
                 fact = "the request was sent to a host name that is not this server's"
                 rule = "Without a token the server answers only to the names of this machine"
                 remedy = "Use the address that `imputefree serve` printed, or serve with a token"
@@ -260,8 +265,8 @@ def host_name(host: str) -> str | None:
     >>> host_name("localhost:8000"), host_name("[::1]:8000"), host_name("[::1].evil")
     ('localhost', '[::1]', None)
     """
-    match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(:\d*)?", host)
-    return match and match[1]
+    match = re.fullmatch(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", host, re.ASCII)
+    return match[1] if match and int(match[2] or 0) <= LAST_PORT else None
 
 
 # ---- running
@@ -300,52 +305,76 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class PromptHeads(H11Protocol):
-    """Closes connections whose request has no complete head after some seconds.
+class PromptClients(H11Protocol):
+    """Closes connections of clients that hold too many, or are slow.
 
-    uvicorn would let clients that send their headers slowly, or never, stay.
+    A request must have a complete head after some seconds, and its answer be taken within as many.
+    uvicorn would wait forever.
     """
 
-    seconds = 10.0
-    _deadline: asyncio.TimerHandle | None = None
+    seconds: float
+    places: Places
+    _place: str | None = None
+    _head: asyncio.TimerHandle | None = None
+    _taken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        self._wait()
+        client = client_of({"client": self.client})
+        if self.places.take(client):
+            self._place = client
+            self._wait()
+        else:
+            transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """A part of a request has arrived."""
         super().data_received(data)
         begun = self.cycle is not None and not self.cycle.response_complete
-        if begun and self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-        elif not begun and self._deadline is None:
+        if begun and self._head is not None:
+            self._head.cancel()
+            self._head = None
+        elif not begun and self._head is None:
             self._wait()
+
+    def pause_writing(self) -> None:
+        """The client does not take its answer at once."""
+        super().pause_writing()
+        self._taken = self.loop.call_later(self.seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It has taken most of it."""
+        super().resume_writing()
+        if self._taken is not None:
+            self._taken.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has left."""
         super().connection_lost(exc)
-        if self._deadline is not None:
-            self._deadline.cancel()
+        for timer in (self._head, self._taken):
+            if timer is not None:
+                timer.cancel()
+        if self._place is not None:
+            self.places.leave(self._place)
+            self._place = None
 
     def _wait(self) -> None:
-        self._deadline = self.loop.call_later(self.seconds, self.transport.close)
+        self._head = self.loop.call_later(self.seconds, self.transport.close)
 
 
-def run(app: Any, bound: socket.socket, seconds: float) -> None:
+def run(app: Any, bound: socket.socket, limits: Limits) -> None:
     """Serve until SIGTERM or Ctrl-C; running requests are answered first."""
-    PromptHeads.seconds = seconds
+    shared = {"seconds": limits.seconds, "places": Places(limits.connections)}
     config = uvicorn.Config(
         app,
-        http=PromptHeads,
+        http=type("Clients", (PromptClients,), shared),
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
         ws="none",
-        timeout_graceful_shutdown=int(seconds + GRACE) + 1,
+        timeout_graceful_shutdown=int(limits.seconds + GRACE) + 1,
     )
     server = uvicorn.Server(config)
     # uvicorn restores these at the end and raises the signal again, which then does nothing more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,18 @@ EXAMPLE_STEPS = 6
 NAMED_LEVELS = 100  # levels named in the schema; more are only counted
 
 
+class DatePart(BaseModel):
+    """A number that is made of a date: the page has one field for all parts of a date.
+
+    name : the column of dates
+    part : "days" (since the day `since`), "month" (1 is January) or "weekday" (0 is Monday)
+    """
+
+    name: str
+    part: str
+    since: str
+
+
 class Column(BaseModel):
     """One column of the model.
 
@@ -28,6 +41,7 @@ class Column(BaseModel):
     low, high : for a number, the range in training; None if the file does not say
     values : for a number, all values of training, if they are few
     unit : what its numbers are, to be read after them: "mmHg", or "days since 2024-01-31"
+    date : of a part of a date, how to compute it: see `DatePart`
     truth : whether its numbers are 1 for yes and 0 for no
     missing : share of training rows without it, if the file says
     """
@@ -41,6 +55,7 @@ class Column(BaseModel):
     values: list[float] | None = None
     unit: str = ""
     truth: bool = False
+    date: DatePart | None = None
     missing: float | None = None
     _known: Levels | None = PrivateAttr(None)
     _usual: list[Any] = PrivateAttr([None] * 3)  # below the middle, in it, above it
@@ -106,6 +121,7 @@ class Training(BaseModel):
 class Schema(BaseModel):
     """What a request may hold, and what is predicted.
 
+    limits : see `Limits`; what is beyond is refused
     missing_words : what means a missing number in a file, for the page
     """
 
@@ -126,10 +142,14 @@ class Schema(BaseModel):
         """From a fitted model, made by the command line or saved from Python."""
         about = getattr(model, "about_", None) or {}
         gaps = (about.get("data") or {}).get("missing") or {}
-        encoder, series, units = model.encoder_, None, _units(reading_of(model))
+        encoder, series, readings = model.encoder_, None, reading_of(model)
+        units, dates = _units(readings), _date_parts(readings)
 
         def columns(plans: list[Plan]) -> list[Column]:
-            return [Column.of(p, gaps.get(p.name), units.get(p.name, "")) for p in plans]
+            found = [Column.of(p, gaps.get(p.name), units.get(p.name, "")) for p in plans]
+            for column in found:
+                column.date = dates.get(column.name)
+            return found
 
         if isinstance(encoder, PanelEncoder):
             layout = getattr(model, "layout_", None) or {}
@@ -147,7 +167,7 @@ class Schema(BaseModel):
             columns=columns(encoder.plans),
             series=series,
             example={},
-            limits={"rows": limits.rows, "bytes": limits.bytes, "seconds": limits.seconds},
+            limits=asdict(limits),
             card=getattr(model, "card_", None),
             training=_training(about.get("data") or {}),
         )
@@ -183,6 +203,16 @@ def _units(readings: Mapping[str, ColumnReading]) -> dict[str, str]:
         of_date = dict(zip((f"{name}: {part}" for part in PARTS), counted, strict=True))
         units |= {part: of_date.get(part, "") for part in reading.parts}
     return units
+
+
+def _date_parts(readings: Mapping[str, ColumnReading]) -> dict[str, DatePart]:
+    """By input, the date that it is a part of."""
+    return {
+        f"{name}: {part}": DatePart(name=name, part=part, since=reading.since)
+        for name, reading in readings.items()
+        for part in PARTS
+        if f"{name}: {part}" in reading.parts
+    }
 
 
 def _typical(columns: list[Column]) -> dict[str, Any]:

@@ -119,8 +119,7 @@ def _unpacked(path: Path, content: bytes, limits: Limits) -> tuple[Path, bytes]:
     if content.startswith(b"PAR1"):
         size = _parquet_size(content)
     elif zipfile.is_zipfile(io.BytesIO(content)):  # as .xlsx is
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            size = sum(part.file_size for part in packed.infolist())
+        size = _zip_size(content)
     else:
         size = 0
     if size <= most:
@@ -133,13 +132,21 @@ def _unpacked(path: Path, content: bytes, limits: Limits) -> tuple[Path, bytes]:
     return path.with_suffix("") if path.suffix.lower() in PACKED else path, content
 
 
+def _zip_size(content: bytes) -> int:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            return sum(part.file_size for part in packed.infolist())
+    except Exception:  # whatever is wrong with it, reading it says so
+        return 0
+
+
 def _parquet_size(content: bytes) -> int:
     try:
         from pyarrow import parquet
 
         about = parquet.read_metadata(io.BytesIO(content))
-    except (ImportError, OSError, ValueError):
-        return 0  # whatever is wrong with it, reading it says so
+    except Exception:  # whatever is wrong with it, reading it says so
+        return 0
     groups = [about.row_group(i) for i in range(about.num_row_groups)]
     return sum(group.total_byte_size for group in groups)
 

@@ -1,12 +1,11 @@
 """From a file to a model, and from a model to predictions: what the commands do."""
 
-from ._auditing import audit_file
+from ._answers import audit_file, evaluate
 from ._card import METRICS, TITLES, figure_text, percent, render
 from ._checking import advised, check_problem
 from ._chunks import (
     Chunk,
     Chunks,
-    Marks,
     is_of_series,
     load_model,
     made_inputs,
@@ -18,9 +17,9 @@ from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
 from ._fitting_files import fit_larger
 from ._partial import open_partial
-from ._predicting import class_labels, evaluate, predict_file, read_joined_for
+from ._predicting import class_labels, predict_file, read_joined_for
 from ._problem import Problem, read_other, read_problem
-from ._request import Request, check_output, codes_of, split_names
+from ._request import Marks, Request, check_output, codes_of, split_names
 
 __all__ = [
     "CATEGORY",

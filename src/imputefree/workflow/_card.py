@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from .. import __version__
+from .._printable import printable
 from ..io import DROP
 from ..metrics import HIGHER_IS_BETTER
 from ._problem import Problem
@@ -33,6 +36,11 @@ METRICS = {
 }
 CHANCE = {"auc": 0.5, "r2": 0.0}
 NEARLY = 0.9  # share of our gain over chance from which mask only does nearly as well
+# What Markdown would obey in a name: emphasis (a _ within a word is none), cells, links. Not
+# backticks, which sentences here have around options: code is not obeyed.
+OBEYED = re.compile(r"[\\*|]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])")
+# Tags and entities; some readers of Markdown do not know \<.
+HTML = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 Estimate = dict[str, Any]  # as `_fitting.estimate` returns it: plain JSON
 
 
@@ -117,6 +125,38 @@ def _trusted(problem: Problem, model: Any) -> dict[str, Any] | None:
     return {"column": problem.request.trusted, "rows": rows, "against": against}
 
 
+class Markdown(str):
+    """A string that is written as it is."""
+
+
+def escaped(value: Any) -> Any:
+    r"""A value of a template; in strings, nothing is left that Markdown or HTML would obey.
+
+    >>> print(escaped("<b>age</b> | body_mass <3"), escaped(3))
+    &lt;b>age&lt;/b> \| body_mass <3 3
+    """
+    if not isinstance(value, str) or isinstance(value, Markdown):
+        return value
+    text = HTML.sub(lambda match: html.escape(match[0]), printable(value, one_line=True))
+    return OBEYED.sub(lambda match: f"\\{match[0]}", text)
+
+
+def as_code(value: str) -> Markdown:
+    """A name between backticks, more of them than it holds itself.
+
+    >>> print(as_code("age"), as_code("a`b"))
+    `age` `` a`b ``
+    """
+    text = printable(str(value), one_line=True)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return Markdown(f"{fence}{text}{fence}" if len(fence) == 1 else f"{fence} {text} {fence}")
+
+
+def as_code_line(value: str) -> Markdown:
+    """A string for a line of code."""
+    return Markdown(printable(value, one_line=True))
+
+
 def render(template: str, about: dict[str, Any]) -> str:
     """A text about a model, from what it knows about itself: its card, or the result of a fit."""
     environment = Environment(
@@ -124,7 +164,9 @@ def render(template: str, about: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=escaped if template.endswith(".md.jinja") else None,
     )
+    environment.filters |= {"code": as_code, "code_line": as_code_line}
     environment.globals |= {
         "METRICS": METRICS,
         "TITLES": TITLES,
@@ -244,13 +286,13 @@ def cut_short(settings: dict[str, Any]) -> str:
     """What kept training short, as a sentence; "" if nothing did.
 
     >>> cut_short({"max_iter": 10})
-    'Training was kept short, as requested (10 epochs): with more the model may be better.'
+    'Training was kept short, as requested (10 epochs). With more training the model may be better.'
     """
     forms = {"max_iter": "{} epochs", "time_limit": "{:g} seconds"}
     limits = [form.format(settings[name]) for name, form in forms.items() if name in settings]
     limits += ["fast quality"] * (settings.get("quality") == "fast")
     said = f"Training was kept short, as requested ({', '.join(limits)})"
-    return f"{said}: with more the model may be better." if limits else ""
+    return f"{said}. With more training the model may be better." if limits else ""
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -65,8 +65,8 @@ def _by_column(traps: list[Trap], problem: Problem) -> list[Trap]:
     """Traps of summaries as traps of the columns that they summarise, one each."""
     named: dict[tuple[str, ...], Trap] = {}
     for trap in traps:
-        found = [SUMMARY.fullmatch(name) for name in trap.columns]
-        columns = tuple(match[1] or match[2] for match in found if match)
+        matches = [SUMMARY.fullmatch(name) for name in trap.columns]
+        columns = tuple(match[1] or match[2] for match in matches if match)
         if columns and all(name in problem.frame for name in columns):
             trap = replace(trap, columns=columns)
         elif trap.columns:  # how long a series is
@@ -81,8 +81,8 @@ def _left_out_groups(problem: Problem) -> list[Trap]:
     names = [col.name for col in problem.columns if col.left_out and col.name not in dropped]
     if not names:
         return []
-    marks = {name: getattr(request, name) for name in ("sep", "decimal", "encoding")}
-    whole, _ = read_table(request.data, target=request.target, keys=names, **marks)
+    how = {"target": request.target, "keys": names, **request.marks.of_csv}
+    whole, _ = read_table(request.data, **how)
     return group_traps(whole, among=names)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from ..io import (
     twin_error,
 )
 from ._file_times import Clock, naming
+from ._request import Marks
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
@@ -117,20 +118,6 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
         remedy = "Rename or add the columns; empty ones are allowed"
         raise InputError(f"there is no column {shorten(lacking)}", rule, remedy)
     return wanted
-
-
-@dataclass(frozen=True)
-class Marks:
-    """How a file is written, where it is not to be found by itself.
-
-    sep, decimal, encoding : of a CSV file
-    missing : cells that stand for a gap besides those of training, by column, * for all
-    """
-
-    sep: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 class Chunk(NamedTuple):

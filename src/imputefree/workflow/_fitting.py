@@ -16,6 +16,7 @@ from ..data import Panel, Splits, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError, counted
 from ..estimators import check_parameters
 from ..gil import make_policy
+from ..inspection import keep_rows, keep_scores, read_rows
 from ..metrics import LEVEL, intervals, n_resamples
 from ._card import (
     BOOSTING,
@@ -30,18 +31,13 @@ from ._card import (
     verdict,
 )
 from ._chunks import load_model
-from ._fit_intervals import (
-    describe_intervals,
-    keep_left_out,
-    keep_out_of_fold,
-    parts_for_intervals,
-)
-from ._partial import Partial, damaged, write_durably
+from ._partial import PIECE, Partial, write_model
 from ._problem import Problem
 
 FOLDS = 5
 MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
+LEFT_OUT = 0.2  # of the units, for intervals that hold for a mask
 Report = Callable[[str], None]  # called with the name of each step as it begins
 
 
@@ -213,7 +209,7 @@ def fit(
 ) -> Any:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
     trained = partial.folder / "model.imputefree"
-    learned, left_out = parts_for_intervals(problem)
+    learned, left_out = _parts_for_intervals(problem)
 
     def final() -> Any:
         """The model that learned from everything, or all but what intervals need; trained once."""
@@ -234,17 +230,14 @@ def fit(
             estimated["file"] = other.file
     model = final()
     if len(left_out):
-        keep_left_out(model, problem, left_out)
+        _keep_left_out(model, problem, left_out)
     elif planned.folds and not problem.request.per_step:
-        keep_out_of_fold(model, other or problem, planned, partial)
+        _keep_out_of_fold(model, other or problem, planned, partial)
     date = partial.state["date"]
     model.about_ = describe(problem, date, estimated, model)
-    model.about_["intervals"] = describe_intervals(model)
+    model.about_["intervals"] = _describe_intervals(model)
     model.card_ = render("card.md.jinja", model.about_)
-    finished = partial.folder / "finished.imputefree"
-    model.save(finished)
-    write_durably(problem.request.output, finished.read_bytes())
-    write_durably(problem.request.card, model.card_.encode())
+    write_model(model, problem.request.output, problem.request.card)
     return model
 
 
@@ -262,7 +255,7 @@ def estimate(
     ours : gives our model if it is trained already, on all that the one fold learns from
     """
 
-    def predicted(name: str, fold: Fold, piece: str) -> dict[str, np.ndarray]:
+    def predicted(name: str, fold: Fold, piece: str) -> dict[str, Any]:
         try:
             if ours is not None and name == OURS:
                 model = ours()
@@ -273,7 +266,7 @@ def estimate(
         except Exception as error:  # whatever goes wrong in other people's code
             if name == OURS:
                 raise
-            return {"failed": np.array(str(error) or type(error).__name__)}
+            return {"failed": str(error) or type(error).__name__}
 
     parts: dict[str, list[np.ndarray]] = {}
     failed: dict[str, str] = {}
@@ -287,11 +280,11 @@ def estimate(
                 result = predicted(name, fold, piece)
                 partial.keep(piece, **result)
             if "failed" in result:
-                failed[name] = str(result["failed"])
+                failed[name] = result["failed"]
                 parts.pop(name, None)
                 break
             if result.get("prediction", np.empty(0)).shape[:1] != (len(tested.labels(fold.test)),):
-                raise damaged(partial.folder / f"{piece}.npz")
+                raise PIECE.refuse(partial.path(piece), "is not whole")
             parts.setdefault(name, []).append(result["prediction"])
     units = np.concatenate([tested.labels(fold.test) for fold in folds])
     groups = tested.groups
@@ -319,3 +312,39 @@ def estimate(
         "differences": differences,
         "failed": failed,
     }
+
+
+def _parts_for_intervals(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Units that the final model learns from, and units that calibrate its intervals."""
+    everything = np.arange(problem.n_units)
+    if problem.request.intervals != "mask":
+        return everything, everything[:0]
+    splits, seed = Splits(test=LEFT_OUT, validation=0.0), problem.request.seed
+    split = splits.of(problem.strata, problem.groups, seed)
+    left_out = split.test
+    if problem.trusted is not None:  # others may mislead
+        left_out = left_out[problem.trusted[left_out]]
+    return np.setdiff1d(everything, left_out), left_out
+
+
+def _keep_left_out(model: Any, problem: Problem, left_out: np.ndarray) -> None:
+    """Keep the units that the model did not learn from, as `conformal_`."""
+    rows = read_rows(problem.rows(left_out), model, once=True)
+    model.conformal_ = keep_rows(model, rows, problem.truth[left_out])
+
+
+def _keep_out_of_fold(model: Any, tested: Problem, planned: Plan, partial: Partial) -> None:
+    """Keep the scores of the estimate's out-of-fold predictions, as `conformal_`."""
+    pieces = [partial.read(f"{OURS}-{number}") for number in range(len(planned.folds))]
+    predicted = np.concatenate([piece["prediction"] for piece in pieces if piece is not None])
+    units = np.concatenate([fold.test for fold in planned.folds])
+    order = np.argsort(units)  # that of the rows below
+    rows = read_rows(tested.rows(units), model, once=True)
+    truth = tested.truth[units[order]]
+    model.conformal_ = keep_scores(model, rows, predicted[order], truth)
+
+
+def _describe_intervals(model: Any) -> dict[str, Any] | None:
+    """What the card says about sets and intervals."""
+    kept = getattr(model, "conformal_", None)
+    return kept and {"method": kept["method"], **kept["checked"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,9 +15,9 @@ from ..io import DROP, NUMBER, StoredRows, left_out, stored_rows
 from ._card import describe, render
 from ._column_kinds import Column
 from ._fitting import make, quiet
-from ._partial import today, write_durably
+from ._partial import today, write_model
 from ._problem import Problem
-from ._request import Request, codes_of
+from ._request import Request
 
 # Options for files in memory
 MEMORY_ONLY = ("id", "time", "static", "test", "folds", "by_time", "trusted")
@@ -43,9 +42,9 @@ def fit_larger(
     if request.model == "blend" and request.quality is None:
         request = replace(request, quality="fast")
     report("reading")
-    how: Any = {name: getattr(request, name) for name in ("sep", "decimal", "encoding", "task")}
     columns = {n: col for n, col in request.roles["columns"].items() if n not in request.drop}
-    how |= {"missing": codes_of(request.missing), "columns": columns}
+    how: Any = {**request.marks.of_csv, "missing": request.marks.missing, "columns": columns}
+    how["task"] = request.task
     how |= {"groups": request.group, "drop": request.drop, "folder": request.output.parent}
     with stored_rows(request.data, request.target, **how) as rows:
         problem = _problem(request, rows)
@@ -60,13 +59,7 @@ def fit_larger(
         about["data"]["target"]["classes"] = dict(zip(labels, counts, strict=True))
     about["larger"] = True
     model.about_, model.card_ = about, render("card.md.jinja", about)
-    place = request.output.with_name(f"{request.output.name}.{os.getpid()}")
-    try:
-        model.save(place)
-        write_durably(request.output, place.read_bytes())
-    finally:
-        place.unlink(missing_ok=True)
-    write_durably(request.card, model.card_.encode())
+    write_model(model, request.output, request.card)
     return model
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from ..errors import InputError, counted, shorten
 from ..io import FileFormat, RawRows, Reader, need_columns, open_rows, read_frame
 from ._file_times import read_times
+from ._request import Marks
 
 
 class Joined(NamedTuple):
@@ -49,7 +50,7 @@ def read_joined(
     known_clock: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
     history: Path | None = None,
-    marks: Mapping[str, Any] | None = None,
+    marks: Marks | None = None,
 ) -> Joined:
     """Files with the id column: those with the time column hold steps, others one row per id.
 
@@ -58,9 +59,9 @@ def read_joined(
     known_clock : how times were written in training; by default each file shows it
     drop : columns that may occur in several files, as nobody uses them
     history : a file of earlier steps, which need not exist; newer values replace those in it
-    marks : sep, decimal and encoding, if they are not to be found
+    marks : how the files are written, where it is not to be found by itself
     """
-    files = [read_frame(path, **(marks or {})) for path in paths]
+    files = [read_frame(path, **(marks or Marks()).of_csv) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
@@ -95,15 +96,21 @@ def read_joined(
     return Joined(whole, id, tuple(statics), new, tuple(notes), digest)
 
 
-def _with_ids(frame: pd.DataFrame, id: str, path: Path) -> pd.DataFrame:
-    """The frame with ids that are the same in all files; a row without one is refused."""
-    without = np.flatnonzero(frame[id].isna())
+def refuse_gaps(ids: pd.Series, path: Path) -> None:
+    """Refuse rows without an id."""
+    without = np.flatnonzero(ids.isna())
     if len(without):
+        rows = f"{counted(len(without), 'row')} (first: row {without[0] + 1})"
         raise InputError(
-            f"{path} has no {id!r} in {counted(len(without), 'row')} (first: row {without[0] + 1})",
+            f"{path} has no {ids.name!r} in {rows}",
             "Every row must belong to a series",
             "Fill the column, or drop these rows",
         )
+
+
+def _with_ids(frame: pd.DataFrame, id: str, path: Path) -> pd.DataFrame:
+    """The frame with ids that are the same in all files; a row without one is refused."""
+    refuse_gaps(frame[id], path)
     return frame.assign(**{id: as_strings(frame[id])})
 
 
@@ -165,20 +172,20 @@ def _with_table(
         fact = f"column {shorten(both)} is in {path} and in another file"
         remedy = "Remove or rename it in one of them, or leave it out with --drop"
         raise InputError(fact, "A column is in one file, besides the id", remedy)
-    found, wanted = np.unique(steps[id]), table[id].to_numpy(dtype=str)
-    alone, unmatched = np.setdiff1d(found, wanted), np.setdiff1d(wanted, found)
-    if len(alone) == len(found):
+    series, listed = np.unique(steps[id]), table[id].to_numpy(dtype=str)
+    alone, unmatched = np.setdiff1d(series, listed), np.setdiff1d(listed, series)
+    if len(alone) == len(series):
         raise InputError(
-            f"no {id} of {path} ({shorten(wanted.tolist(), 3)}) is one of the steps'"
-            f" ({shorten(found.tolist(), 3)})",
+            f"no {id} of {path} ({shorten(listed.tolist(), 3)}) is one of the steps'"
+            f" ({shorten(series.tolist(), 3)})",
             "Files are joined by that column",
             "Write the ids alike in both files",
         )
     notes = []
     if len(alone):
-        notes.append(f"{path.name} has no row for {len(alone):,} of {len(found):,} series.")
+        notes.append(f"{path.name} has no row for {len(alone):,} of {len(series):,} series.")
     if len(unmatched):
-        notes.append(f"{path.name}: {len(unmatched):,} of {len(wanted):,} ids have no steps.")
+        notes.append(f"{path.name}: {len(unmatched):,} of {len(listed):,} ids have no steps.")
     return steps.merge(table, on=id, how="left", validate="many_to_one"), notes
 
 
@@ -218,11 +225,8 @@ class FrameRows:
 
 
 @contextmanager
-def open_joined(path: Path, joined: Joined | None, marks: Any = None) -> Iterator[Reader]:
-    """A file to be read piece by piece, or as it was read together with others.
-
-    marks : the sep and the encoding of a CSV file, as attributes
-    """
+def open_joined(path: Path, joined: Joined | None, marks: Marks | None = None) -> Iterator[Reader]:
+    """A file to be read piece by piece, or as it was read together with others."""
     if joined is not None:
         yield FrameRows(joined.frame)
         return

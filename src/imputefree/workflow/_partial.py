@@ -7,10 +7,8 @@ one go, under a lock on the folder. The folder is removed when the model is writ
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,12 +17,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
-from .._files import saving, write_errors
+from .._files import write_errors, writing
+from .._sealed import Seal, pack_tree, read_sealed, unpack_tree, write_sealed
 from ..errors import InputError, ModelFileError
 from ._card import METHODS
 from ._problem import Problem
@@ -34,7 +32,12 @@ try:
 except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
-STATE, LOCK = "asked.json", "lock"
+STATE, LOCK = "asked", "lock"
+MOST_THREADS = 1024  # no machine has more cores
+REMEDY = "Make room there; the same command with --resume then continues"
+PIECE = Seal(
+    "piece of unfinished work", 1, "Only intact work can be resumed", "Start again with --fresh"
+)
 MANY_ROWS = 10_000
 # What scores depend on; a library that is not installed counts too, by its absence.
 LIBRARIES = ("torch", "numpy", "scikit-learn", "pandas", "lightgbm")
@@ -52,27 +55,18 @@ class Partial:
     state: dict[str, Any]
     begun: bool = True
 
-    def read(self, piece: str) -> dict[str, np.ndarray] | None:
-        """The arrays of a finished piece, or None."""
-        path = self.folder / f"{piece}.npz"
-        if not path.exists():
-            return None
-        try:
-            with zipfile.ZipFile(path) as archive:  # np.load does not check all checksums
-                intact = archive.testzip() is None
-            with np.load(path, allow_pickle=False) as arrays:
-                pieces = dict(arrays)
-        except Exception:  # whatever a damaged archive leads to
-            intact = False
-        if not intact:
-            raise damaged(path)
-        return pieces
+    def read(self, piece: str) -> dict[str, Any] | None:
+        """The arrays and strings of a finished piece, or None."""
+        path = self.path(piece)
+        return _read(path) if path.exists() else None
 
-    def keep(self, piece: str, **arrays: Any) -> None:
-        """Write a finished piece."""
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)
-        write_durably(self.folder / f"{piece}.npz", buffer.getvalue())
+    def keep(self, piece: str, **parts: Any) -> None:
+        """Write a finished piece: arrays and strings."""
+        _write(self.path(piece), parts)
+
+    def path(self, piece: str) -> Path:
+        """Where a finished piece is kept."""
+        return self.folder / f"{piece}.piece"
 
     def checkpoint(self, piece: str) -> Path:
         """Where a training under way keeps its checkpoint."""
@@ -141,32 +135,25 @@ def _open(folder: Path, asked: dict[str, Any], resume: bool, threads: int) -> Pa
     nothing_done = {file.name for file in folder.iterdir()} <= {STATE, LOCK}
     if not path.exists() or (nothing_done and not resume):
         begin = {"asked": asked, "date": today(), "threads": threads}
-        write_durably(path, json.dumps(begin).encode())
+        _write(path, begin)
         return Partial(folder, begin)
     if not resume:
         fact = f"{folder} holds the unfinished work of an earlier fit"
         remedy = "Continue it with --resume, or remove it and start again with --fresh"
         raise InputError(fact, "It is never overwritten or mixed with other work", remedy)
+    state = _read(path)
     try:
-        state = json.loads(path.read_bytes())
-        if not (isinstance(state["date"], str) and isinstance(state["threads"], int)):
+        if not isinstance(state["date"], str) or state["threads"] not in range(1, MOST_THREADS + 1):
             raise TypeError
         then, now = {**state["asked"]}, json.loads(json.dumps(asked))
-    except (OSError, ValueError, RecursionError, TypeError, KeyError):
-        raise damaged(path) from None
+    except (TypeError, KeyError):
+        raise PIECE.refuse(path, "is not whole") from None
     different = [name for name in {**then, **now} if then.get(name) != now.get(name)]
     if different:
         fact = f"{folder} holds the work of another fit: {', '.join(different)} differ"
         rule = "Only the same fit of the same data can be resumed"
         raise InputError(fact, rule, "Pass the same options as before, or --fresh to start again")
     return Partial(folder, state, begun=False)
-
-
-def damaged(path: Path) -> ModelFileError:
-    """The error for a file of unfinished work that is not as it was written."""
-    return ModelFileError(
-        f"{path} is damaged", "Only intact work can be resumed", "Start again with --fresh"
-    )
 
 
 def today() -> str:
@@ -210,10 +197,26 @@ def _empty(folder: Path) -> None:
                 path.unlink()
 
 
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; it is on the disk when this returns."""
-    remedy = "Make room there; the same command with --resume then continues"
-    with saving(path, ModelFileError, remedy) as place, place.open("xb") as file:
-        file.write(content)
+def write_model(model: Any, path: Path, card: Path) -> None:
+    """Write a model and its card.
+
+    The card is written first and takes its name right after the model has its own, so that a kill
+    hardly ever leaves a new model beside an older card.
+    """
+    with writing(card, ModelFileError, REMEDY) as file:
+        file.write(model.card_.encode())
         file.flush()
-        os.fsync(file.fileno())
+        model.save(path)
+
+
+def _write(path: Path, parts: dict[str, Any]) -> None:
+    tensors: dict[str, torch.Tensor] = {}
+    write_sealed(path, PIECE, {"parts": pack_tree(parts, tensors)}, tensors, REMEDY)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content, tensors = read_sealed(path, PIECE)
+    try:
+        return dict(unpack_tree(content["parts"], tensors))
+    except (LookupError, TypeError, ValueError):
+        raise PIECE.refuse(path, "is not whole") from None

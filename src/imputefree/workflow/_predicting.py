@@ -1,10 +1,9 @@
-"""Predictions for a file of any size, piece by piece, and their comparison with known answers."""
+"""Predictions for a file of any size, piece by piece."""
 
 from __future__ import annotations
 
 import itertools
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,16 +13,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from ..data import Levels
-from ..errors import InputError, OutsideRangeWarning, ParameterError, shorten
+from ..errors import InputError, OutsideRangeWarning, ParameterError
 from ..estimators import predicts_steps
 from ..inspection import restore_conformal
-from ..io import KEY, NUMBER, parts_of
-from ..metrics import intervals
+from ..io import parts_of
 from ._chunks import (
     Chunk,
     Chunks,
-    Marks,
     Progress,
     about,
     is_of_series,
@@ -31,12 +27,10 @@ from ._chunks import (
     whole_series,
 )
 from ._joined_files import Joined, open_joined, read_joined
-from ._request import split_names
+from ._request import Marks, split_names
 
 PREDICTION = "prediction"
 SET, LOW, HIGH = "set", "low", "high"
-MUCH = 0.15  # a note is due if the share of missing values differs by more
-FEWEST = 30  # rows, for such a note
 
 
 def predict_file(
@@ -98,10 +92,8 @@ def read_joined_for(
         fact = f"{option} was given, and the model knows no such column"
         raise ParameterError(fact, rule, "Leave it out, or fit with --id and --time")
     clock = (about(model).get("series") or {}).get("clock")
-    found = marks or Marks()
-    how = {"sep": found.sep, "decimal": found.decimal, "encoding": found.encoding}
-    id, time = roles["id"], roles.get("time")
-    return read_joined(paths, id, time, clock, history=history, marks=how)
+    keys = roles["id"], roles.get("time")
+    return read_joined(paths, *keys, clock, history=history, marks=marks)
 
 
 def _shifted(progress: Progress, before: int, total: int) -> Progress:
@@ -145,7 +137,7 @@ def _predict_part(
             rule = "Columns of the output have different names"
             raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
         chunks = Chunks(model, reader, path, columns, skip, progress, may_be_empty, marks)
-        for chunk, values in _predictions(chunks, in_memory):
+        for chunk, values in predictions(chunks, in_memory):
             kept = chunk.extra[columns]
             if chunk.series is not None and not predicts_steps(model):
                 kept = kept.groupby(chunk.series, sort=True).first()
@@ -199,7 +191,7 @@ def _within(conformal: Any, coverage: float, X: Any) -> dict[str, Any]:
     return {LOW: low, HIGH: high}
 
 
-def _predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]:
+def predictions(chunks: Chunks, in_memory: bool) -> Iterator[tuple[Chunk, Any]]:
     """The predictions for each chunk: probabilities (n, classes), or numbers (n,).
 
     n counts rows; for series it counts series in the order of `Chunk.series`, or rows if every
@@ -224,158 +216,3 @@ def class_labels(model: Any) -> np.ndarray:
     if classes.dtype.kind == "f" and (classes == np.round(classes)).all():
         return classes.astype(np.int64)
     return classes if classes.dtype.kind in "iubf" else classes.astype(object)
-
-
-def evaluate(
-    model: Any,
-    path: Path,
-    target: str | None = None,
-    skip: bool = False,
-    in_memory: bool = False,
-    progress: Progress | None = None,
-    joined: Joined | None = None,
-    marks: Marks | None = None,
-) -> tuple[dict[str, Any], list[str]]:
-    """Predict a whole file and compare with the answers; -> plain JSON, and notes on the file.
-
-    target : the column with the answers; default: that of training
-    skip, in_memory, progress : see `Chunks` and `whole_series`
-    joined : the file as it was read together with others
-    marks : how the file is written, where it is not to be found by itself
-
-    The result has the unit that is counted ("row", "series" or "step"), the count of those with an
-    answer and of those "without", shares of "missing" values by column, and "figures": by metric,
-    the score ("value") with its 95% interval ("low", "high").
-    """
-    target = target_of(model, target)
-    unit = "row"
-    if is_of_series(model):
-        unit = "step" if predicts_steps(model) else "series"
-    levels = class_numbers(model) if is_classifier(model) else None
-    cells: Counter[str] = Counter()
-    gaps: Counter[str] = Counter()
-    answers, predictions, without = [np.empty(0)], [], 0
-    owners, n_series = [np.empty(0, dtype=np.int64)], 0  # of steps, which are not independent
-    with open_joined(path, joined, marks) as reader:
-        chunks = Chunks(model, reader, path, [target], skip, progress, marks=marks)
-        for chunk, prediction in _predictions(chunks, in_memory):
-            numbers, n_gaps = answers_of(chunk, chunks, levels, per_series=unit == "series")
-            without += n_gaps
-            answers.append(numbers[~np.isnan(numbers)])
-            predictions.append(prediction[~np.isnan(numbers)])
-            if unit == "step" and chunk.series is not None:
-                owners.append(n_series + chunk.series[~np.isnan(numbers)])
-                n_series += int(chunk.series.max()) + 1
-            for name, missing_cells in _gaps(model, chunk).items():
-                cells[name] += len(missing_cells)
-                gaps[name] += int(missing_cells.sum())
-    truth = np.concatenate(answers)
-    if not len(truth):
-        fact, rule = f"{path} has no answer in {target!r}", "Predictions are compared with answers"
-        raise InputError(fact, rule, "Name their column with --target")
-    task = "regression" if levels is None else "classification"
-    truth = truth if levels is None else truth.astype(np.int64)
-    groups = np.concatenate(owners) if unit == "step" else None
-    scores, _ = intervals(task, truth, {"model": np.concatenate(predictions)}, groups)
-    missing = {name: gaps[name] / cells[name] for name in cells}
-    notes = _comparison(model, path.name, len(truth), unit, missing)
-    result = {
-        "task": task,
-        "target": str(target),
-        "unit": unit,
-        "count": len(truth),
-        "without": without,
-        "bad_rows": chunks.bad.count,
-        "missing": missing,
-        "figures": {name: figure._asdict() for name, figure in scores["model"].items()},
-        "notes": notes,
-        "share_missing": float(np.mean(list(missing.values()))),
-    }
-    return result, [*chunks.notes, *notes]
-
-
-def target_of(model: Any, target: str | None) -> str:
-    """The column with the answers: as requested, or that of training."""
-    target = target or about(model).get("target")
-    if not target:
-        fact, rule = "the model does not know its target's name", "It was saved from Python"
-        raise ParameterError(fact, rule, "Pass --target COLUMN")
-    return target
-
-
-def class_numbers(model: Any) -> Levels:
-    """The number of each class by its name, as a file may write it."""
-    labels = class_labels(model)
-    numbers = {str(label): number for number, label in enumerate(labels.tolist())}
-    if labels.dtype.kind == "b":
-        numbers |= {str(int(name == "True")): number for name, number in numbers.items()}
-    return Levels(numbers)
-
-
-def answers_of(
-    chunk: Chunk, chunks: Chunks, levels: Levels | None, per_series: bool
-) -> tuple[np.ndarray, int]:
-    """Numbers of classes, or numbers, NaN where there is none; and how many are gaps."""
-    target, bad = chunks.extra[0], chunks.bad
-    cells, lines = chunk.extra[target], chunk.extra.index
-    if levels is None:
-        values, wrong = chunks.values(target, cells, NUMBER)
-        numbers = values.to_numpy(dtype=np.float64, copy=True)
-        problem = "which is not a number"
-    else:
-        codes, wrong = levels.match(chunks.values(target, cells, KEY)[0])
-        numbers = np.array([np.nan if code is None else code for code in codes], dtype=float)
-        problem = f"which is none of the classes {shorten(list(levels.known), limit=8)}"
-    bad.report(
-        {
-            int(lines[row]): f"the target {target!r} holds {cells.iloc[row]!r}, {problem}"
-            for row in np.flatnonzero(wrong).tolist()
-        }
-    )
-    numbers[wrong] = np.nan
-    if not per_series or chunk.series is None:
-        return numbers, int((np.isnan(numbers) & ~wrong).sum())
-    first = pd.Series(numbers).groupby(chunk.series).first().to_numpy()
-    changes = np.flatnonzero((numbers != first[chunk.series]) & ~np.isnan(numbers))
-    if len(changes):
-        raise InputError(
-            f"{bad.path}, {bad.word} {lines[changes[0]]}: the target {target!r} changes"
-            " within a series",
-            "A series has one answer",
-            "Name a column with one value per series",
-        )
-    return first, int(np.isnan(first).sum())
-
-
-def _gaps(model: Any, chunk: Chunk) -> dict[str, pd.Series]:
-    """Where each input has gaps; a static one by series, which lacks it if no row has it."""
-    statics = getattr(model.encoder_, "statics", None)
-    gaps = chunk.inputs.drop(columns=list(roles_of(model).values())).isna()
-    return {
-        str(name): gaps[name].groupby(chunk.series).all()
-        if statics and name in statics.names and chunk.series is not None
-        else gaps[name]
-        for name in gaps
-    }
-
-
-def _comparison(
-    model: Any, file: str, count: int, unit: str, missing: dict[str, float]
-) -> list[str]:
-    """Whether the file looks like that of training, and columns with far more or fewer gaps."""
-    data = about(model).get("data") or {}
-    notes = []
-    if data.get("file") == file and count == data.get("series" if unit == "series" else "rows"):
-        notes.append(
-            f"{file} has the name and the size of the file that the model learned from: on rows it"
-            " has seen, scores are too good."
-        )
-    before = data.get("missing") or {}
-    change = {name: abs(missing[name] - before[name]) for name in missing if name in before}
-    far = sorted((name for name in change if change[name] > MUCH), key=lambda name: -change[name])
-    if far and count >= FEWEST:
-        shares = shorten(
-            far, word=lambda name: f"{name!r} {before[name]:.0%} then, {missing[name]:.0%} now"
-        )
-        notes.append(f"Shares of missing values differ from training: {shares}.")
-    return notes

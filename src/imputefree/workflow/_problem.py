@@ -18,6 +18,7 @@ from ..io import (
     TASKS,
     FileFormat,
     Understood,
+    check_header,
     need_columns,
     read_raw,
     understand,
@@ -26,7 +27,7 @@ from ._column_kinds import Column, columns_of
 from ._file_times import read_times
 from ._joined_files import as_strings, read_joined
 from ._problem_columns import FEWEST, read_groups, read_labels, read_spans, read_trusted
-from ._request import Request, codes_of
+from ._request import Request
 
 COMPATIBLE = {("--id", "--group"), ("--time", "--by-time"), ("--static", "--category")}
 
@@ -216,17 +217,18 @@ def _read(
 
     like : the problem of training, if this is another file
     """
-    marks: Any = {name: getattr(request, name) for name in ("sep", "encoding")}
+    marks = request.marks
     notes, static, attrs = tuple[str, ...](), tuple[str, ...](), dict[Any, Any]()
     if request.join:
-        paths, marks["decimal"] = [path, *request.join], request.decimal
-        joined = read_joined(paths, str(request.id), request.time, drop=request.drop, marks=marks)
+        paths, id = [path, *request.join], str(request.id)
+        joined = read_joined(paths, id, request.time, drop=request.drop, marks=marks)
         raw, file, digest = joined.frame, FileFormat(path.name, "frame"), joined.digest
         notes, static, attrs = joined.notes, joined.static, joined.frame.attrs
     else:
-        raw, file, digest = read_raw(path, **marks)
-    options: Any = {"decimal": request.decimal, "missing": codes_of(request.missing)}
+        raw, file, digest = read_raw(path, sep=marks.sep, encoding=marks.encoding)
+    options: Any = {"decimal": marks.decimal, "missing": marks.missing}
     if like is None:
+        check_header(raw, path)  # before a column that is not there
         _check_names(raw.columns.tolist(), request)
         options |= request.roles
     else:

@@ -10,7 +10,7 @@ import pandas as pd
 from ..errors import InputError, counted
 from ..io import read_label_column
 from ._file_times import read_times
-from ._joined_files import as_strings
+from ._joined_files import as_strings, refuse_gaps
 from ._request import Request
 
 TRUSTED_CELLS = {"1": True, "1.0": True, "true": True} | dict.fromkeys(("0", "0.0", "false"), False)
@@ -28,15 +28,8 @@ def read_labels(
         fact = f"the target {request.target!r} of {path} is empty in all rows"
         raise InputError(fact, "There must be something to predict", "Name another with --target")
     if request.id:
+        refuse_gaps(frame[request.id], path)
         unit, _ = pd.factorize(frame[request.id])  # in the order of first appearance
-        without = np.flatnonzero(unit < 0)
-        if len(without):
-            raise InputError(
-                f"{path} has no {request.id!r} in {counted(len(without), 'row')}"
-                f" (first: row {without[0] + 1})",
-                "Every row must belong to a series",
-                "Fill the column, or drop these rows",
-            )
         if request.per_step:
             known = np.bincount(unit, labels.notna()) > 0
         else:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,25 @@ from ..io import CATEGORY, DROP, read_yaml
 QUICK_EPOCHS = 10
 TRUSTING = "meta"  # the policy that reads trusted rows
 CARD_TITLE = "# Model card: "  # how cards begin
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How a file is written, where it is not to be found by itself.
+
+    sep, decimal, encoding : of a CSV file
+    missing : cells that stand for a gap besides those of training, by column, * for all
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def of_csv(self) -> dict[str, Any]:
+        """Options of functions that read CSV files."""
+        return {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding}
 
 
 @dataclass(frozen=True)
@@ -79,9 +98,9 @@ class Request:
     def __post_init__(self) -> None:
         of_series: dict[str, Any] = {"--time": self.time, "--static": self.static}
         of_series |= {"--join": self.join, "--per-step": self.per_step}
-        given = [option for option, value in of_series.items() if value]
-        if given and not self.id:
-            fact = f"{given[0]} was given without --id"
+        named = [option for option, value in of_series.items() if value]
+        if named and not self.id:
+            fact = f"{named[0]} was given without --id"
             remedy = "Pass --id COLUMN, or leave the option out for a table"
             raise ParameterError(fact, "Series have a column that identifies them", remedy)
         chosen = {"--test": self.test, "--folds": self.folds, "--no-estimate": not self.estimate}
@@ -117,10 +136,10 @@ class Request:
     def _check_trusted(self) -> None:
         """Refuse trusted rows for models that do not read them."""
         if self.id or self.model != "network":
-            given = "for series" if self.id else f"with --model {self.model}"
+            where = "for series" if self.id else f"with --model {self.model}"
             rule = "Only networks for tables learn from trusted rows"
             remedy = "Leave it out" if self.id else "Add --model network, or leave it out"
-            raise ParameterError(f"--trusted was given {given}", rule, remedy)
+            raise ParameterError(f"--trusted was given {where}", rule, remedy)
         if self.policy not in (None, TRUSTING):
             fact = f"--trusted was given with --policy {self.policy}"
             rule = f"Only the policy {TRUSTING} learns from trusted rows"
@@ -155,15 +174,20 @@ class Request:
         return {name: value for name, value in asked.items() if value is not None}
 
     @property
+    def marks(self) -> Marks:
+        """How the files are written, where it is not to be found by itself."""
+        return Marks(self.sep, self.decimal, self.encoding, codes_of(self.missing))
+
+    @property
     def roles(self) -> dict[str, Any]:
         """What columns are: options of `read_table`."""
-        given = {} if self.columns is None else dict(read_yaml(self.columns)["columns"])
-        given |= dict.fromkeys(self.drop, DROP)
+        columns = {} if self.columns is None else dict(read_yaml(self.columns)["columns"])
+        columns |= dict.fromkeys(self.drop, DROP)
         for name in self.category:
-            entries = given.get(name)
-            given[name] = (entries if isinstance(entries, dict) else {}) | {"kind": CATEGORY}
+            entries = columns.get(name)
+            columns[name] = (entries if isinstance(entries, dict) else {}) | {"kind": CATEGORY}
         keys = [name for name in (self.time, self.group, self.by_time, self.trusted) if name]
-        return {"target": self.target, "id": self.id, "keys": keys, "columns": given}
+        return {"target": self.target, "id": self.id, "keys": keys, "columns": columns}
 
     def units(self, count: int) -> str:
         """A count of rows, or of series, in words."""
@@ -176,17 +200,17 @@ class Request:
     def options(self) -> dict[str, Any]:
         """What was requested besides the data, by option; defaults are left out."""
         options: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in ("data", "output") or value == field.default:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name in ("data", "output") or value == option.default:
                 continue
-            if field.name == "join":
+            if option.name == "join":
                 value = tuple(path.name for path in value)
             value = value.name if isinstance(value, Path) else value
-            if field.name == "estimate":
+            if option.name == "estimate":
                 options["--no-estimate"] = True
             else:
-                options[f"--{field.name.replace('_', '-')}"] = value
+                options[f"--{option.name.replace('_', '-')}"] = value
         return options
 
     @property

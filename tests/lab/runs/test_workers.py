@@ -153,7 +153,8 @@ def test_a_worker_killed_in_the_middle(address, tmp_path, csv, monkeypatch):
         killer.join()
         assert victim.wait(60) == -signal.SIGKILL
     assert killed
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(path.read_text().splitlines()) == len(asked)
+    lines = read_results(path)
     assert sorted(Run.of(line).identity for line in lines) == sorted(r.identity for r in asked)
     assert {line["status"] for line in lines} == {"done"}
     here = run_grid(asked, tmp_path / "here.jsonl", **HERE)

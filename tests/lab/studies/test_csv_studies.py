@@ -206,7 +206,7 @@ def test_words_for_missing_are_told_of(tmp_path):
     path = write(tmp_path, "x,y\n1,0\nNA,1\n")
     study = load(f"table:{path}", target="y")
     assert study.missing_rate == 0.5
-    assert study.notes == ("In column 'x' 'NA' (1 row) was taken for a gap.",)
+    assert study.notes == ("In column 'x' 'NA' (1 row) was read as a gap.",)
 
 
 SERIES = "stay,hour,hr,lab,died\nb,2,80,,1\na,1,70,1.5,0\nb,1,,2.5,1\na,0,60,,\n"

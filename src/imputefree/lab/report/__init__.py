@@ -4,17 +4,20 @@ from typing import Any
 
 from ...errors import require_extra
 from ._equivalence import MARGINS, holm, interval, paired_differences, verdicts
-from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines, unpacked_digits
+from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, p_value, results_table, what_was_cut
 from ._stats import compare, compare_over_studies, corrected_t, mean_ranks
 
 __all__ = [
     "MARGINS",
     "SCORES",
+    "bare",
     "compare",
     "compare_over_studies",
     "corrected_t",
     "correlation_table",
+    "draw_digits",
+    "draw_features",
     "has_figures",
     "holm",
     "interval",
@@ -25,17 +28,16 @@ __all__ = [
     "results_table",
     "runs_frame",
     "tidy_lines",
-    "unpacked_digits",
     "verdicts",
     "what_was_cut",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """The page needs jinja2 and matplotlib, which the tables do not."""
-    if name == "report":
-        require_extra("plot", "matplotlib")
-        from ._results_page import report
+    """The page and its pictures need jinja2 and matplotlib, which the tables do not."""
+    if name not in __all__:
+        raise AttributeError(name)
+    require_extra("plot", "matplotlib")
+    from . import _page_pictures, _results_page
 
-        return report
-    raise AttributeError(name)
+    return getattr(_results_page if name == "report" else _page_pictures, name)

@@ -1,48 +1,49 @@
-"""Pictures of the results page as plain data for its templates: each function gives a block.
+"""Pictures of results, drawn from what runs keep (see `lab.runs._pictures`), for page and paper.
 
-A block is a dict with the `kind` that `templates/blocks.html` shows, or None for nothing to show.
+Functions that draw for the page give a block: a dict with the `kind` that `templates/blocks.html`
+shows, or None where there is nothing to show.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from ..rivals._methods import OURS
 from ..runs import Record
-from ._charts import Line, coloured, grey, line_chart, png_uri, thinned
 from ._paper_figures import PRINTED_NAMES
 from ._result_lines import clean, unpacked_digits
 from ._stats import summary
 
 Block = dict[str, Any]
-# What a malformed picture may raise; the last two if it claims an absurd size.
-BAD_DATA = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError)
-TOGETHER = ("loss", "validation_loss")  # in one chart, to be compared
-CURVE_NAMES = {
-    "loss": "training loss",
-    "validation_loss": "validation loss",
-    "q": "Q, the critic's value",
-}
+# What a malformed picture may raise; the last three if it claims an absurd size.
+BAD_DATA = (
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError),
+    *(OverflowError, MemoryError, RuntimeError),
+)
 RATE = re.compile(r"([a-z]+)-(\d+(?:\.\d+)?)(.*)")  # "mcar-50", and "rate-25, rows 100"
 CONTROL = "mask_only"  # sees gaps only; next to it, all other lines would look like one
+DPI, ACROSS = 80, 3  # resolution, and charts side by side
 MAX_BARS = 30  # columns shown as bars
-HIDDEN = (66, 96, 150)  # hidden pixels are blue, not black
-PLANE, EDGE = 240, 8  # size of a scatter plot
-N_CLASSES = 10  # colours for classes
-APART = 16.0  # distance of two labels in a scatter plot
 MAX_DOTS = 3000
+HIDDEN = (0.26, 0.38, 0.59)  # hidden pixels are blue
+DASHES, MARKERS = ("-", "--", ":"), "os^D"
 
 
 def note(text: str) -> Block:
     """A sentence in place of something that cannot be shown."""
-    return {"kind": "text", "text": text, "note": True}
+    return {"kind": "note", "text": text}
 
 
 def drawn(what: str, make: Callable[..., Block], *arguments: Any) -> Block:
@@ -53,13 +54,41 @@ def drawn(what: str, make: Callable[..., Block], *arguments: Any) -> Block:
         return note(f"{what} cannot be drawn from this file ({error!r}).")
 
 
-def _choice(label: str, panels: Iterable[tuple[str, Block]]) -> Block | None:
-    shown = [{"name": name, "block": block} for name, block in panels]
-    return {"kind": "choice", "label": label, "panels": shown} if shown else None
+def _picture(figure: Figure, about: str) -> Block:
+    """A figure inside the page; about : what a screen reader says."""
+    content = BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about letters that the font lacks
+        figure.savefig(content, format="png", dpi=DPI)
+    source = f"data:image/png;base64,{b64encode(content.getvalue()).decode()}"
+    width, height = (round(DPI * side) for side in figure.get_size_inches())
+    return {"kind": "picture", "src": source, "about": about, "width": width, "height": height}
+
+
+def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with so many charts, each of this size in inches."""
+    columns = min(count, ACROSS)
+    rows = math.ceil(count / columns)
+    figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for place in axes[count:]:
+        place.set_axis_off()
+    return figure, axes[:count]
+
+
+def _literal(name: object) -> str:
+    """A name in which matplotlib finds no formula."""
+    return clean(name).replace("$", r"\$")
+
+
+def bare(place: Axes) -> None:
+    """Remove the ticks."""
+    place.set_xticks([])
+    place.set_yticks([])
 
 
 def _by_setting(
-    lines: Sequence[Record], kind: str, make: Callable[[list[Record]], Block]
+    lines: Sequence[Record], kind: str, make: Callable[[list[Record]], list[Block]]
 ) -> Block | None:
     """A panel per setting, drawn from its lines with this kind of picture, one per method.
 
@@ -70,7 +99,7 @@ def _by_setting(
     >>> lines = [line | {"method": name, "mask_seed": seed} for name, seed in
     ...          [("mean", 0), ("mean", 1), ("gain", 1)]]
     >>> _by_setting(lines, "digits", lambda lines: [line["method"] for line in lines])["panels"]
-    [{'name': 'mar, mask 1, split 0', 'block': ['mean', 'gain']}]
+    [{'name': 'mar, mask 1, split 0', 'blocks': ['mean', 'gain']}]
     """
     places: dict[str, list[Record]] = {}
     for line in lines:
@@ -83,172 +112,183 @@ def _by_setting(
         same = [line for line in group if (line["mask_seed"], line["split_seed"]) == most]
         chosen = {line["method"]: line for line in same}
         name = f"{place}, mask {most[0]}, split {most[1]}"
-        panels.append((name, drawn(f"The {kind}", make, list(chosen.values()))))
-    return _choice("Setting", panels)
+        panels.append({"name": name, "blocks": make(list(chosen.values()))})
+    return {"kind": "panels", "panels": panels} if panels else None
+
+
+def method_styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """How lines of methods look, ours first: alike in every chart, and no two alike in one."""
+    first = [name for name in (*PRINTED_NAMES, *OURS) if name in OURS and name in methods]
+    return {
+        name: {
+            "color": f"C{at % 10}",
+            "linestyle": DASHES[at // 10 % 3],
+            "marker": MARKERS[(at + at // 10) % 4],
+            "label": _literal(name),
+            "linewidth": 1.2,
+            "markersize": 4,
+        }
+        for at, name in enumerate(dict.fromkeys([*first, *methods]))
+    }
 
 
 def training_curves(lines: Sequence[Record]) -> Block | None:
-    """A panel per run, one point per epoch."""
-    panels = []
+    """A panel per setting, a chart per figure of training, one line per method."""
+    styles = method_styles([line["method"] for line in lines])
+    return _by_setting(lines, "curves", lambda lines: [drawn("The curves", _curves, lines, styles)])
+
+
+def _curves(lines: Sequence[Record], styles: Mapping[str, Any]) -> Block:
+    charts: dict[str, dict[str, list[float]]] = {}
     for line in lines:
-        if line["pictures"].get("curves"):
-            place = f"{line['method']}, {line['place']}"
-            name = f"{place}, mask {line['mask_seed']}, split {line['split_seed']}"
-            curves = line["pictures"]["curves"]
-            panels.append((name, drawn(f"The curves of {name}", _curves, curves, name)))
-    return _choice("Run", panels)
+        for name, values in line["pictures"]["curves"].items():
+            # An epoch without a validation part has None.
+            numbers = [float(v) if isinstance(v, int | float) else math.nan for v in values]
+            if any(map(math.isfinite, numbers)):
+                charts.setdefault(clean(name).replace("_", " "), {})[line["method"]] = numbers
+    if not charts:
+        return note("These runs have no numbers in their curves.")
+    every = {line["method"]: int(line["pictures"].get("curve_every", 1)) for line in lines}
+    figure, axes = _grid(len(charts), 3.8, 2.6)
+    about = []
+    for place, (name, curves) in zip(axes, sorted(charts.items()), strict=True):
+        for method, values in curves.items():
+            epochs = 1 + every[method] * np.arange(len(values))
+            style = styles[method] | {"marker": None if len(values) > 1 else "o"}
+            place.plot(epochs, values, **style)
+            finite = [value for value in values if math.isfinite(value)]
+            about.append(f"{name} of {method} from {finite[0]:.4g} to {finite[-1]:.4g}")
+        _label(place, "epoch", name)
+    _legend(figure, axes)
+    return _picture(figure, f"Training curves: {'; '.join(about)}")
 
 
-def _curves(pictures: Mapping[str, Any], run: str) -> Block:
-    curves = {}
-    for name, values in pictures.items():
-        # An epoch without a validation part has None.
-        numbers = [float(v) if isinstance(v, int | float) else math.nan for v in values]
-        if any(map(math.isfinite, numbers)):
-            curves[str(name)] = numbers
-    if not curves:
-        return note("This run has no numbers in its curves.")
-    together = [name for name in TOGETHER if name in curves]
-    groups = [together] if together else []
-    groups += [[name] for name in curves if name not in together]
-    charts = []
-    for group in groups:
-        names = [clean(CURVE_NAMES.get(name, name.replace("_", " "))) for name in group]
-        lines = [Line(names[at], *thinned(curves[key]), style=at) for at, key in enumerate(group)]
-        ends = "; ".join(f"{line.name} from {line.y[0]:.4g} to {line.y[-1]:.4g}" for line in lines)
-        chart = line_chart(
-            lines,
-            labels=("epoch", "loss" if len(lines) > 1 else names[0]),
-            about=f"{run}: {ends}, {len(curves[group[0]])} epochs",
-            markers=max(len(line.y) for line in lines) == 1,
-        )
-        charts.append(chart | {"legend": lines if len(lines) > 1 else []})
-    return {"kind": "charts", "charts": charts}
+def _label(place: Axes, x: str, y: str) -> None:
+    place.set_xlabel(_literal(x), fontsize=9)
+    place.set_ylabel(_literal(y), fontsize=9)
+    place.tick_params(labelsize=8)
+    place.grid(linewidth=0.3)
+    place.spines[["top", "right"]].set_visible(False)
 
 
-def method_styles(methods: Sequence[str]) -> dict[str, int]:
-    """Method -> style, ours first: each looks the same in every chart, and no two alike in one."""
-    first = [name for name in (*PRINTED_NAMES, *OURS) if name in OURS and name in methods]
-    return {name: at for at, name in enumerate(dict.fromkeys([*first, *methods]))}
+def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """One legend for all charts."""
+    handles: dict[str, Any] = {}
+    for place in axes:
+        lines, labels = place.get_legend_handles_labels()
+        handles |= dict(zip(labels, lines, strict=True))
+    style: dict[str, Any] = {"loc": "outside right upper", "fontsize": 8, "frameon": False}
+    figure.legend(list(handles.values()), list(handles), **style)
 
 
 def rate_charts(runs: pd.DataFrame, study: str) -> Block | None:
     """Accuracy and AUC as more goes missing, one line per method; None without two rates."""
-    styles = method_styles(list(runs["method"].unique()))
     kinds: dict[str, dict[str, float]] = {}
     for setting in runs["setting"].unique():
         if match := RATE.fullmatch(setting):
             kinds.setdefault(match[1] + match[3], {})[setting] = float(match[2])
-    charts: dict[tuple[str, str], list[Line]] = {
-        (kind, metric): lines
+    charts = {
+        (kind, metric): means
         for kind, rates in kinds.items()
         for metric in ("accuracy", "auc")
-        if len(rates) > 1 and (lines := _rate_lines(runs, metric, rates, styles))
+        if len(rates) > 1 and metric in runs and len(means := _by_rate(runs, metric, rates))
     }
     if not charts:
         return None
-    names = {line.name for lines in charts.values() for line in lines}
-    order = [name for name in styles if name in names]
-    off = [name for name in order if name.startswith(CONTROL) and _below_all(name, charts.values())]
-    caption = (
-        "Points are means over runs, whiskers one standard deviation; points of one rate are set "
-        "slightly apart. Untick a method to hide it: the y-axis fits what is left."
-        + (f" {', '.join(off)}, below all others, is hidden at first." if off else "")
-    )
-    switches = [{"name": name, "style": styles[name], "off": name in off} for name in order]
-    return {
-        "kind": "charts",
-        "title": "Methods to show",
-        "switches": switches,
-        "charts": [_rate_chart(lines, *key, study) for key, lines in charts.items()],
-        "captions": [caption],
+    every = pd.concat(charts.values())
+    controls = every["method"].str.startswith(CONTROL)
+    below = controls.any() and every["mean"][controls].max() < every["mean"][~controls].min()
+    left_out = sorted(set(every["method"][controls])) if below else []
+    captions = ["Points are means over runs, whiskers one standard deviation."]
+    captions += [f"Below all others and left out: {', '.join(left_out)}."] * bool(left_out)
+    styles = method_styles(list(runs["method"].unique()))
+    return drawn("The charts", _rate_charts, charts, styles, study, left_out) | {
+        "captions": captions
     }
 
 
-def _below_all(name: str, charts: Iterable[list[Line]]) -> bool:
-    """Whether in every chart all of its points are below all points of the other methods."""
-    for lines in charts:
-        points = [max(line.y) for line in lines if line.name == name]
-        others = [min(line.y) for line in lines if not line.name.startswith(CONTROL)]
-        if not others or max(points, default=0.0) >= min(others):
-            return False
-    return True
-
-
-def _rate_lines(
-    runs: pd.DataFrame, metric: str, rates: Mapping[str, float], styles: Mapping[str, int]
-) -> list[Line]:
-    if metric not in runs:
-        return []
+def _by_rate(runs: pd.DataFrame, metric: str, rates: Mapping[str, float]) -> pd.DataFrame:
+    """Means and standard deviations in per cent, by method and rate."""
     means = summary(runs[runs["setting"].isin(list(rates))], metric)
-    means = means[means["runs"] > 0].assign(rate=means["setting"].map(rates)).sort_values("rate")
-    lines = []
-    for name, part in means.groupby("method", sort=False):
-        x, y, sd = part["rate"], 100 * part["mean"], 100 * part["sd"].astype(np.float64)
-        style = styles[str(name)]
-        lines.append(Line(str(name), x.tolist(), y.tolist(), style, sd.tolist()))
-    return lines
+    means = means[means["runs"] > 0].assign(rate=means["setting"].map(rates))
+    means[["mean", "sd"]] = 100 * means[["mean", "sd"]].astype(np.float64)
+    return means.sort_values("rate", kind="stable")
 
 
-def _rate_chart(lines: list[Line], kind: str, metric: str, study: str) -> Block:
-    name = "accuracy" if metric == "accuracy" else "AUC"
-    kind = kind.upper() if kind in ("mcar", "mar", "mnar") else kind
-    points = "; ".join(
-        f"{line.name}: "
-        + ", ".join(f"{y:.1f} at {x:g} %" for x, y in zip(line.x, line.y, strict=True))
-        for line in lines
-    )
-    return line_chart(
-        lines,
-        labels=(f"missing entries ({kind}), %".replace(" (rate)", ""), f"{name}, %"),
-        about=f"{study}, {name} in per cent by missing rate. {points}",
-        x_ticks=sorted({rate for line in lines for rate in line.x}),
-    )
+def _rate_charts(
+    charts: Mapping[tuple[str, str], pd.DataFrame],
+    styles: Mapping[str, Any],
+    study: str,
+    left_out: Sequence[str],
+) -> Block:
+    figure, axes = _grid(len(charts), 3.8, 3.2)
+    about = []
+    for place, ((kind, metric), means) in zip(axes, charts.items(), strict=True):
+        kind = kind.upper() if kind in ("mcar", "mar", "mnar") else kind
+        name = "accuracy" if metric == "accuracy" else "AUC"
+        about.append(f"{study}, {name} in per cent by missing rate ({kind}).")
+        for method in dict.fromkeys(name for name in styles if name not in left_out):
+            part = means[means["method"] == method]
+            if len(part):
+                place.errorbar(
+                    part["rate"], part["mean"], part["sd"].fillna(0), capsize=2, **styles[method]
+                )
+                points = (f"{y:.1f} at {x:g} %" for x, y in part[["rate", "mean"]].to_numpy())
+                about.append(f"{method}: {', '.join(points)};")
+        place.set_xticks(sorted(means["rate"].unique()))
+        _label(place, f"missing entries ({kind}), %".replace(" (rate)", ""), f"{name}, %")
+    _legend(figure, axes)
+    return _picture(figure, " ".join(about))
 
 
 def importance_maps(lines: Sequence[Record]) -> Block | None:
-    """What the gradients of a method were weighted by: a panel per setting with all methods.
+    """What the gradients of a method were weighted by: a panel per setting, a picture per method.
 
     For images it is an image, for tables bars by column, for series a heat map by channel and time.
     """
-    return _by_setting(lines, "importance", lambda lines: _maps(lines, "importance", _importance))
+    return _by_setting(
+        lines,
+        "importance",
+        lambda lines: [
+            drawn(f"The importance of {line['method']}", _importance, line) for line in lines
+        ],
+    )
 
 
-def _maps(lines: Sequence[Record], kind: str, make: Callable[..., Block], **more: Any) -> Block:
-    """One picture per method, side by side."""
-    maps = []
-    for line in lines:
-        name, picture = line["method"], line["pictures"][kind]
-        maps.append({"title": name, "block": drawn(f"The {kind} of {name}", make, picture, name)})
-    return {"kind": "maps", "maps": maps, **more}
-
-
-def _importance(picture: Mapping[str, Any], method: str) -> Block:
-    columns = [str(name) for name in picture["columns"]]
+def _importance(line: Record) -> Block:
+    method, picture = line["method"], line["pictures"]["importance"]
+    columns = [clean(name) for name in picture["columns"]]
     if "mean" in picture:
-        return _heat(np.array([_floats(step) for step in picture["mean"]]).T, columns, picture)
+        steps = np.array([_floats(step) for step in picture["mean"]])
+        return _heat(method, steps, columns, picture)
     parts = {part: _floats(picture[part]) for part in ("observed", "missing") if picture.get(part)}
     if not any(np.isfinite(values).any() for values in parts.values()):
-        return note("All of its entries are empty.")
+        return note(f"All entries of {method} are empty.")
     if picture.get("shape"):
-        return _images(parts, [int(size) for size in picture["shape"]])
-    return _bars(parts, columns, picture)
+        return _images(method, parts, [int(size) for size in picture["shape"]])
+    return _bars(method, parts, columns, picture)
 
 
 def _floats(values: Iterable[Any]) -> np.ndarray:
     return np.array([np.nan if v is None else float(v) for v in values], dtype=np.float64)
 
 
-def _images(parts: Mapping[str, np.ndarray], shape: Sequence[int]) -> Block:
-    low, high = _range(*parts.values())
-    images = [
-        {"part": part, "src": png_uri(coloured(v.reshape(shape), low, high)), "mean": np.nanmean(v)}
-        for part, v in parts.items()
-    ]
-    return {"kind": "images", "images": images, "shape": shape, "scale": _scale(low, high)}
+def _images(method: str, parts: Mapping[str, np.ndarray], shape: Sequence[int]) -> Block:
+    figure, axes = _grid(len(parts), 2.4, 2.6)
+    every = np.concatenate(list(parts.values()))
+    limits = {"vmin": np.nanmin(every), "vmax": np.nanmax(every)}
+    for place, (part, values) in zip(axes, parts.items(), strict=True):
+        shown = place.imshow(values.reshape(shape), **limits)
+        place.set_title(f"{_literal(method)}, {part} pixels", fontsize=9)
+        bare(place)
+    figure.colorbar(shown, ax=axes, shrink=0.8).ax.tick_params(labelsize=8)
+    means = ", ".join(f"{part} pixels {np.nanmean(v):.3g}" for part, v in parts.items())
+    return _picture(figure, f"Importance by {method}, means: {means}")
 
 
-def _bars(parts: Mapping[str, np.ndarray], columns: list[str], picture: Mapping[str, Any]) -> Block:
+def _bars(
+    method: str, parts: Mapping[str, np.ndarray], columns: list[str], picture: Mapping[str, Any]
+) -> Block:
     values = np.vstack(list(parts.values()))  # (observed and missing, columns)
     if values.shape[1] != len(columns):
         raise ValueError(f"{len(columns)} columns, {values.shape[1]} numbers")
@@ -256,151 +296,107 @@ def _bars(parts: Mapping[str, np.ndarray], columns: list[str], picture: Mapping[
     n_columns = int(picture.get("of", len(columns)))
     farthest = np.nan_to_num(np.abs(values - middle), nan=-1).max(axis=0)
     order = np.argsort(-farthest, kind="stable")[:MAX_BARS]
-    shares = (values - middle) / max(farthest.max(), 1e-300)
-    rows = []
-    for at in order:
-        bars = [
-            {"number": f"{value:#.3g}", "share": 50 * share} if np.isfinite(value) else "–"
-            for value, share in zip(values[:, at], shares[:, at], strict=True)
-        ]
-        rows.append([columns[at], *bars])
-    captions = [f"Bars show the distance from the mean of all columns, {middle:.3g}."]
-    if n_columns > len(order):
-        captions.append(f"Shown are the {len(order)} farthest from it of {n_columns} columns.")
-    return {"kind": "bars", "head": ["column", *parts], "rows": rows, "captions": captions}
+    figure, (place,) = _grid(1, 5.0, 1.0 + 0.22 * len(order))
+    for at, (part, numbers) in enumerate(parts.items()):
+        heights = np.arange(len(order)) + 0.4 * (at - 0.5)
+        place.barh(heights, numbers[order] - middle, 0.4, middle, label=part)
+    place.set_yticks(range(len(order)), [_literal(columns[column]) for column in order])
+    place.invert_yaxis()
+    _label(place, f"importance; the line is the mean of all columns, {middle:.3g}", "")
+    place.axvline(middle, color="black", linewidth=0.6)
+    _legend(figure, [place])
+    place.set_title(_literal(method), fontsize=9)
+    about = f"Importance by {method}, farthest from the mean: {columns[order[0]]}"
+    shown = f"Shown are the {len(order)} farthest from the mean of {n_columns} columns."
+    return _picture(figure, about) | {"captions": [shown] * (n_columns > len(order))}
 
 
-def _heat(values: np.ndarray, columns: Sequence[str], picture: Mapping[str, Any]) -> Block:
-    """values : (channels, steps)"""
-    if len(columns) != len(values):
-        raise ValueError(f"{len(columns)} channels, {len(values)} lines of numbers")
-    low, high = _range(values)
-    steps = values.shape[1]
-    largest = pd.DataFrame(values.T, columns=list(columns)).mean().nlargest(3)
-    return {
-        "kind": "heat",
-        "src": png_uri(coloured(values, low, high)),
-        "names": columns,
-        "steps": steps,
-        "from_end": picture.get("from") == "end",
-        "top": ", ".join(f"{name} {mean:.3g}" for name, mean in largest.items()),
-        "scale": _scale(low, high),
-    }
-
-
-def _scale(low: float, high: float) -> Block:
-    """The colour scale, with the digits that it takes to see the difference of its ends."""
-    size = max(abs(low), abs(high))
-    digits = max(3, 2 + math.ceil(math.log10(size / (high - low))))
-    return {
-        "src": png_uri(coloured(np.linspace(low, high, 64)[None], low, high)),
-        "ends": [f"{end:.{digits}g}" for end in (low, high)],
-        "difference": 100 * (high - low) / size,
-    }
-
-
-def _range(*parts: np.ndarray) -> tuple[float, float]:
-    finite = np.concatenate([values[np.isfinite(values)] for values in parts])
-    if not len(finite):
+def _heat(
+    method: str, steps: np.ndarray, columns: Sequence[str], picture: Mapping[str, Any]
+) -> Block:
+    """steps : (steps, channels)"""
+    if len(columns) != steps.shape[1]:
+        raise ValueError(f"{len(columns)} channels, {steps.shape[1]} numbers per step")
+    if not np.isfinite(steps).any():
         raise ValueError("no numbers")
-    low, high = float(finite.min()), float(finite.max())
-    return (low, high) if high > low else (low, low + 1)
+    figure, (place,) = _grid(1, 5.4, 0.8 + 0.2 * len(columns))
+    last = 0.5 if picture.get("from") == "end" else len(steps) + 0.5
+    edges = (last - len(steps), last, len(columns) - 0.5, -0.5)
+    shown = place.imshow(steps.T, aspect="auto", interpolation="nearest", extent=edges)
+    place.set_yticks(range(len(columns)), [_literal(name) for name in columns], fontsize=8)
+    place.set_xlabel("steps before the last" if last < 1 else "step", fontsize=9)
+    place.tick_params(labelsize=8)
+    place.set_title(_literal(method), fontsize=9)
+    figure.colorbar(shown, ax=place).ax.tick_params(labelsize=8)
+    largest = pd.Series(np.nanmean(steps, axis=0), list(columns)).nlargest(3)
+    top = ", ".join(f"{name} {mean:.3g}" for name, mean in largest.items())
+    return _picture(figure, f"Importance by {method}, by channel and time; highest: {top}")
 
 
 def imputed_digits(lines: Sequence[Record]) -> Block | None:
     """What imputers make of digits (the paper's Figure 1): a panel per setting, a row each."""
-    return _by_setting(lines, "digits", _digits)
+    return _by_setting(lines, "digits", lambda lines: [drawn("The digits", _digits, lines)])
 
 
 def _digits(lines: Sequence[Record]) -> Block:
     first = lines[0]["pictures"]["digits"]
-    labels = [str(label) for label in first["labels"]]
-    masked = grey(unpacked_digits(first, "truth"))
-    masked[unpacked_digits(first, "observed") == 0] = (*HIDDEN, 255)
-    rows = [
-        _strip("truth", grey(unpacked_digits(first, "truth")), "complete"),
-        _strip("seen", masked, "as methods see them, gaps in blue"),
-    ]
-    for line in lines:
-        name = line["method"]
-        rows.append(drawn(f"The row of {name}", _filled, name, line["pictures"]["digits"]))
-    return {"kind": "digits", "labels": labels, "rows": rows}
+    labels = [clean(label) for label in first["labels"]]
+    rows = {"truth": (first, "truth"), "seen": (first, "seen")}
+    rows |= {line["method"]: (line["pictures"]["digits"], "filled") for line in lines}
+    figure = Figure(figsize=(7.5, 0.3 + 0.55 * len(rows)), layout="constrained")
+    axes = figure.subplots(len(rows), 1, squeeze=False).ravel()
+    for place, (name, (digits, part)) in zip(axes, rows.items(), strict=True):
+        draw_digits(place, digits, part)
+        place.set_ylabel(_literal(name), rotation=0, ha="right", va="center", fontsize=9)
+    about = f"The digits {', '.join(labels)}: complete, as methods see them with gaps in blue, and"
+    return _picture(figure, f"{about} with gaps filled by {', '.join(list(rows)[2:])}")
 
 
-def _filled(method: str, digits: Mapping[str, Any]) -> Block:
-    return _strip(method, grey(unpacked_digits(digits, "filled")), f"with gaps filled by {method}")
+def draw_digits(place: Axes, digits: Mapping[str, Any], part: str, count: int = 10) -> None:
+    """Digits of a line's picture side by side, dark on light.
 
-
-def _strip(name: str, pixels: np.ndarray, about: str) -> Block:
-    """pixels : (digits, height, width, 4), side by side in one image with a gap after each."""
-    strip = np.concatenate(np.pad(pixels, ((0, 0), (0, 0), (0, 1), (0, 0))), axis=1)
-    return {"name": name, "src": png_uri(strip), "about": about, "size": strip.shape}
+    part : "truth", "filled", or "seen", where hidden pixels are blue
+    """
+    grey = 1 - unpacked_digits(digits, "truth" if part == "seen" else part) / 255
+    pixels = np.repeat(grey[..., None], 3, axis=-1)
+    if part == "seen":
+        pixels[unpacked_digits(digits, "observed") == 0] = HIDDEN
+    place.imshow(np.concatenate(pixels[:count], axis=1), interpolation="nearest")
+    bare(place)
 
 
 def feature_maps(lines: Sequence[Record]) -> Block | None:
     """Learned features in the plane (the paper's Figure 3): one scatter plot per method."""
-    return _by_setting(lines, "features", _plots)
+    return _by_setting(lines, "features", lambda lines: [drawn("The features", _features, lines)])
 
 
-def _plots(lines: Sequence[Record]) -> Block:
-    labels = [line["pictures"]["features"].get("label") for line in lines]
-    classes = _in_order(name for names in labels if isinstance(names, list) for name in names)
-    switches = [{"name": name, "colour": at % N_CLASSES} for at, name in enumerate(classes)]
-    return _maps(lines, "features", _scatter, title="Classes to show", switches=switches)
+def _features(lines: Sequence[Record]) -> Block:
+    figure, axes = _grid(len(lines), 2.6, 2.7)
+    for place, line in zip(axes, lines, strict=True):
+        draw_features(place, line["pictures"]["features"])
+        place.set_title(_literal(line["method"]), fontsize=9)
+    methods = ", ".join(line["method"] for line in lines)
+    return _picture(figure, f"Features in the plane, a colour per class, of {methods}")
 
 
-def _in_order(labels: Iterable[Any]) -> list[str]:
-    """Classes, each once: numbers by size, then strings."""
-    names = {clean(label) for label in labels}
-    return sorted(names, key=lambda name: (not name.isdigit(), len(name) * name.isdigit(), name))
-
-
-def _scatter(features: Mapping[str, Any], method: str) -> Block:
-    x, y = (np.array(features[axis], dtype=np.float64) for axis in "xy")
+def draw_features(place: Axes, features: Mapping[str, Any]) -> None:
+    """Points of a line's picture, a colour per class, and the name of each class in its middle."""
+    points = np.array([features[axis] for axis in "xy"], dtype=np.float64)  # (2, n)
     labels = np.array([clean(label) for label in features["label"]])
-    finite = np.isfinite(x) & np.isfinite(y)
-    step = int(np.ceil(finite.sum() / MAX_DOTS)) or 1
-    x, y, labels = (values[finite][::step] for values in (x, y, labels))
-    if not len(x):
-        return note("All of its points are empty.")
-    places = np.column_stack([_placed(x), PLANE - _placed(y)])
-    classes = _in_order(features["label"])
-    names = [name for name in classes if (labels == name).any()]
-    middles = np.array([np.median(places[labels == name], axis=0) for name in names])
-    groups = [
-        {
-            "name": name,
-            "colour": classes.index(name) % N_CLASSES,
-            # A line of no length with a round end is a dot: one path for all keeps the page small.
-            "dots": "".join(f"M{a:.0f} {b:.0f}h0" for a, b in places[labels == name]),
-            "x": f"{label_x:.1f}",
-            "y": f"{label_y + 5:.1f}",
-        }
-        for name, (label_x, label_y) in zip(names, _pushed_apart(middles), strict=True)
-    ]
-    about = f"Features of {method} in the plane, {len(x)} points of {len(names)} classes"
-    return {"kind": "scatter", "groups": groups, "size": PLANE, "about": about}
+    finite = np.isfinite(points).all(axis=0)
+    if not finite.any():
+        raise ValueError("no points")
+    step = math.ceil(finite.sum() / MAX_DOTS)
+    points, labels = points[:, finite][:, ::step], labels[finite][::step]
+    classes = sorted(set(labels), key=_order)
+    codes = np.array([classes.index(label) % 10 for label in labels])
+    place.scatter(points[0], points[1], c=codes, cmap="tab10", vmin=-0.5, vmax=9.5, s=3)
+    for name in classes:
+        x, y = np.median(points[:, labels == name], axis=1)
+        place.text(x, y, _literal(name), ha="center", va="center", fontsize=11, weight="bold")
+    bare(place)
 
 
-def _placed(values: np.ndarray) -> np.ndarray:
-    low, high = values.min(), values.max()
-    return EDGE + (values - low) / ((high - low) or 1) * (PLANE - 2 * EDGE)
-
-
-def _pushed_apart(places: np.ndarray) -> np.ndarray:
-    """Labels moved until none covers another, or as far as that is possible.
-
-    >>> moved = _pushed_apart(np.array([[50.0, 50.0], [50.0, 51.0]]))
-    >>> bool(np.linalg.norm(moved[0] - moved[1]) >= APART - 0.1)
-    True
-    """
-    places = places + 0.01 * np.arange(len(places))[:, None] * [1, -1]  # no two at one place
-    for _ in range(200):
-        gap = places[:, None] - places[None]
-        distance = np.linalg.norm(gap, axis=2) + 1e9 * np.eye(len(places))
-        push = np.clip(APART - distance, 0, None)
-        if push.max() < 0.05:
-            break
-        places = places + (gap / distance[..., None] * push[..., None]).sum(axis=1) / 2
-        places = np.clip(places, EDGE + 4, PLANE - EDGE - 4)
-    return places
+def _order(name: str) -> tuple[bool, int, str]:
+    """Numbers by size, then strings."""
+    return not name.isdigit(), len(name) * name.isdigit(), name

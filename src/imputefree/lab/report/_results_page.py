@@ -5,7 +5,7 @@
 
 This module turns lines into plain data (sections of blocks), `_page_pictures` does so for pictures,
 and `templates/` show them. Jinja2 escapes every string. By its own rule (Content-Security-Policy)
-the page loads nothing and runs one script, known by its hash.
+the page loads nothing and runs nothing.
 
 >>> lines = [{"study": "icu", "method": name, "status": "done", "simulated": True,
 ...           "scores": {"accuracy": 0.8}} for name in ("gil", "mask_only")]
@@ -18,11 +18,9 @@ from __future__ import annotations
 
 import math
 import re
-from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 import pandas as pd
@@ -119,11 +117,9 @@ def _render(title: str, sections: list[Section]) -> str:
     )
     filters = {"breakable": _breakable, "joined": _joined, "span": _span, "p_value": p_value}
     environment.filters |= filters | {"signed": _signed, "metric_name": _metric_name}
-    files = ("style.css", "page.js")
-    style, script = (Markup(loader.get_source(environment, name)[0]) for name in files)
-    seal = b64encode(sha256(script.encode()).digest()).decode()
+    style = Markup(loader.get_source(environment, "style.css")[0])
     page = environment.get_template("page.html")
-    return page.render(title=title, sections=sections, style=style, script=script, seal=seal)
+    return page.render(title=title, sections=sections, style=style)
 
 
 def _breakable(name: str) -> Markup:

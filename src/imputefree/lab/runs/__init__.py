@@ -1,7 +1,6 @@
 """Benchmark runs: plans, the protocol of one run, workers, results files."""
 
-from ._plans import AS_IT_COMES, PLANS, STUDIES, plan
-from ._presets import preset
+from ._plans import AS_IT_COMES, PLANS, STUDIES, plan, preset
 from ._protocol import Run, peak_memory_mb
 from ._results import Record, ResultsFile, read_results
 from ._run import run_grid

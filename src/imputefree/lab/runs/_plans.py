@@ -20,9 +20,9 @@ import numpy as np
 
 from ..._rules import Rule, check_name, check_value, choice, or_the_word, whole
 from ...errors import ParameterError, shorten
-from ..rivals._methods import KINDS
+from ..rivals._methods import CLASSES, KINDS, make_method
 from ..studies import KNOWN, MASKS, takes
-from ._protocol import OUR_NETWORKS, Run, Setting, grid_settings
+from ._protocol import OUR_NETWORKS, Run, Setting, configure, grid_settings, in_epochs
 
 AS_IT_COMES = "imputefree"  # our default
 END_TO_END = ("brits", "gru-d", "saits")  # networks that no plan configures
@@ -275,3 +275,40 @@ def _setting(method: str, base: StudyPlan, steps: int, width: int | None) -> Set
     if width is not None:
         network["hidden_layer_sizes"] = [width] * len(network.get("hidden_layer_sizes", [0, 0]))
     return network | limit | special
+
+
+def preset(
+    name: str,
+    study: str,
+    n_rows: int,
+    *,
+    method: str = "gil",
+    form: str | None = None,
+    random_state: int | None = 0,
+) -> Any:
+    """An unfitted estimator with the setting of a study: what `bench` would fit.
+
+    All of it is in the estimator's parameters, so that `clone`, grid searches and files keep it.
+
+    Parameters
+    ----------
+    name : "paper", or "authors": what their scripts do where the paper says nothing or otherwise
+    study : such as "mnist", "ophthalmic", "mimic3" or "physionet2012"
+    n_rows : number of training rows (or series), since the paper counts steps and not epochs
+    method : a method of the study, such as "gil", "gil-d", "gil-h" or "network"
+    form : "variable" or "fixed", for studies of series that have both; the default is the first
+
+    >>> preset("paper", "mnist", n_rows=52_500).hidden_layer_sizes
+    [500, 500]
+    >>> gil = preset("authors", "mimic3", n_rows=3000)
+    >>> gil.placeholder, gil.policy.batch_size, gil.policy.per_batch
+    ('3max', 128, True)
+    """
+    check_value("study", study, choice(*PLANS))
+    check_value("n_rows", n_rows, whole(1))
+    runs = plan(study, methods=[method], seeds=1, preset=name).runs
+    forms = [run.options.get("form") for run in runs]
+    check_value("form", form, or_the_word(None, choice(*filter(None, forms))))
+    setting = runs[forms.index(form) if form else 0].setting
+    model = make_method(method, CLASSES, PLANS[study].kind, random_state)
+    return configure(model, in_epochs(model, setting, n_rows))

@@ -3,6 +3,7 @@
 It is the one place from which a bench resumes. A line is written in one piece and forced to disk
 before the next run counts. A killed process leaves at worst the beginning of a line, which the
 next one cuts off. There is one writer at a time; the kernel drops its lock with the process.
+A line begins with a checksum of what follows it; files of version 0.1.0 have none.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
+from zlib import crc32
 
 from ..._files import write_errors
+from ..._sealed import read_json
 from ...errors import ResultsError
 from ._protocol import Run
 
@@ -23,7 +26,8 @@ try:
 except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
-BEGIN = b'{"study": '  # of every line: anything else at the end of a file is not ours to cut
+# How every line begins: anything else at the end of a file is not ours to cut.
+BEGIN, UNCHECKED = b'{"crc32": "', b'{"study": '
 
 Record = dict[str, Any]
 
@@ -94,9 +98,10 @@ class ResultsFile:
 
     def append(self, record: Record) -> None:
         """Write a line. When this returns it is on disk; when it raises, nothing of it is."""
-        line = json.dumps(record, allow_nan=False).encode() + b"\n"
-        if not line.startswith(BEGIN):
+        text = json.dumps(record, allow_nan=False).encode()
+        if not text.startswith(UNCHECKED):
             raise ValueError("a record must begin with its study")
+        line = BEGIN + b'%08x", ' % crc32(text) + text[1:] + b"\n"
         size = os.fstat(self._file).st_size
         rule = f"The {len(self.records)} runs in it are safe; the last one is not"
         remedy = "Make room, and start the same command again: it continues from there"
@@ -120,8 +125,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     lines = BytesIO(content).readlines()
     for number, line in enumerate(lines, start=1):
         try:
-            record = json.loads(line)
-            Run.of(record)
+            record = _record(line)
         except (ValueError, KeyError, TypeError, RecursionError):
             record = None
         if record is None or not line.endswith(b"\n"):
@@ -134,6 +138,19 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     return records, size
 
 
+def _record(line: bytes) -> Record:
+    """What a line says; an error unless it is as it was written."""
+    if line.startswith(BEGIN):
+        seen, line = line[len(BEGIN) :][:8], b"{" + line[len(BEGIN) + 11 :]
+        if seen != b"%08x" % crc32(line.rstrip(b"\n")):
+            raise ValueError("the checksum differs")
+    elif not line.startswith(UNCHECKED):
+        raise ValueError("not a line of ours")
+    record: Record = read_json(line, len(line))
+    Run.of(record)
+    return record
+
+
 def _is_torn(line: bytes, *, first: bool) -> bool:
     """Whether this is the beginning of a line whose writer was stopped.
 
@@ -141,5 +158,6 @@ def _is_torn(line: bytes, *, first: bool) -> bool:
     """
     if not line.strip(b"\0"):  # what some file systems leave of a write after a power failure
         return True
-    ours = line.startswith(BEGIN) or (not first and BEGIN.startswith(line))
+    begun = line.startswith((BEGIN, UNCHECKED))
+    ours = begun or (not first and any(mark.startswith(line) for mark in (BEGIN, UNCHECKED)))
     return ours and not line.endswith(b"\n")

@@ -50,6 +50,7 @@ def by_processes(work: Work[Item], items: Sequence[Item], n_jobs: int) -> Result
     down and nothing else. It is tried once more; its result after that is a `WorkerDied`.
     """
     waiting = deque((item, 1) for item in items)  # with the number of the attempt
+    executors: list[Any] = []  # all; known before they start a process, which may be interrupted
     idle: list[Any] = []
     running: dict[Future[Any], tuple[Any, Item, int]] = {}
     try:
@@ -58,7 +59,10 @@ def by_processes(work: Work[Item], items: Sequence[Item], n_jobs: int) -> Result
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
             while waiting or running:
                 while waiting and len(running) < n_jobs:
-                    executor = idle.pop() if idle else _process()
+                    if not idle:
+                        executors.append(_process())
+                        idle.append(executors[-1])
+                    executor = idle.pop()
                     future = executor.submit(work, waiting[0][0])
                     running[future] = (executor, *waiting.popleft())
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -75,7 +79,7 @@ def by_processes(work: Work[Item], items: Sequence[Item], n_jobs: int) -> Result
                     else:
                         yield item, result
     finally:
-        for executor in [*idle, *(executor for executor, *_ in running.values())]:
+        for executor in executors:
             executor.shutdown(wait=True, kill_workers=True)
 
 

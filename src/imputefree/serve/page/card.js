@@ -39,7 +39,7 @@ const isItem = (line) => /^ *[-*] /.test(line);
 
 function cells(line) {
   const inner = line.trim().replace(/^\||\|$/g, "");
-  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+  return inner.match(/(\\.|[^|])*(\||$)/g).slice(0, -1).map((cell) => cell.replace(/\|$/, "").trim());
 }
 
 function table(lines) {
@@ -56,11 +56,16 @@ function table(lines) {
     make("table", {}, make("thead", {}, ...head), make("tbody", {}, ...body)));
 }
 
-// `code` and **bold**; anything else is text.
+// `code`, `` co`de `` and **bold**; anything else is text.
 function inline(text) {
-  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).filter(Boolean).map((part) => {
-    if (/^`[^`]+`$/.test(part)) return make("code", {}, part.slice(1, -1));
-    if (/^\*\*[^*]+\*\*$/.test(part)) return make("strong", {}, part.slice(2, -2));
-    return part.replace(/\\([|<>&*_`#\\])/g, "$1");
-  });
+  const parts = text.matchAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|\*\*([^*]+)\*\*|\\([\\`*_|\]])|&(lt|amp);|[^]/gu);
+  const elements = [];
+  for (const [whole, fence, code, bold, escaped, entity] of parts) {
+    const letter = escaped ?? { lt: "<", amp: "&" }[entity] ?? whole;
+    if (fence) elements.push(make("code", {}, fence.length > 1 ? code.trim() : code));
+    else if (bold) elements.push(make("strong", {}, bold));
+    else if (typeof elements.at(-1) === "string") elements.push(elements.pop() + letter);
+    else elements.push(letter);
+  }
+  return elements;
 }

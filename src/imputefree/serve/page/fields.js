@@ -67,6 +67,73 @@ export class Field {
   }
 }
 
+// The fields of columns: one each, but one for all parts of a date, which each part reads.
+export function fieldsOf(columns) {
+  const dates = new Map();
+  for (const column of columns.filter((other) => other.date?.part === "days")) {
+    dates.set(column.date.name, new DateField(column));
+  }
+  return columns.map((column) => {
+    const date = dates.get(column.date?.name);
+    return date ? new DatePart(column, date) : new Field(column, column.name, column.name);
+  });
+}
+
+const DAY = 86400000; // milliseconds
+
+// The date so many days after the first one.
+export function dayText(column, count) {
+  return new Date(Date.parse(column.date.since) + count * DAY).toISOString().slice(0, 10);
+}
+
+class DateField extends Field { // column: the days since a first one
+  constructor(column) {
+    const timed = ![column.low, column.high].every((day) => Number.isInteger(day ?? 0));
+    const since = Date.parse(column.date.since);
+    const day = (count) => dayText(column, count);
+    const seen = column.low === null ? {} : { unit: `${day(column.low)} to ${day(column.high)}`, low: null };
+    super({ ...column, kind: timed ? "datetime-local" : "date", values: null, ...seen }, column.date.name, column.date.name);
+    Object.assign(this, { since, timed });
+  }
+
+  read(part) {
+    const time = Date.parse(this.timed ? `${this.text}Z` : this.text);
+    if (this.blank || Number.isNaN(time)) return null;
+    const date = new Date(time);
+    if (part === "month") return date.getUTCMonth() + 1;
+    return part === "weekday" ? (date.getUTCDay() + 6) % 7 : (time - this.since) / DAY;
+  }
+
+  write(days) {
+    const known = days !== null && days !== undefined;
+    const text = known ? new Date(this.since + days * DAY).toISOString() : "";
+    super.write(text.slice(0, this.timed ? 16 : 10));
+  }
+}
+
+class DatePart { // what a form takes for the field of a column
+  constructor(column, date) { Object.assign(this, { column, date }); }
+
+  get element() { return this.date.element; }
+
+  get text() { // its own part, in words
+    const { part } = this.column.date;
+    if (this.blank || part === "days") return this.date.text;
+    const names = { month: { month: "long" }, weekday: { weekday: "long" } };
+    return new Date(this.date.text.slice(0, 10)).toLocaleDateString("en", { ...names[part], timeZone: "UTC" });
+  }
+
+  get blank() { return this.date.blank; }
+
+  focus() { this.date.focus(); }
+
+  read() { return this.date.read(this.column.date.part); }
+
+  write(value) { if (this.column.date.part === "days") this.date.write(value); }
+
+  say(text, wrong) { if (text || this.column.date.part === "days") this.date.say(text, wrong); }
+}
+
 // What a column can be, if that is little: its levels, or the few numbers of training.
 function choices(column) {
   if (column.kind === "number" && column.values) return column.values.map(String);
@@ -127,7 +194,8 @@ class List {
 class Line { // of text, with suggestions for a category
   constructor(id, column) {
     const mode = column.kind === "number" ? "decimal" : null;
-    this.input = this.element = make("input", { id, type: "text", inputmode: mode, spellcheck: "false" });
+    const type = column.kind.startsWith("date") ? column.kind : "text";
+    this.input = this.element = make("input", { id, type, inputmode: mode, spellcheck: "false" });
     if (column.kind !== "category") return;
     const levels = make("datalist", { id: `${id}-levels` });
     for (const level of column.levels) levels.append(make("option", { value: level }));
@@ -152,6 +220,7 @@ export function hint(column) {
   if (!few && column.kind === "number" && column.low !== null && column.low !== undefined) {
     parts.push(`${figure(column.low)} to ${figure(column.high)} ${column.unit ?? ""}`.trim());
   }
+  if (column.kind.startsWith("date") && column.unit) parts.push(column.unit);
   if (column.n_levels > FEW_LEVELS) parts.push(`${column.n_levels} levels`);
   if (column.missing) {
     const share = 100 * column.missing;

@@ -1,7 +1,7 @@
 // The form of a row: a field per column, read into a body for /explain.
 
 import { byId } from "./dom.js";
-import { Field } from "./fields.js";
+import { fieldsOf } from "./fields.js";
 
 export class Part { // fields by column name
   constructor(fields, path) {
@@ -31,7 +31,7 @@ export class Part { // fields by column name
 
 export class RowForm {
   constructor(schema) {
-    const fields = schema.columns.map((column) => new Field(column, column.name, column.name));
+    const fields = fieldsOf(schema.columns);
     this.part = new Part(fields, "");
     byId("fields").append(...fields.map((field) => field.element));
   }
@@ -51,7 +51,8 @@ export class RowForm {
   entered(name) { return ` = ${this.part.fields.get(name).text}`; }
 
   mark(name) {
-    for (const [column, field] of this.part.fields) field.element.classList.toggle("best", column === name);
+    for (const field of this.part.fields.values()) field.element.classList.remove("best");
+    this.part.fields.get(name)?.element.classList.add("best");
   }
 
   draw() {} // only series have charts

@@ -3,6 +3,7 @@
 
 import { ask } from "./ask.js";
 import { byId, figure, make, percent } from "./dom.js";
+import { dayText } from "./fields.js";
 
 const PREVIEWED = 5; // rows, and columns of a wide table: PREVIEWED_COLUMNS
 const PREVIEWED_COLUMNS = 40;
@@ -14,7 +15,7 @@ export function startMany(schema, open) {
   const file = series
     ? `One line per step${series.id ? `, with ${series.id}` : ""}${series.time ? ` and ${series.time.name}` : ""}.`
     : "One line per row.";
-  byId("many-hint").textContent = `${file} Blank cells are missing values; other columns may be there.`
+  byId("many-hint").textContent = `${file} Blank cells are missing values; other columns are ignored.`
     + " You see what was understood before anything is predicted.";
   let current = 0; // the latest file wins
   let upload = null;
@@ -70,15 +71,19 @@ function preview({ notes, title, rows }, schema) {
   byId("understood").replaceChildren(...notes.map((line) => make("li", {}, line)));
   const fixed = series ? series.static.map((column) => column.name) : [];
   const time = series?.time ? [series.time.name] : [];
-  const names = [...fixed, ...time, ...schema.columns.map((column) => column.name)].slice(0, PREVIEWED_COLUMNS);
+  const whole = schema.columns.filter(({ date }) => date?.part === "days").map(({ date }) => date.name);
+  const columns = schema.columns.filter(({ date }) => date?.part === "days" || !whole.includes(date?.name));
+  const names = [...fixed, ...time, ...columns.map((column) => column.name)].slice(0, PREVIEWED_COLUMNS);
+  const days = new Map(columns.filter(({ date }) => whole.includes(date?.name)).map((column) => [column.name, column]));
+  const shownAs = (name, value) => (days.has(name) && typeof value === "number" ? dayText(days.get(name), value) : value);
   const lines = rows.flatMap(({ name, row }) => (series
     ? row.steps.slice(0, PREVIEWED).map((step) => [name, { ...row.static, ...step }]) : [[name, row]]));
   const shown = lines.slice(0, PREVIEWED).map(([name, values]) => make("tr", {},
-    make("th", { scope: "row" }, name), ...names.map((column) => cell(values[column]))));
+    make("th", { scope: "row" }, name), ...names.map((column) => cell(shownAs(column, values[column])))));
   const count = `${rows.length.toLocaleString("en")} ${series ? "series" : rows.length === 1 ? "row" : "rows"}`;
   byId("preview-table").replaceChildren(
     captioned(`The first ${shown.length} ${series ? "steps" : "rows"} as the model reads them; hatched cells are missing.`),
-    make("thead", {}, make("tr", {}, ...[title, ...names].map((name) => make("th", { scope: "col" }, name)))),
+    make("thead", {}, make("tr", {}, ...[title, ...names].map((name) => make("th", { scope: "col" }, days.get(name)?.date.name ?? name)))),
     make("tbody", {}, ...shown));
   byId("predict-many").textContent = `Predict ${count}`;
   byId("preview").hidden = false;
@@ -197,7 +202,9 @@ function offer(rows, schema, first, head, predicted) {
 function csv(lines) {
   const quoted = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // not a formula
+    const formula = typeof value === "string" && /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text);
+    const number = /^[+-][\d.,]+(e[+-]?\d+)?%?$/i.test(text);
+    const safe = formula && !number ? `'${text}` : text; // as imputefree predict writes it
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   return lines.map((cells) => `${cells.map(quoted).join(",")}\n`).join("");

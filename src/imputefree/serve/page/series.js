@@ -2,7 +2,7 @@
 
 import { drawCharts } from "./charts.js";
 import { breakable, byId, make } from "./dom.js";
-import { Field, hint } from "./fields.js";
+import { Field, fieldsOf, hint } from "./fields.js";
 import { Part } from "./form.js";
 
 const MANY_STEPS = 10;
@@ -12,7 +12,7 @@ export class SeriesForm {
     const { time, static: fixed } = schema.series;
     this.schema = schema;
     this.time = time && { name: time.name, kind: "time", n_levels: 0 };
-    const fields = fixed.map((column) => new Field(column, column.name, column.name));
+    const fields = fieldsOf(fixed);
     this.fixed = new Part(fields, "static.");
     this.steps = [];
     byId("fields").append(...fields.map((field) => field.element));
@@ -138,7 +138,7 @@ export class SeriesForm {
     const best = name === null ? null : this.forColumn(name);
     for (const part of [this.fixed, ...this.steps]) {
       for (const field of part.fields.values()) {
-        field.element.classList.toggle("best", field === best);
+        field.element.classList.toggle("best", field.element === best?.element);
         field.element.closest("tr")?.classList.remove("best-row");
       }
     }

@@ -1,0 +1,63 @@
+"""The blocks of docs/limits.md: how many attacks there were, which faults no test noticed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+PLACE = ("file", "code", "change")
+WHAT = {
+    "model_files": "model files, damaged or forged and signed again",
+    "checkpoints": "checkpoints, damaged or forged and signed again",
+    "result_lines": "files of results",
+    "csv_files": "CSV and Excel files",
+    "parquet_files": "Parquet files",
+    "http_bodies": "HTTP requests",
+    "estimator_inputs": "inputs of estimators",
+    "kills": "commands killed by a signal",
+}
+
+
+def attacks_section() -> str:
+    """How many cases each target had, and what came of them."""
+    content: dict[str, Any] = json.loads((RESULTS / "attacks.json").read_text())
+    lines = ["| attacked | cases | answered | refused | broken promises |", "|---|---|---|---|---|"]
+    for name, what in WHAT.items():
+        if counts := content["targets"].get(name):
+            figures = (counts[key] for key in ("cases", "answered", "refused", "broken"))
+            lines.append(" | ".join([f"| {what}", *(f"{figure:,}" for figure in figures)]) + " |")
+    versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
+    source = f"`{content['command']}`, commit {content['commit']}; {versions}."
+    return "\n".join([*lines, "", source])
+
+
+def mutants_section() -> str:
+    """The share of faults that the tests noticed, by sample, and the others."""
+    lines = map(json.loads, (RESULTS / "mutants.jsonl").read_text().splitlines())
+    equal = json.loads((SCRIPTS / "equivalent_mutants.json").read_text())
+    reasons = {tuple(one[key] for key in PLACE): one["reason"] for one in equal}
+    samples: dict[int, dict[Any, dict[str, Any]]] = {}
+    for line in lines:  # of a mutant that was tried again, the last one counts
+        place = (*(line[key] for key in PLACE), line["line"], line["column"])
+        samples.setdefault(line["seed"], {})[place] = line
+    text, others = [], []
+    for seed, sample in samples.items():
+        alive = {place[:3]: line for place, line in sample.items() if line["killed_by"] is None}
+        same = [place for place in alive if place in reasons]
+        killed, commit = len(sample) - len(alive), next(iter(sample.values()))["commit"]
+        text += [
+            f"Seed {seed}, commit {commit}: {killed} of {len(sample)} were noticed"
+            f" ({killed / len(sample):.1%}); without {len(same)} that change nothing,"
+            f" {killed / (len(sample) - len(same)):.1%}.",
+            "",
+        ]
+        for place, line in alive.items():
+            reason = f" ({reasons[place]})" if place in reasons else ""
+            code = f"`{line['code'][:60]}`: {line['change']}{reason}"
+            others.append(f"- `{line['file']}`, line {line['line']}, {code}")
+    return "\n".join(
+        [*text, "The others, with the reason if a change changes nothing:", "", *others]
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import time
+import uuid
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pandas as pd
@@ -43,6 +44,8 @@ def fit_on_dask(
     X, y : as for `estimator.fit`, or Dask collections
     """
     require_extra("cluster", "distributed")
+    from distributed import Variable
+
     check_seed(estimator)
     workers = sorted(client.nthreads())
     if not workers:
@@ -54,11 +57,11 @@ def fit_on_dask(
         part if hasattr(part, "status") else client.scatter([part], broadcast=True, hash=False)[0]
         for part in (X, y)
     ]
-    place = client.submit(_meeting_place, workers=workers[:1], pure=False).result()
+    place = Variable(f"imputefree-{uuid.uuid4()}", client=client)
     ranks = [
         client.submit(
             _fit_rank,
-            *(rank, len(workers), place, task, *data),
+            *(rank, len(workers), place.name, task, *data),
             workers=[worker],
             pure=False,
             retries=0,
@@ -70,24 +73,34 @@ def fit_on_dask(
         return ranks[0].result()
     finally:
         client.cancel(ranks)
-
-
-def _meeting_place() -> str:
-    """Address and a free port of this worker, for PyTorch."""
-    from distributed import get_worker
-
-    host = get_worker().address.rpartition("://")[2].rpartition(":")[0]
-    with socket.create_server((host.strip("[]"), 0)) as server:
-        return f"tcp://{host}:{server.getsockname()[1]}"
+        place.delete()
 
 
 def _fit_rank(rank: int, size: int, place: str, task: Any, X: Any, y: Any) -> Any:
     """What one worker does; the first returns the estimator for all."""
     estimator, timeout, options = task
-    meeting = {"init_method": place, "rank": rank, "world_size": size}
-    with joined(timeout, **meeting) as ranks, together(ranks):
+
+    def meeting() -> dict[str, Any]:
+        return {"store": _store(rank, size, place, timeout), "rank": rank, "world_size": size}
+
+    with joined(timeout, meeting) as ranks, together(ranks):
         estimator.fit(X, y, **options)
     return None if rank else estimator
+
+
+def _store(rank: int, size: int, place: str, timeout: float) -> Any:
+    """Where ranks meet. The first rank opens it on a free port, which it never lets go."""
+    from distributed import Variable, get_worker
+    from torch.distributed import TCPStore
+
+    limit = timedelta(seconds=timeout)
+    if rank:
+        host, port = Variable(place).get(timeout=timeout)
+        return TCPStore(host, port, size, is_master=False, timeout=limit)
+    host = get_worker().address.rpartition("://")[2].rpartition(":")[0].strip("[]")
+    store = TCPStore(host, 0, size, is_master=True, timeout=limit, wait_for_workers=False)
+    Variable(place).set((host, store.port))
+    return store
 
 
 def _wait(client: Any, ranks: Sequence[Any], workers: Sequence[str]) -> None:

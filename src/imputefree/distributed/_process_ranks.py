@@ -85,7 +85,7 @@ def _value(outcome: tuple[Any, Exception | None]) -> Any:
 
 def _reason(error: Exception) -> str:
     """The first sentence of an error of gloo, without the place in its source."""
-    return re.sub(r"^\[\S+\]\s*", "", str(error)).partition(". ")[0].splitlines()[0]
+    return re.sub(r"^\[\S+\]\s*", "", str(error)).partition(". ")[0].partition("\n")[0]
 
 
 @contextmanager
@@ -124,13 +124,13 @@ def _sentence_at_sigterm(ranks: Ranks) -> Iterator[None]:
 
 
 @contextmanager
-def joined(timeout: float, **place: Any) -> Iterator[Ranks]:
+def joined(timeout: float, meeting: Callable[[], dict[str, Any]] | None = None) -> Iterator[Ranks]:
     """The ranks of the process group; it is made if there is none, and left at the end.
 
-    place : where ranks meet, as for `init_process_group`; by default what torchrun set
+    meeting : returns where ranks meet, as for `init_process_group`; by default what torchrun set
     """
     if dist.is_initialized():
-        if place:
+        if meeting:
             raise ClusterError(
                 "this process is already a rank of another fit",
                 "A process is one rank at a time",
@@ -138,7 +138,7 @@ def joined(timeout: float, **place: Any) -> Iterator[Ranks]:
             )
         yield ProcessRanks()
         return
-    if not place and "RANK" not in os.environ:
+    if not meeting and "RANK" not in os.environ:
         raise ParameterError(
             "this process was not started by torchrun",
             "Ranks are processes that torchrun starts, and that know of each other",
@@ -149,11 +149,12 @@ def joined(timeout: float, **place: Any) -> Iterator[Ranks]:
         backend = "cpu:gloo,cuda:nccl"
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     try:
+        place = meeting() if meeting else {}
         dist.init_process_group(backend, timeout=timedelta(seconds=timeout), **place)
-    except RuntimeError as error:
+    except (RuntimeError, TimeoutError) as error:
         raise ClusterError(
-            f"ranks did not meet within {timeout:g} seconds ({_reason(error)})",
-            "A fit begins when all ranks are there",
+            f"ranks did not meet ({_reason(error)})",
+            f"A fit begins when all ranks are there, within {timeout:g} seconds",
             "Check that all were started, and that machines reach each other",
         ) from None
     try:

@@ -139,9 +139,9 @@ def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
     refuse_rows(stamps.isna(), f"{label} is missing", rule, remedy, place)
     if isinstance(stamps.dtype, pd.CategoricalDtype):
         stamps = stamps.astype(object)
-    stamps = stamps.infer_objects()
     kind = pd.api.types.infer_dtype(stamps)
     try:
+        stamps = stamps.infer_objects()  # pandas 2 cannot tell what 10**400 is
         if isinstance(stamps.dtype, pd.PeriodDtype):
             stamps = pd.Series(stamps.dt.to_timestamp())
         if pd.api.types.is_datetime64_any_dtype(stamps.dtype) or kind in {"date", "datetime"}:

@@ -133,7 +133,8 @@ def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
     """Numbers, dates and timedeltas as float64, datetime64 or timedelta64; (R,) -> (R,)."""
     if getattr(getattr(values, "dtype", None), "names", None):  # records, which pandas refuses
         values = list(values)
-    stamps = pd.Series(values).reset_index(drop=True)
+    objects = getattr(values, "dtype", None) == object
+    stamps = pd.Series(values, dtype=object if objects else None).reset_index(drop=True)
     remedy = "Drop these steps, or correct their times"
     rule = "Every step needs a time stamp"
     refuse_rows(stamps.isna(), f"{label} is missing", rule, remedy, place)
@@ -141,7 +142,7 @@ def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
         stamps = stamps.astype(object)
     kind = pd.api.types.infer_dtype(stamps)
     try:
-        stamps = stamps.infer_objects()  # pandas 2 cannot tell what 10**400 is
+        stamps = stamps.infer_objects()  # here, as 10**400 is too much for pandas 2
         if isinstance(stamps.dtype, pd.PeriodDtype):
             stamps = pd.Series(stamps.dt.to_timestamp())
         if pd.api.types.is_datetime64_any_dtype(stamps.dtype) or kind in {"date", "datetime"}:

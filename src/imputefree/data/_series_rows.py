@@ -133,7 +133,7 @@ def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
     """Numbers, dates and timedeltas as float64, datetime64 or timedelta64; (R,) -> (R,)."""
     if getattr(getattr(values, "dtype", None), "names", None):  # records, which pandas refuses
         values = list(values)
-    objects = getattr(values, "dtype", None) == object
+    objects = isinstance(values, np.ndarray | pd.Series) and values.dtype == object
     stamps = pd.Series(values, dtype=object if objects else None).reset_index(drop=True)
     remedy = "Drop these steps, or correct their times"
     rule = "Every step needs a time stamp"

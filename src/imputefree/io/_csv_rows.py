@@ -20,7 +20,7 @@ from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
 from ..errors import InputError, counted, shorten
-from ._cell_values import visible
+from ._cell_values import without_width
 from ._dialects import Decoder, Dialect, find_dialect, lines_above, split_directive
 from ._file_rows import (
     NAMES_AGAIN,
@@ -146,7 +146,7 @@ class CsvRows:
             names = next(self.dialect.rows(header.decode()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise unreadable(path, f"is not CSV text ({error})") from None
-        names = [" ".join(visible(unmark_formula(name)).split()) for name in names]
+        names = [" ".join(without_width(unmark_formula(name)).split()) for name in names]
         self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
         self.twins = twins_of(self.names, path)
         self._header = header.rstrip(b"\r\n") if are_names(self.names) else None

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..data import read_quantity
 from ..errors import ParameterError
 from ._file_rows import unreadable
 from ._not_data import MOST_ABOVE, are_title
@@ -20,6 +19,7 @@ from ._not_data import MOST_ABOVE, are_title
 SEPARATORS = ("\t", ";", "|", ",")  # in this order: commas may be before decimals
 LOOKED_AT = 2**17  # characters, and at most so many rows:
 ROWS = 300
+DIGITS = re.compile(r"\W*[\d.,\s'’]+([eE]\S+)?\W*")  # a number, with a comma or more
 BELOW = 50  # lines that tell whether the first of them holds names
 DIRECTIVE = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's first line
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
@@ -95,12 +95,12 @@ def find_dialect(text: str, sep: str | None = None) -> Dialect:
 def _strain(rows: list[list[str]], sep: str) -> float:
     """The share of cells that hold another separator, and are not numbers.
 
-    >>> _strain([["31,A1", "B2,X"]], ";"), _strain([["31", "A1;B2", "X"]], ",")
-    (1.0, 0.3333333333333333)
+    >>> _strain([["31,A1", "B2,X,x"]], ";"), _strain([["31", "A1;B2", "X", "x"]], ",")
+    (1.0, 0.25)
     """
     others = set(SEPARATORS) - {sep}
     cells = [cell for row in rows for cell in row]
-    split = [c for c in cells if others & set(c) and not read_quantity(c, ",")]
+    split = [c for c in cells if others & set(c) and not DIGITS.fullmatch(c)]
     return len(split) / max(len(cells), 1)
 
 

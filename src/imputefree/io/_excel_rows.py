@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import counted, require_extra
-from ._cell_values import visible
+from ._cell_values import without_width
 from ._file_rows import NAMES_AGAIN, RawRows, are_names, twins_of, unreadable
 from ._not_data import MOST_ABOVE, are_title, said_above
 from ._understood import FileFormat
@@ -89,7 +89,7 @@ class ExcelRows:
         above = f", {said_above(first - begin, 'row')}" * (first > begin)
         self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
         self.names = [
-            " ".join(visible(str(name if name is not None else "")).split()) or f"Unnamed: {j}"
+            " ".join(without_width(str(name if name is not None else "")).split()) or f"Unnamed: {j}"
             for j, name in enumerate(names)
         ]
         self.twins = twins_of(self.names, path)

@@ -43,7 +43,8 @@ def learn_clock(look: Cells, reading: ColumnReading) -> ColumnReading | None:
         note = f"times such as {pair[0]!r} and {pair[1]!r}: write all of them as h:mm:ss"
         return replace(reading, kind=DROP, note=note, loud=True)
     form = CLOCK if within and (of_day or padded) else SPAN if parts == {2} else SPANS
-    note = f"{form}: {example!r} is read as {found[0].hours:.4g}"
+    what = CLOCK if form == CLOCK else "hours, or minutes" if form == SPAN else "hours"
+    note = f"{what}: {example!r} is read as {found[0].hours:.4g}"
     more: Any = {"format": form, "unit": zones.pop(), "note": note, "loud": form != CLOCK}
     return replace(reading, kind=NUMBER, **more)
 

@@ -88,10 +88,8 @@ class ExcelRows:
         _refuse_odd(odd, first + 1, title, path)
         above = f", {said_above(first - begin, 'row')}" * (first > begin)
         self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
-        self.names = [
-            " ".join(without_width(str(name if name is not None else "")).split()) or f"Unnamed: {j}"
-            for j, name in enumerate(names)
-        ]
+        strings = [without_width(str("" if name is None else name)) for name in names]
+        self.names = [" ".join(s.split()) or f"Unnamed: {j}" for j, s in enumerate(strings)]
         self.twins = twins_of(self.names, path)
         lines = {i: row for i, row in enumerate(cells, first + 2) if any(_known(row))}
         again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []

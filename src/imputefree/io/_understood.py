@@ -16,7 +16,7 @@ from ..errors import InputError, shorten
 NUMBER, CATEGORY, DATE, WORDS, KEY, DROP = "number", "category", "date", "words", "key", "drop"
 YES_NO = "yes or no"  # how truth values, which are numbers, were written
 CLOCK = "hours since midnight"  # how times of day, which are numbers, are read
-SPAN, SPANS = "h:mm, as 1.5 for 1:30", "h:mm:ss, as 1.5 for 1:30:00"  # and durations
+SPAN, SPANS = "1.5 is 1:30", "1.5 is 1:30:00"  # and durations
 CLOCKS = (CLOCK, SPAN, SPANS)
 KINDS = (NUMBER, CATEGORY, DATE, WORDS, KEY, DROP)
 HEAD = "# How a table is read. Edit the kinds (number, category, date, words, key, drop) and the"

@@ -100,8 +100,8 @@ def _read(path: Path, drop: Sequence[str], **roles: Any) -> tuple[pd.DataFrame, 
 
 def _said(understood: Understood) -> list[str]:
     """What was read as a gap, and what was left out, a sentence each."""
-    columns = [column for column in understood.columns.values() if "gap" in column.note]
-    gaps = [f"Column {column.name!r}: {column.note}." for column in columns]
+    words = [c for c in understood.columns.values() if " is a gap" in c.note or "gaps" in c.note]
+    gaps = [f"Column {column.name!r}: {column.note}." for column in words]
     left_out = [f"Column {name!r} left out: {why}." for name, why in understood.dropped.items()]
     return list(dict.fromkeys([*understood.notes, *gaps, *left_out]))
 

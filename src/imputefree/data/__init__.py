@@ -56,7 +56,7 @@ from ._missing_codes import Code, find_codes
 from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
-from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity
+from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity, unit_name
 from ._remembered_panels import prediction_panel, training_panel
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._running_summaries import summarise_mask_steps, summarise_steps
@@ -173,6 +173,7 @@ __all__ = [
     "to_strings",
     "training_panel",
     "unambiguous_format",
+    "unit_name",
 ]
 
 

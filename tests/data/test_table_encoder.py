@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from imputefree.data import TableEncoder, read_columns
-from imputefree.data._encoders import Category
+from imputefree.data._encoders import Category, n_bins
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
 
@@ -348,3 +348,32 @@ def test_codes_that_a_table_carries_are_not_made_again(monkeypatch):
     assert other.codes(coded)[0, 0] == expected[0, 0] + 1  # of other levels it makes its own
     monkeypatch.setattr(type(encoder.plans[0]), "code", None)
     np.testing.assert_array_equal(encoder.codes(coded), expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "bins"),
+    [
+        *((1, 1, 12), (6499, 1, 12), (6500, 1, 13), (12_000, 1, 24), (10**9, 1, 24)),
+        *((1, 416, 12), (1, 417, 11), (10**9, 208, 24), (10**9, 209, 23), (1, 0, 12)),
+        *((1, 5000, 1), (1, 5001, 0)),
+    ],
+)
+def test_bins_are_12_to_24_but_no_more_than_5000_of_all_columns(rows, columns, bins):
+    assert n_bins(rows, columns) == bins
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "encoding", "counted"),
+    [
+        *((1999, 3, "rich", False), (2000, 3, "piecewise", True), (12, 100, "rich", False)),
+        *((12, 101, "piecewise", False), (2000, 100, "piecewise", True)),
+        *((12, 1250, "piecewise", False), (12, 1251, "plain", False)),
+    ],
+)
+def test_auto_by_size(rows, columns, encoding, counted):
+    """One input per value of ten rows only up to a hundred columns."""
+    X = np.tile(np.arange(rows, dtype=float)[:, None] % 50, (1, columns))
+    plan = fit(X).plans[-1]
+    found = "piecewise" if plan.edges else "rich" if plan.knots else "plain"
+    assert found == encoding
+    assert bool(plan.levels) == counted

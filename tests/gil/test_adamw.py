@@ -96,7 +96,7 @@ def test_a_state_of_other_weights_is_refused():
     other = AdamW([(weights_of((3, 2)), 0.3)])
     more = AdamW([(weights_of((2, 3), (2, 3)), 0.3)])
     for optimizer in (other, more):
-        with pytest.raises(ValueError, match="belong|longer"):
+        with pytest.raises(ValueError, match=r"belong|longer"):
             optimizer.load_state_dict(state)
 
 

@@ -70,9 +70,10 @@ def test_closed_form_equals_autograd_through_one_gradient_step(linear_path):
     assert expected.abs().max() > 1e-5
 
 
-def test_importance_starts_at_its_initial_value():
+@pytest.mark.parametrize("sizes", [(), (64,), (9, 8, 7)])
+def test_importance_starts_at_its_initial_value(sizes):
     task = task_of(members=2)
-    policy = MetaPolicy(start_at=0.3)
+    policy = MetaPolicy(sizes, start_at=0.3)
     policy.start(task)
     importance = policy.importance(state_of(task, 50))
     assert (importance - 0.3).abs().max() < 0.05

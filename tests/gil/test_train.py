@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from imputefree.errors import ImputefreeError
 from imputefree.gil._policies import NoPolicy, ObservedPolicy, Policy
 from imputefree.gil._predictors import CrossEntropy, Predictor
 from imputefree.gil._rewards import ContrastiveReward, LossReward
@@ -256,3 +259,48 @@ def test_training_stops_after_patience_but_not_before_enough_steps():
     made = trainer(max_epochs=200, patience=3, patience_steps=30, learning_rate=1e-12)
     made.run(data(), [torch.arange(0, 30)] * K, [torch.arange(30, ROWS)] * K)
     assert 10 <= len(made.history["loss"]) <= 14  # 30 steps are ten epochs of three
+
+
+def test_gradients_of_all_ranks_are_added_before_the_step():
+    """Two ranks that see the same rows: every gradient twice."""
+
+    class Twins:
+        def sum_(self, tensors):
+            for tensor in tensors:
+                tensor *= 2
+
+    table, rows, gradients = data(), torch.arange(10).expand(K, -1), []
+    for alone in (True, False):
+        made = trainer()
+        step = look(made, table, rows)
+        made.team = SimpleNamespace(alone=alone, rows=Twins())
+        made._update(step, None)
+        gradients.append([parameter.grad for parameter in made.predictor.parameters()])
+    for one, two in zip(*gradients, strict=True):
+        assert torch.equal(2 * one, two)
+        assert one.abs().max() > 0
+
+
+def test_the_first_answer_of_a_custom_policy_is_checked():
+    class Narrow(Policy):
+        def importance(self, state):
+            return state.values[..., :1]
+
+    with pytest.raises(ImputefreeError, match="importance"):
+        trainer(Narrow()).run(data(), every_row(), epochs=1)
+
+
+@pytest.mark.parametrize(("stop_at", "kept"), [(4, True), (10**6, False)])
+def test_a_checkpoint_is_removed_unless_training_was_interrupted(stop_at, kept):
+    class Kept:
+        removed = False
+
+        def remove(self):
+            self.removed = True
+
+        def __getattr__(self, name):
+            return lambda *args, **how: nullcontext() if name == "blamed" else None
+
+    checkpoint = Kept()
+    trainer(Impatient(stop_at)).run(data(), every_row(), epochs=2, checkpoint=checkpoint)
+    assert checkpoint.removed != kept

@@ -114,11 +114,12 @@ def test_scales_come_from_training_rows_not_from_those_encoded():
     assert np.array_equal(alone.values[0], beside.values[1])
 
 
-def test_filled_puts_the_placeholder_where_missing_only():
+@pytest.mark.parametrize("placeholder", [-7.5, 1.0])
+def test_filled_puts_the_placeholder_where_missing_only(placeholder):
     table = encode(fit(), TRAIN)
-    filled = table.filled(-7.5)
+    filled = table.filled(placeholder)
     assert filled.dtype == np.float32
-    assert (filled[~table.observed] == -7.5).all()
+    assert (filled[~table.observed] == placeholder).all()
     assert np.array_equal(filled[table.observed], table.values[table.observed])
     assert np.array_equal(table.filled(0.0), table.values)
 

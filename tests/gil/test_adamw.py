@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from imputefree.gil._adamw import AdamW, restore_optimizer
+from imputefree.gil._adamw import AdamW, denormals_as_zero, restore_optimizer
 
 
 def test_steps_are_those_of_pytorch_also_after_members_left():
@@ -135,3 +135,18 @@ def test_a_damaged_state_of_an_optimizer_of_pytorch_is_refused(damage):
     damage(state)
     with pytest.raises((ValueError, KeyError)):
         restore_optimizer(adam, state)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_numbers_next_to_zero_are_treated_as_before_afterwards(before):
+    def is_zero():
+        return (torch.tensor([1e-40]) * 1.0).item() == 0.0
+
+    if not torch.set_flush_denormal(before):
+        pytest.skip("this CPU cannot")
+    try:
+        with denormals_as_zero():
+            assert is_zero()
+        assert is_zero() == before
+    finally:
+        torch.set_flush_denormal(False)

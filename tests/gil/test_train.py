@@ -281,13 +281,25 @@ def test_gradients_of_all_ranks_are_added_before_the_step():
         assert one.abs().max() > 0
 
 
-def test_the_first_answer_of_a_custom_policy_is_checked():
-    class Narrow(Policy):
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [
+        (lambda ones: ones, True),
+        (lambda ones: 0 * ones, True),
+        (lambda ones: ones[..., :1], False),
+        (lambda ones: ones.index_fill(1, torch.tensor([3]), -0.01), False),
+        (lambda ones: ones.index_fill(1, torch.tensor([3]), 1.01), False),
+        (lambda ones: ones * math.nan, False),
+    ],
+)
+def test_the_first_answer_of_a_custom_policy_is_checked(answer, accepted):
+    class Custom(Policy):
         def importance(self, state):
-            return state.values[..., :1]
+            return answer(torch.ones_like(state.values))
 
-    with pytest.raises(ImputefreeError, match="importance"):
-        trainer(Narrow()).run(data(), every_row(), epochs=1)
+    refused = nullcontext() if accepted else pytest.raises(ImputefreeError, match="importance")
+    with refused:
+        trainer(Custom()).run(data(), every_row(), epochs=1)
 
 
 @pytest.mark.parametrize(("stop_at", "kept"), [(4, True), (10**6, False)])

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import TableEncoder, read_columns
+from imputefree.data import Outside, TableEncoder, read_columns
 from imputefree.data._encoders import Category, n_bins
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
@@ -378,3 +378,26 @@ def test_auto_by_size(rows, columns, encoding, counted):
     found = "piecewise" if plan.edges else "rich" if plan.knots else "plain"
     assert found == encoding
     assert bool(plan.levels) == counted
+
+
+def test_numbers_as_names_are_names():
+    """A matrix has no names: that its columns count like those of training is said."""
+    X = np.arange(12.0).reshape(6, 2)
+    encoder = fit(pd.DataFrame(X, columns=["0", "1"]))
+    with pytest.warns(UserWarning, match="feature names"):
+        assert same(encode(encoder, X), encode(encoder, pd.DataFrame(X, columns=["0", "1"])))
+
+
+@pytest.mark.parametrize("rows", [3, 500])
+@pytest.mark.parametrize("names", [None, ["dose", "age"]])
+def test_values_outside_the_range_are_counted_by_name_or_position(names, rows):
+    """By position without a word: that there are no names is said where they are matched."""
+    X = np.column_stack([np.arange(20.0), np.arange(20.0) * 100])
+    encoder, outside = fit(pd.DataFrame(X, columns=["age", "dose"])), Outside()
+    later = np.tile([[5.0, 9e9]], (rows, 1))
+    later = later if names is None else pd.DataFrame(later[:, ::-1], columns=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.count_outside(read_columns(later), outside)
+    assert f"'dose' reaches 9e+09 in {rows} rows" in outside.sentence
+    assert "age" not in outside.sentence

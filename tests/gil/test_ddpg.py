@@ -370,3 +370,11 @@ def test_steps_of_series_are_stored_unless_they_are_padding():
     assert set(stored.tolist()) == {0.0, 1.0, 2.0, 3.0, 4.0}
     assert torch.equal(policy.replay.rows[0, 0], one.rows[0, stored.long()].int())
     assert set(policy.replay.rows[1, 0].tolist()) == set(other.rows[0, :3].tolist())
+
+
+def test_it_learns_from_nothing_but_its_importance_and_a_reward():
+    policy, state = started(), state_of(task_of(), 8)
+    action, reward = policy.importance(state), torch.zeros(1, 8)
+    for given in ((None, reward), (action, None), (None, None)):
+        with pytest.raises(TypeError, match="reward"):
+            policy.learn(transition_of(state, *given, state))

@@ -120,8 +120,9 @@ def test_tap_gives_products_with_the_gradient_of_every_step(cell):
 @BOTH
 def test_late_importance_of_none_is_ordinary_training(cell):
     layer, x, _, upstream = made(cell)
-    backward(layer, x, None, upstream, early=False)
+    tap, _ = backward(layer, x, None, upstream, early=False)
     late = [p.grad.clone() for p in layer.parameters()]
+    assert torch.equal(tap.gradient(), layer.input_weight.grad)
     layer.zero_grad()
     layer(x).backward(upstream)
     assert all(

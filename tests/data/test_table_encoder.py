@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import Outside, TableEncoder, read_columns
+from imputefree.data import Outside, RowStore, TableEncoder, read_columns
 from imputefree.data._encoders import Category, n_bins
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
@@ -401,3 +401,80 @@ def test_values_outside_the_range_are_counted_by_name_or_position(names, rows):
         encoder.count_outside(read_columns(later), outside)
     assert f"'dose' reaches 9e+09 in {rows} rows" in outside.sentence
     assert "age" not in outside.sentence
+
+
+WORDS = pd.DataFrame(
+    {
+        "dose": [2.0, NAN, 3.0, 2.0, 2.0, 3.0],  # a category, if it is chosen
+        "age": [20.0, 30.0, NAN, 50.0, 60.0, 70.0],
+        "word": ["b", "b", "a", "a", "c", None],  # c is rare
+    }
+)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_trees_read_numbers_and_a_switch_per_level(large):
+    encoder = fit(WORDS, categorical_features=["dose"], numeric_encoding="plain")
+    table = read_columns(WORDS[["word", "age", "dose"]])
+    found = encoder.numbers(RowStore.of(table) if large else table)
+    expected = [WORDS["age"]]
+    for name, levels in (("dose", [[2.0], [3.0]]), ("word", [["a"], ["b"], ["c"]])):
+        of_level = (WORDS[name].isin(level).where(WORDS[name].notna()) for level in levels)
+        expected += [switch.astype(float) for switch in of_level]
+    np.testing.assert_array_equal(found, np.column_stack(expected))
+
+
+def test_a_later_table_as_training_would_have_read_it():
+    encoder = fit(WORDS, categorical_features=["dose"])
+    later = WORDS[["word", "dose", "age"]].assign(word=["a", "x", "c", None, "b", "y"])
+    arranged, known = (made(read_columns(later)) for made in (encoder.arranged, encoder.known))
+    assert arranged.names == known.names == ["dose", "age", "word"]
+    assert arranged.declared == [True, False, True]
+    assert arranged.arrays[0].tolist() == ["2", None, "3", "2", "2", "3"]
+    assert arranged.arrays[2].tolist() == ["a", "x", "c", None, "b", "y"]
+    assert known.arrays[2].tolist() == ["a", None, "c", None, "b", None]  # a rare level is known
+    assert known.arrays[0].tolist() == arranged.arrays[0].tolist()
+    nothing = encoder.nothing()
+    assert [array.tolist() for array in nothing.arrays][::2] == [[None], [None]]
+    assert np.isnan(encoder.codes(nothing)).all()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "found"),
+    [
+        ([0], ["a"]),
+        ([2], ["c"]),
+        ([-1], ["c"]),
+        ([-3], ["a"]),
+        (["b", np.int64(0)], ["a", "b"]),
+        *(([wrong], None) for wrong in (3, -4, True, False, 1.0, None, "d")),
+    ],
+)
+def test_categories_are_names_or_positions_within_the_table(chosen, found):
+    X = pd.DataFrame(np.arange(12.0).reshape(4, 3) % 5, columns=list("abc"))
+    if found is None:
+        with pytest.raises(ParameterError, match="not a column"):
+            fit(X, categorical_features=chosen)
+    else:
+        assert categories(fit(X, categorical_features=chosen)) == found
+
+
+def test_codes_are_not_kept_for_a_large_table(monkeypatch):
+    encoder, table = fit(), read_columns(TRAIN)
+    for block, kept in ((6, True), (5, False)):
+        monkeypatch.setattr("imputefree.data._encoders.BLOCK", block)
+        assert ("_codes" in vars(encoder.coded(table))) == kept
+    assert "_codes" not in vars(table)
+
+
+def test_a_sample_does_not_decide_which_gaps_and_levels_there_are(monkeypatch):
+    monkeypatch.setattr("imputefree.data._row_store.SAMPLE_ROWS", 40)
+    n = 400
+    X = pd.DataFrame({"x": np.arange(n) * 1.0, "full": 1.0 + np.arange(n), "s": ["a"] * n})
+    X.loc[7, "x"] = NAN
+    X.loc[[3, 5, 9], "s"] = ["b", "b", "c"]
+    encoder = TableEncoder().fit(RowStore.of(read_columns(X)))
+    plans = dict(zip(encoder.names, encoder.plans, strict=True))
+    assert [plans[name].has_gaps for name in X] == [True, False, False]
+    assert plans["s"].all_levels == ["a", "b", "c"]
+    np.testing.assert_allclose(plans["s"].shares, [397 / 400, 2 / 400, 1 / 400])

@@ -194,6 +194,13 @@ def test_one_entry_that_is_not_a_number_or_no_share_is_refused(problem):
     last = int(np.flatnonzero(arrays["sizes"] > 1)[-1])  # the last map of several knots
     end = int(arrays["sizes"][: last + 1].sum())
     refuses("knots", end - 1, arrays["knots"][end - 2])  # equal knots
+    sizes = arrays["sizes"].copy()  # a map of no point, although they add up
+    sizes[[last, last - 1]] = sizes[[last, last - 1]].sum(), 0
+    with pytest.raises(ValueError, match="known kind"):
+        DensityFamily().restore(parts, arrays | {"sizes": sizes})
+    empty = {name: array[:0] for name, array in arrays.items() if "." in name}
+    with pytest.raises(ValueError, match="do not belong to the classes"):
+        DensityFamily().restore(parts, arrays | empty)
     for name in ("weights", "log_prior"):
         with pytest.raises(ValueError, match="not a number"):
             DensityFamily().restore(parts | {name: [*parts[name][:-1], np.inf]}, arrays)

@@ -300,7 +300,7 @@ def test_the_first_answer_of_a_custom_policy_is_checked(answer, accepted):
 
     refused = nullcontext() if accepted else pytest.raises(ImputefreeError, match="importance")
     with refused:
-        trainer(Custom()).run(data(), every_row(), epochs=1)
+        trainer(Custom(), batch_size=ROWS).run(data(), every_row(), epochs=1)  # of one step
 
 
 @pytest.mark.parametrize(("stop_at", "kept"), [(4, True), (10**6, False)])

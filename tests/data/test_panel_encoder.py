@@ -157,6 +157,8 @@ class TestStatics:
             assert outside.sentence == ""
             encoder.count_outside(panel(static=values), outside)
             assert ("'age'" in outside.sentence) == (static is not None)
+        for before, now in ((STATIC, None), (None, STATIC)):  # refused, but not by counting
+            PanelEncoder().fit(panel(static=before)).count_outside(panel(static=now), outside)
 
     def test_static_scales_count_series_and_not_steps(self):
         encoder = PanelEncoder().fit(panel(static=STATIC))

@@ -35,7 +35,6 @@ from ._columns import (
     numbers,
     read_columns,
     remember_columns,
-    to_strings,
 )
 from ._dates import ISO, NEVER, looks_like_a_date, one_format, read_dates, unambiguous_format
 from ._encoders import Encoder, Table, TableEncoder
@@ -43,7 +42,7 @@ from ._examples import Examples
 from ._few_rows import FewRows, Lines, LoneRow
 from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
 from ._judges import NOT_A_JUDGE
-from ._missing_codes import Code, find_codes
+from ._missing_codes import find_codes
 from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
@@ -92,7 +91,6 @@ __all__ = [
     "WINDOWS",
     "Category",
     "ClassCodes",
-    "Code",
     "Columns",
     "Encoder",
     "Examples",
@@ -158,7 +156,6 @@ __all__ = [
     "summarise_mask_steps",
     "summarise_steps",
     "tenths",
-    "to_strings",
     "training_panel",
     "unambiguous_format",
 ]

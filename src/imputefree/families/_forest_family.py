@@ -36,11 +36,11 @@ class ForestFamily(TreeFamily):
     Of two classes, the mean is the share of the second. Of more, every class has trees of its own
     that tell it from the others, and their shares are divided by the sum.
 
-    categorical_features, n_folds : as for `TreeFamily`
+    categorical_features : as for `TreeFamily`
     """
 
-    def __init__(self, categorical_features: Any = "auto", n_folds: int = 5) -> None:
-        super().__init__(categorical_features, (), n_folds)
+    def __init__(self, categorical_features: Any = "auto") -> None:
+        super().__init__(categorical_features, ())
 
     def _jobs(self, task: FamilyTask) -> list[tuple[Sequence[Fold], Any]]:
         folds = task.folds[: self.n_folds]

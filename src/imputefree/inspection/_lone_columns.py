@@ -79,14 +79,12 @@ class LoneLevel(NamedTuple):
     others: float
 
 
-def lone_columns(
-    codes: np.ndarray, target: TrapTarget, limits: TrapLimits, seed: int = 0
-) -> list[LoneColumn]:
+def lone_columns(codes: np.ndarray, target: TrapTarget, limits: TrapLimits) -> list[LoneColumn]:
     """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps tell
     what gaps do not tell by nature; codes (n, C).
     """
     n_rows, n_columns = codes.shape
-    fold = np.random.default_rng(seed).permutation(n_rows) % N_FOLDS
+    fold = np.random.default_rng(0).permutation(n_rows) % N_FOLDS
     alone = np.array([target.score_column(codes[:, j], fold) for j in range(n_columns)])
     suspects = np.flatnonzero(alone >= min(limits.suspect, limits.gaps))
     if not len(suspects):
@@ -115,7 +113,6 @@ def lone_levels(
     target: TrapTarget,
     limits: TrapLimits,
     known: Collection[int] = (),
-    seed: int = 0,
 ) -> list[LoneLevel]:
     """Levels almost all of whose rows have one class, which other columns do not tell there.
 
@@ -142,7 +139,7 @@ def lone_levels(
             if share >= PURE:
                 counts = int(only[code]), int(rows[code]), int(hits[code])
                 found.append(LoneLevel(j, code, value, *counts, 1.0))
-    fold = np.random.default_rng(seed).permutation(n_rows) % N_FOLDS
+    fold = np.random.default_rng(0).permutation(n_rows) % N_FOLDS
     named = []
     for level in sorted(found, key=lambda level: -level.hits)[:MOST_LEVELS]:
         rest = [j for j in range(codes.shape[1]) if j not in {level.column, *known}]

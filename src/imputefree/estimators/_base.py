@@ -41,10 +41,9 @@ from ..gil import (
     make_reward,
 )
 from ..io import pack_network, unpack_network
-from ._auto_settings import resolve
-from ._fit_identity import training_checkpoint
 from ._network_prediction import NetworkPrediction
-from ._parameters import Parameters
+from ._parameters import Parameters, resolve
+from ._resuming import training_checkpoint
 
 FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
 

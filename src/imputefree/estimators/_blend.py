@@ -29,10 +29,9 @@ from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import loss, scores
 from ._base import GILEstimator, refuse_empty
-from ._finished import Finished, fit_once, remove_finished, task_digest
-from ._fit_identity import fit_identity
 from ._inputs import Engine
 from ._parameters import RULES
+from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_digest
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.

@@ -21,6 +21,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+from .._rules import finite
 from ..data import (
     ClassCodes,
     Columns,
@@ -45,7 +46,6 @@ from ..data import (
 )
 from ..errors import InputError, ParameterError
 from ..io import load_model_file, save_model_file
-from ._finite import finite
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
 SMALLEST = 1e-140  # standard deviation of targets whose squares still are float64

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._measuring import Measuring
-from ._usual_gains import shrunk, usual_gains
+from ._measuring import Measuring, shrunk, usual_gains
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ import pandas as pd
 
 from .._rules import check_value, number, whole
 from ..errors import InputError, ParameterError
-from ._measuring import Measuring
-from ._usual_gains import shrunk, usual_gains
+from ._measuring import Measuring, shrunk, usual_gains
 
 
 @dataclass(frozen=True, eq=False)

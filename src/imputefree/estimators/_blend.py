@@ -247,7 +247,7 @@ class BlendEstimator(Engine, BlendParameters):
         if task.n_classes == 1 or min((len(train) for train, _ in task.folds), default=0) < 2:
             return ["network"]
         names = self.families or QUALITIES[self.quality]
-        if self.families is None:  # where they do not help, see docs/architecture.md
+        if self.families is None:  # where they do not help, see docs/decisions.md
             idle = {"forest"} if len(task.target) > FOREST_ROWS else set()
             idle |= set() if task.n_classes else {"forest", "density"}
             names = [name for name in names if name not in idle]

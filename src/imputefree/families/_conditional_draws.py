@@ -12,7 +12,7 @@ from ._density_inputs import DensityInputs
 from ._factor_mixture import FactorMixture
 
 FEW_VALUES = 10  # a number with at most this many distinct values is drawn like a category
-# Chosen by held-out log-densities of hidden entries on five tables (docs/architecture.md); flat.
+# Chosen by held-out log-densities of hidden entries on five tables (docs/decisions.md); flat.
 FACTORS, MOST_FACTORS, ENTRIES_PER_FACTOR = 3, 10, 10
 COMPONENT_ROWS, MOST_COMPONENTS = 100, 5
 NOISE, SMOOTHING = 0.2, 4.0  # of the factor analysers, see there

@@ -17,7 +17,7 @@ from ._family import FamilyTask, softmax
 from ._product_mixture import Background, Mixture
 from ._stacked_densities import Stack, stacks
 
-# Chosen on the tables of the benchmark (docs/architecture.md); the optimum is flat.
+# Chosen on the tables of the benchmark (docs/decisions.md); the optimum is flat.
 SMOOTHING = {"class": 4.0, "product": 1.0, "factors": 4.0}  # pseudo-rows, see `_learn`
 ENTRIES = 10  # observed ones of a column per parameter that a component has for it
 MOST_COMPONENTS = 60

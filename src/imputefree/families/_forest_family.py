@@ -1,6 +1,6 @@
 """Random forests, grown by LightGBM on gaps as they are: large trees that do not know each other.
 
-On small tables they are wrong elsewhere than boosted trees (docs/architecture.md).
+On small tables they are wrong elsewhere than boosted trees (docs/decisions.md).
 """
 
 from __future__ import annotations

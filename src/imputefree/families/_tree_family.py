@@ -3,7 +3,7 @@
 Why LightGBM: on twelve tables with natural gaps its trees were better than those of scikit-learn's
 HistGradientBoosting (it also draws rows, columns and thresholds at random), at a third of the CPU
 time. Why one input per level of a category: at least as good there, on adult and on flights as
-LightGBM's own splits of categories, and every split is a threshold (see docs/architecture.md).
+LightGBM's own splits of categories, and every split is a threshold (see docs/decisions.md).
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         raise
 
 
-def finite(values: np.ndarray, what: str = "prediction") -> np.ndarray:
+def finite(values: np.ndarray, name: str = "prediction") -> np.ndarray:
     """The same predictions (n, …); one that is not a finite number is an InputError.
 
     Encoders bound what networks read, and fits refuse weights that are not finite, so that this
@@ -147,7 +147,7 @@ scale them.
     row = int(np.argmin(known.reshape(len(values), -1).all(1)))
     odd: Any = values[row][~known[row]].flat[0] if values.ndim > 1 else values[row]
     raise InputError(
-        f"the {what} of row {row} is {odd}",
+        f"the {name} of row {row} is {odd}",
         "Predictions are finite numbers",
         "Look for extreme values in this row and in the data of training; with"
         " numeric_encoding='unscaled', scale them",

@@ -123,9 +123,9 @@ def summary_table(columns: dict[str, np.ndarray], declared: Sequence[bool] = ())
 
 def _ends(panel: Panel, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last seen step of each series, or any step if there is none; (n,)."""
-    here, start = np.arange(len(seen)), first_steps(panel.lengths)
-    first = np.minimum.reduceat(np.where(seen, here, len(seen) - 1), start)
-    last = np.maximum.reduceat(np.where(seen, here, 0), start)
+    step, start = np.arange(len(seen)), first_steps(panel.lengths)
+    first = np.minimum.reduceat(np.where(seen, step, len(seen) - 1), start)
+    last = np.maximum.reduceat(np.where(seen, step, 0), start)
     return first, last
 
 

@@ -213,10 +213,12 @@ class ConditionalDraws:
             low = np.where(below < shares, middle, low)
             high = np.where(below < shares, high, middle)
         nothing = np.zeros((1, len(self.column_of)))
-        own = self.density.conditionals(nothing, nothing.astype(bool))  # of the column, row aside
-        mean, variance = (part[0, :, entry][:, :, None] for part in own[1:])
+        marginal = self.density.conditionals(
+            nothing, nothing.astype(bool)
+        )  # of the column, row aside
+        mean, variance = (part[0, :, entry][:, :, None] for part in marginal[1:])
         sizes = np.array([len(rows) for rows in self.order])[column][:, None]
-        place = _below((low + high) / 2, own[0], mean, np.sqrt(variance))
+        place = _below((low + high) / 2, marginal[0], mean, np.sqrt(variance))
         rank = np.minimum((place * sizes).astype(int), sizes - 1)
         starts = np.cumsum([0, *map(len, self.order)])[column]
         return np.concatenate(self.order)[starts[:, None] + rank]
@@ -233,10 +235,10 @@ class ConditionalDraws:
         first = np.cumsum(counts) - counts
         level = starts[column][gap] + np.arange(len(gap)) - first[gap]
         donor = self.level_donor[level]
-        mine = self.column_of == column[gap][:, None]  # (M, entries)
-        filled = np.where(mine, self.values[donor], values[row[gap]])
+        in_column = self.column_of == column[gap][:, None]  # (M, entries)
+        filled = np.where(in_column, self.values[donor], values[row[gap]])
         log_p = self.level_log[level]
-        log_p = log_p + self.density.log_likelihood(filled, observed[row[gap]] | mine)
+        log_p = log_p + self.density.log_likelihood(filled, observed[row[gap]] | in_column)
         begin = first[counts > 0]
         top = np.repeat(np.maximum.reduceat(log_p, begin), counts[counts > 0])
         weight = np.exp(log_p - top)

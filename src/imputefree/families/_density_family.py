@@ -210,20 +210,20 @@ class DensityFamily:
     def _restored(self, shape: str, arrays: dict[str, np.ndarray]) -> Iterator[Density]:
         """The densities of one shape."""
         prefix = f"{shape}."
-        own = {
+        stored = {
             name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)
         }
-        kinds, sizes, center = self._kinds(shape), own.pop("sizes"), own.pop("center")
+        kinds, sizes, center = self._kinds(shape), stored.pop("sizes"), stored.pop("center")
         if sizes.ndim != 1 or (sizes < 1).any() or center.shape != (len(sizes), len(kinds)):
             raise ValueError("the densities do not belong to the columns")
-        if any(len(array) != sizes.sum(dtype=np.int64) for array in own.values()):
+        if any(len(array) != sizes.sum(dtype=np.int64) for array in stored.values()):
             raise ValueError("the densities do not add up to their components")
         for number, end in enumerate(np.cumsum(sizes)):
             at = slice(end - sizes[number], end)
             model = (
                 Mixture(kind=kinds, dtype=np.float64) if shape == "product" else self._analyser()
             )
-            yield model.restore(center[number], {name: array[at] for name, array in own.items()})
+            yield model.restore(center[number], {name: array[at] for name, array in stored.items()})
 
 
 def _log_densities(

@@ -110,14 +110,14 @@ class OnFactors:
         """What a model file holds: arrays by name, and the rest as plain JSON types."""
         parts = {}
         for name in ("factors", "family"):
-            own: dict[str, np.ndarray] = {}
-            parts[name] = getattr(self, name).parts(own)
-            arrays |= {f"{name}.{key}": array for key, array in own.items()}
+            named: dict[str, np.ndarray] = {}
+            parts[name] = getattr(self, name).parts(named)
+            arrays |= {f"{name}.{key}": array for key, array in named.items()}
         return parts
 
     def restore(self, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `parts`; a ValueError if they do not fit together."""
         for name in ("factors", "family"):
             start = f"{name}."
-            own = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
-            getattr(self, name).restore(parts[name], own)
+            named = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
+            getattr(self, name).restore(parts[name], named)

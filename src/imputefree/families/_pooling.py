@@ -110,8 +110,8 @@ def _least_loss(
         "constraints": [simplex],
         "options": {"ftol": 1e-12},
     }
-    found = minimize(loss, equal, jac=True, method="SLSQP", **options)
-    weights = np.clip(found.x, 0.0, None)
+    solution = minimize(loss, equal, jac=True, method="SLSQP", **options)
+    weights = np.clip(solution.x, 0.0, None)
     return weights / weights.sum()
 
 

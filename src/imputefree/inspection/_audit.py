@@ -198,9 +198,9 @@ class Line:
         """The score with its interval."""
         return figure_of(*self.score)
 
-    def minus(self, other: Line, what: str = "score") -> Any:
+    def minus(self, other: Line, figure: str = "score") -> Any:
         """The difference from another line, resample by resample, with its interval."""
-        (value, drawn), (base, base_drawn) = getattr(self, what), getattr(other, what)
+        (value, drawn), (base, base_drawn) = getattr(self, figure), getattr(other, figure)
         gone = value is None or base is None
         return figure_of(None if gone else value - base, drawn - base_drawn)
 

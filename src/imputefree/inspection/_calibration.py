@@ -53,13 +53,13 @@ class FoldModels:
         width = () if self.classes is None else (len(self.classes),)
         answers = np.zeros((len(rows), *width))
         for number in np.unique(fold):
-            mine = np.flatnonzero(fold == number)
+            chosen = np.flatnonzero(fold == number)
             model = self.models[number]
-            part = predict_rows(model, rows if len(mine) == len(rows) else rows.take(mine))
+            part = predict_rows(model, rows if len(chosen) == len(rows) else rows.take(chosen))
             if self.classes is None:
-                answers[mine] = part
+                answers[chosen] = part
             else:  # 0 for a class that this model has not seen
-                answers[mine[:, None], np.searchsorted(self.classes, model.classes_)] = part
+                answers[chosen[:, None], np.searchsorted(self.classes, model.classes_)] = part
         return answers
 
     def score(self, predicted: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -142,9 +142,9 @@ class MaskCalibration:
         masks, mask_of = np.unique(rows.observed, axis=0, return_inverse=True)
         at_once = int(MOST_CELLS // (most * rows.cells_per_row))
         for part in _parts(np.argsort(mask_of, kind="stable"), at_once):
-            mine, place = np.unique(mask_of[part], return_inverse=True)
-            alike, scores = self._calibrated(masks[mine], least, most)
-            predicted = self._predict(rows.take(part), masks[mine], place, alike)
+            distinct, place = np.unique(mask_of[part], return_inverse=True)
+            alike, scores = self._calibrated(masks[distinct], least, most)
+            predicted = self._predict(rows.take(part), masks[distinct], place, alike)
             counts = np.isfinite(scores).sum(1)
             yield Comparison(part, scores[place], counts[place], predicted)
 

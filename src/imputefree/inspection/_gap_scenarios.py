@@ -53,12 +53,12 @@ class Cells:
         """
         end = np.cumsum(self.lengths)
         first, last = (np.repeat(at, self.lengths)[:, None] for at in (end - self.lengths, end - 1))
-        here, far = np.arange(len(observed))[:, None], 4 * len(observed)
-        before = np.maximum.accumulate(np.where(observed, here, -far))
-        after = np.minimum.accumulate(np.where(observed, here, far)[::-1])[::-1]
+        row, far = np.arange(len(observed))[:, None], 4 * len(observed)
+        before = np.maximum.accumulate(np.where(observed, row, -far))
+        after = np.minimum.accumulate(np.where(observed, row, far)[::-1])[::-1]
         before = np.where(before < first, -far, before)
         after = np.where(after > last, far, after)
-        best = np.where(here - before <= after - here, before, after)
+        best = np.where(row - before <= after - row, before, after)
         return np.where((best < 0) | (best >= far), -1, best)
 
     def borrowed(self, rng: np.random.Generator) -> np.ndarray:
@@ -122,11 +122,11 @@ class GapScenarios:
         theirs, sources, own_sources = [], [], []
         for cells, of in zip(self.cells, self._partner_rows(partners), strict=True):
             shown, borrowed = cells.observed[of], cells.borrowed(self.rng)
-            own = cells.nearest(cells.observed)
+            nearest = cells.nearest(cells.observed)
             place = cells.nearest(shown)  # where the partner's gaps show a value
-            kept = np.take_along_axis(own, np.maximum(place, 0), 0)
+            kept = np.take_along_axis(nearest, np.maximum(place, 0), 0)
             theirs.append(shown & cells.observed.any(0))
-            sources.append(np.where(own >= 0, own, borrowed))
+            sources.append(np.where(nearest >= 0, nearest, borrowed))
             own_sources.append(np.where((place >= 0) & (kept >= 0), kept, borrowed))
         seen = [cells.observed for cells in self.cells]
         return self._rebuilt(theirs, sources), self._rebuilt(seen, own_sources)

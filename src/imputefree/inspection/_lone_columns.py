@@ -96,15 +96,15 @@ def lone_columns(codes: np.ndarray, target: TrapTarget, limits: TrapLimits) -> l
         best = rest[np.argsort(-alone[rest])[:MOST_COLUMNS]]
         others = compared.score(together(codes[:MOST_ROWS, best], compared, fold[:MOST_ROWS]))
     rare = np.bincount(target.codes).min() if target.numbers is None else n_rows
-    found = []
+    lone_ones = []
     for j in suspects:
         doubt = np.sqrt(max(alone[j] * (1 - alone[j]), 0.0) / max(rare, 1))
         ahead = others is not None and alone[j] - others >= max(limits.ahead, doubt)
         gaps = target.score_column((codes[:, j] == 0).astype(int), fold)
         strong = alone[j] >= limits.suspect and (ahead or alone[j] >= limits.perfect)
         if strong or gaps >= limits.gaps:
-            found.append(LoneColumn(int(j), float(alone[j]), gaps, others))
-    return sorted(found, key=lambda lone: -lone.alone)
+            lone_ones.append(LoneColumn(int(j), float(alone[j]), gaps, others))
+    return sorted(lone_ones, key=lambda lone: -lone.alone)
 
 
 def lone_levels(
@@ -125,7 +125,7 @@ def lone_levels(
         return []
     codes, target = codes[:MOST_ROWS], target.rows(np.arange(len(codes))[:MOST_ROWS])
     n_rows, totals = len(codes), np.bincount(target.codes)
-    found = []
+    candidates = []
     for j in (j for j in range(codes.shape[1]) if j not in known):
         shape = int(codes[:, j].max()) + 1, len(totals)
         table = np.bincount(codes[:, j] * shape[1] + target.codes, minlength=shape[0] * shape[1])
@@ -138,10 +138,10 @@ def lone_levels(
             value, share = _commonest(columns.arrays[j][:MOST_ROWS][codes[:, j] == code])
             if share >= PURE:
                 counts = int(only[code]), int(rows[code]), int(hits[code])
-                found.append(LoneLevel(j, code, value, *counts, 1.0))
+                candidates.append(LoneLevel(j, code, value, *counts, 1.0))
     fold = np.random.default_rng(0).permutation(n_rows) % N_FOLDS
     named = []
-    for level in sorted(found, key=lambda level: -level.hits)[:MOST_LEVELS]:
+    for level in sorted(candidates, key=lambda level: -level.hits)[:MOST_LEVELS]:
         rest = [j for j in range(codes.shape[1]) if j not in {level.column, *known}]
         if not rest:
             break
@@ -193,12 +193,12 @@ def one_sided_columns(known: np.ndarray, codes: np.ndarray) -> list[tuple[int, i
     codes : (n,) classes by number
     """
     shares = np.bincount(codes) / len(codes)
-    found = []
+    one_sided = []
     for j in range(known.shape[1]):
         count = np.bincount(codes[known[:, j]], minlength=len(shares))
         rows, only = int(count.sum()), int(count.argmax())
         if rows >= FEWEST_KNOWN and count[only] == rows < len(known):
             by_chance = rows * np.log(shares[only])
             if by_chance < np.log(SURPRISE / known.shape[1]):
-                found.append((j, only, rows))
-    return found
+                one_sided.append((j, only, rows))
+    return one_sided

@@ -132,6 +132,8 @@ def measure_next(
     [['pulse']]
     """
     study = Measuring(model, X, background, costs, together, n_values, random_state)
-    prediction, (own, *others) = study.gains(study.stock.start(0, np.arange(len(study.rows))))
+    prediction, (row_gain, *others) = study.gains(study.stock.start(0, np.arange(len(study.rows))))
     names, cost, usual = study.measurements.names, study.measurements.cost, usual_gains(study)
-    return NextMeasurements(names, cost, prediction, own, usual, shrunk(own, usual), *others)
+    return NextMeasurements(
+        names, cost, prediction, row_gain, usual, shrunk(row_gain, usual), *others
+    )

@@ -25,7 +25,7 @@ from ..errors import InputTypeError, ParameterError, shorten
 from ..missingness import generator
 from ._model_rows import ModelRows, predict_rows
 from ._mosaic import Mosaic, arranged
-from ._plausible_values import PlausibleValues, read_given, read_table
+from ._plausible_values import PlausibleValues, read_model_rows, read_table
 from ._present_states import BEFORE, with_present
 
 COPIES = 2**14  # rows that are predicted at once
@@ -103,16 +103,16 @@ class Measuring:
     ) -> None:
         check_value("n_values", n_values, whole(2))
         self.model, self.classes = model, is_classifier(model)
-        self.given = given = read_given(X, model)
-        self.panel = given.X if isinstance(given.X, Panel) else None
-        self.rows = read_table(given)
-        self.measurements = Measurements.read(given.names, costs, together, len(self.rows.names))
+        self.inputs = inputs = read_model_rows(X, model)
+        self.panel = inputs.X if isinstance(inputs.X, Panel) else None
+        self.rows = read_table(inputs)
+        self.measurements = Measurements.read(inputs.names, costs, together, len(self.rows.names))
         self.options = costs, together, n_values
         self.rng = generator(random_state)
         if not isinstance(background, PlausibleValues):
-            known = read_given(background, model)
+            known = read_model_rows(background, model)
             self._check_kind(isinstance(known.X, Panel))
-            known = known.with_columns(given.names) if self.panel else arranged(known, given)
+            known = known.with_columns(inputs.names) if self.panel else arranged(known, inputs)
             kinds = _categories(model, self.rows.names)
             background = PlausibleValues(known, categorical_features=kinds, random_state=self.rng)
         else:
@@ -122,13 +122,13 @@ class Measuring:
         tables += [] if truth is None else [read_table(truth, model)]
         self.n_truth = len(tables[-1])
         self.stock, self.draws = Mosaic(*tables), background.draws
-        own = self.draws.values, self.draws.observed & background.conditional
-        parts = [own if k == 1 else background.entries(rows) for k, rows in enumerate(tables)]
+        stored = self.draws.values, self.draws.observed & background.conditional
+        parts = [stored if k == 1 else background.entries(rows) for k, rows in enumerate(tables)]
         self.values, self.known = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         names = background.rows.names
         self.column_in_density = np.array([names.index(name) for name in self.rows.names])
-        here = {j: c for c, j in enumerate(self.column_in_density)}
-        self.entry_column = np.array([here.get(j, -1) for j in self.draws.column_of])
+        place = {j: c for c, j in enumerate(self.column_in_density)}
+        self.entry_column = np.array([place.get(j, -1) for j in self.draws.column_of])
         score = ndtri((np.arange(n_values) + 0.5) / n_values)
         self.shares = ndtr(score / score.std())  # of a normal, mean and variance are exact
         self.steps = 1 if self.panel is None else len(self.panel.times) // len(self.panel)
@@ -137,9 +137,9 @@ class Measuring:
     def _check_kind(self, of_series: bool) -> None:
         """Refuse a background of another kind than X, and models that predict every step."""
         if of_series != (self.panel is not None):
-            here, there = ("series", "a table") if self.panel else ("a table", "series")
+            kind, other_kind = ("series", "a table") if self.panel else ("a table", "series")
             rule = "Plausible values come from rows, or series, like those of X"
-            fact = f"X is {here}, the background is {there}"
+            fact = f"X is {kind}, the background is {other_kind}"
             raise InputTypeError(fact, rule, "Pass some of the training data as background")
         if self.panel is not None and getattr(self.model, "per_step", False):
             raise InputTypeError(
@@ -299,15 +299,15 @@ def usual_gains(study: Measuring) -> np.ndarray:
     """
     background, model = study.background, study.model
     columns = study.measurements.columns
-    given = background.given if background.of_series else background.rows_for(model)
-    given = given.with_columns(study.given.names)
-    predicted = predict_rows(model, given.take(np.arange(min(2, len(given)))))
+    inputs = background.inputs if background.of_series else background.rows_for(model)
+    inputs = inputs.with_columns(study.inputs.names)
+    predicted = predict_rows(model, inputs.take(np.arange(min(2, len(inputs)))))
     remembered = background.usual
     if remembered is None or not remembered.fits(model, columns, predicted):
         rng = np.random.default_rng(0)
         fitting = USUAL_COPIES // (study.copies_per_row * study.steps)
         count = int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS))
-        rows = given.take(rng.permutation(len(given))[:count])
+        rows = inputs.take(rng.permutation(len(inputs))[:count])
         if not isinstance(rows.X, Panel):
             kept = rng.random(rows.observed.shape) >= rng.random((len(rows), 1))
             rows = rows.hidden(kept)

@@ -57,8 +57,8 @@ class ModelRows:
     def take(self, rows: Any) -> ModelRows:
         """These rows, in that order; a mask, or numbers that may repeat."""
         rows = np.arange(len(self))[rows]
-        own = isinstance(self.X, Panel | Columns)
-        X = self.X.rows(rows) if own else _safe_indexing(self.X, rows)
+        has_rows = isinstance(self.X, Panel | Columns)
+        X = self.X.rows(rows) if has_rows else _safe_indexing(self.X, rows)
         return replace(self, X=X, observed=self.observed[rows])
 
     rows = take  # as `Columns` and `Panel` call it

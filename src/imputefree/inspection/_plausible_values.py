@@ -54,12 +54,12 @@ class PlausibleValues:
         random_state: Any = 0,
     ) -> None:
         rng = generator(random_state)
-        given = read_given(background)
-        rows = read_table(given, past=True)
+        inputs = read_model_rows(background)
+        rows = read_table(inputs, past=True)
         if len(rows) > MOST_ROWS:
             rows = rows.take(np.sort(rng.permutation(len(rows))[:MOST_ROWS]))
-        self.given, self.rows, self.conditional = given, rows, conditional
-        self.of_series = isinstance(given.X, Panel)
+        self.inputs, self.rows, self.conditional = inputs, rows, conditional
+        self.of_series = isinstance(inputs.X, Panel)
         self.usual: Any = None  # gains over these rows, see `usual_gains`
         self.columns = read_columns(rows.X)
         self.draws = ConditionalDraws(categorical_features).fit(self.columns, rng)
@@ -96,13 +96,13 @@ class PlausibleValues:
 
 def read_table(X: Any, model: Any = None, *, past: bool = False) -> ModelRows:
     """Rows of a table; of series, their states at the end or, with `past`, at earlier steps."""
-    rows = read_given(X, model)
+    rows = read_model_rows(X, model)
     if not isinstance(rows.X, Panel):
         return rows
     return past_states(rows.X) if past else present_states(rows.X)
 
 
-def read_given(X: Any, model: Any = None) -> ModelRows:
+def read_model_rows(X: Any, model: Any = None) -> ModelRows:
     """Rows of a table, or series; a model of this package gets columns, which it reads fastest."""
     if isinstance(X, ModelRows):
         return X

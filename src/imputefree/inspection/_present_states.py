@@ -42,7 +42,7 @@ def past_states(panel: Panel) -> ModelRows:
     """
     ends = np.cumsum(panel.lengths) - 1
     last = [_last_seen(seen)[ends] for seen in panel.steps.observed.T]
-    steps = np.concatenate([here[here >= first_steps(panel.lengths)] for here in last])
+    steps = np.concatenate([step[step >= first_steps(panel.lengths)] for step in last])
     return _states(panel, np.unique(np.concatenate([steps, ends])))
 
 

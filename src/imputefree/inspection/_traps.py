@@ -159,10 +159,10 @@ def telling_traps(
 
 def _level(name: str, target: str, level: LoneLevel, share: float) -> Trap:
     """A level that tells a class, in words; target, share : the class, among all rows."""
-    what = f"{level.value:g}" if isinstance(level.value, float) else repr(level.value)
-    what = "a gap" if level.value is None else what
+    value = f"{level.value:g}" if isinstance(level.value, float) else repr(level.value)
+    value = "a gap" if level.value is None else value
     fact = (
-        f"{level.hits:,} of {level.rows:,} rows with {what} in column {name!r} have"
+        f"{level.hits:,} of {level.rows:,} rows with {value} in column {name!r} have"
         f" {target}; of all rows, {share:.0%} do, and by all other columns"
         f" {level.others:.0%} of these would."
     )
@@ -185,11 +185,11 @@ def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int, perfect: bool)
     if others is not None:
         figures += f"; all other columns together {others:.2f}"
     by_gaps = lone.by_gaps(CHANCE[metric])
-    what = f"Where column {name!r} has gaps" if by_gaps else f"Column {name!r}"
+    subject = f"Where column {name!r} has gaps" if by_gaps else f"Column {name!r}"
     how = "almost alone"
     if not perfect and others is not None and lone.alone > others:
         how = "better than all other columns together"
-    fact = f"{what} predicts the target {how} ({figures})."
+    fact = f"{subject} predicts the target {how} ({figures})."
     return Trap(
         AFTERWARDS if by_gaps else ANSWER, (name,), n_rows, fact, FILLED if by_gaps else FOLLOWS
     )

@@ -26,7 +26,7 @@ COLUMNS_PER_FACTOR = 50  # of a class, if the table is wide
 NOISE = 0.3  # least noise of a factor analyser, see there
 MOST_VALUES = 2**22  # per density: of a larger table, some rows are drawn
 LEAST_ROWS = 200  # however wide the table is
-PULL = 1.0  # rows' worth of pull that the weights of shapes feel
+PULL = 1.0  # strength of shrinkage of the shapes' weights, in rows
 SHAPES = ("product", "factors")
 Density = Mixture | FactorMixture
 
@@ -42,7 +42,7 @@ class DensityFamily:
 
     For numbers, the density is that of inputs and target jointly, and the prediction
     sum_s b_s E_s[y | row]. The weights b_s >= 0 have the least loss on out-of-fold rows: each shape
-    is wrong in its own way, and alone (b_s = 1) far too sure.
+    makes its own errors, and is overconfident alone (b_s = 1).
 
     categorical_features : as for `TableEncoder`
     n_folds : on how many of the folds densities are fitted

@@ -20,10 +20,10 @@ NOISE = 0.3  # least noise of the factor analyser, see there
 
 
 class FactorInputs:
-    """Learns one factor analyser from all training rows, whatever their target.
+    """Learns one factor analyser from all training rows, without using the target.
 
-    A row becomes E[z | observed entries]: q numbers without gaps, in which hundreds of entries
-    that move together are read together. A gap costs precision, and shrinks z, but is not filled.
+    A row becomes E[z | observed entries]: q numbers without gaps, which combine hundreds of
+    correlated entries. A gap costs precision, and shrinks z, but is not filled.
 
     Fitted: inputs (`DensityInputs`), analyser (`FactorMixture` of one component).
 

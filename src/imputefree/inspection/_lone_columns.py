@@ -1,4 +1,4 @@
-"""Columns that tell the target almost alone: by values, gaps or one level, or for one class."""
+"""Columns that reveal the target almost alone: by values, gaps or one level, or for one class."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MOST_LEVELS = 20  # columns with such a level that are looked at
 
 
 class TrapLimits(NamedTuple):
-    """How telling a column must be to be named, as AUC or R².
+    """How predictive a column must be to be reported, as AUC or R².
 
-    perfect : whatever others do
-    suspect : from here on it is compared with all others together
-    ahead : by which it must be better than they are
-    gaps : what gaps alone do not reach by nature
-    level : how sure others may at most be, on average, of the class that a level tells
+    perfect : reported regardless of other columns
+    suspect : compared with all other columns together from this score on
+    ahead : by how much it must be better than they are
+    gaps : score that gaps alone do not normally reach
+    level : the highest mean probability that others may give the class of a suspicious level
     """
 
     perfect: float = 0.99
@@ -56,18 +56,18 @@ class LoneColumn(NamedTuple):
     others: float | None
 
     def by_gaps(self, chance: float) -> bool:
-        """Whether it is where the column has gaps that tells, not its values."""
+        """Whether the target is revealed by where the column has gaps, not by its values."""
         return self.gaps - chance >= BY_GAPS * (self.alone - chance)
 
 
 class LoneLevel(NamedTuple):
-    """A level, or the gaps, of a column that tell a class which all other columns do not tell.
+    """A level, or the gaps, of a column that reveal a class which no other columns predict.
 
     code : of the bin
     value : the level, or None for gaps
     only : number of the class
     rows, hits : with that level, and those of them in the class
-    others : how probable that class is in these rows by all other columns, on average
+    others : mean probability of that class in these rows, by all other columns
     """
 
     column: int
@@ -80,8 +80,8 @@ class LoneLevel(NamedTuple):
 
 
 def lone_columns(codes: np.ndarray, target: TrapTarget, limits: TrapLimits) -> list[LoneColumn]:
-    """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps tell
-    what gaps do not tell by nature; codes (n, C).
+    """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps are
+    unusually predictive; codes (n, C).
     """
     n_rows, n_columns = codes.shape
     fold = np.random.default_rng(0).permutation(n_rows) % N_FOLDS
@@ -114,10 +114,10 @@ def lone_levels(
     limits: TrapLimits,
     known: Collection[int] = (),
 ) -> list[LoneLevel]:
-    """Levels almost all of whose rows have one class, which other columns do not tell there.
+    """Levels almost all of whose rows have one class, which other columns do not predict there.
 
-    Such as 0 in a column with the site of a tumour; codes (n, C). A level is one value: the lowest
-    or highest of many belong to one class by nature.
+    Such as 0 in a column with the site of a tumour; codes (n, C). A level is a single value: the
+    lowest or highest of many values often belong to one class.
 
     known : columns that are traps already
     """
@@ -161,7 +161,7 @@ def _commonest(values: np.ndarray) -> tuple[Any, float]:
 
 
 def together(codes: np.ndarray, target: TrapTarget, fold: np.ndarray) -> np.ndarray:
-    """What small trees on these columns predict of rows they have not seen; (n, classes or 1)."""
+    """Out-of-fold predictions of small trees on these columns; (n, classes or 1)."""
     import lightgbm
 
     kept = target.codes < target.n_classes

@@ -1,7 +1,7 @@
-"""Gains of measurements around any model: copies of rows with plausible values in their gaps.
+"""Gains of measurements for any model: copies of rows with plausible values in their gaps.
 
 The model is asked what it would predict with such a value in the gap and everything else as it is,
-gaps included: a model that takes gaps says itself what the rest is worth.
+gaps included: handling the other gaps is left to the model.
 
 The gain in a single row is the opinion of a model that learned from few rows, and overfitting
 inflates it. The mean over many background rows, the usual gain, is steadier. A row's gain is shrunk
@@ -34,7 +34,7 @@ PANEL_DRAWS = 32  # joint draws of the values of a panel
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What can be measured: G names and costs, and which of the d columns they give; (G, d) bool.
+    """The possible measurements: G names and costs, and which of d columns each gives; (G, d) bool.
 
     >>> panel = Measurements.read(["na", "k", "ct"], {"ct": 500}, [["na", "k"]])
     >>> panel.names, panel.cost.tolist()
@@ -49,7 +49,7 @@ class Measurements:
     def read(
         cls, names: list[str], costs: Any, together: Any, width: int | None = None
     ) -> Measurements:
-        """Check and read what the user says about costs and panels.
+        """Check and read the user's costs and panels.
 
         width : d, if there are columns after the named ones; they cannot be measured
         """
@@ -149,7 +149,7 @@ class Measuring:
             )
 
     def of(self, rows: ModelRows) -> Measuring:
-        """The same questions about other rows."""
+        """The same measurements for other rows."""
         return Measuring(self.model, rows, self.background, *self.options, random_state=0)
 
     def predict(self, source: np.ndarray) -> np.ndarray:
@@ -268,7 +268,7 @@ FEWEST_ROWS, MOST_ROWS = 20, 300
 class UsualGains(NamedTuple):
     """Usual gains of a model's measurements, as remembered by `PlausibleValues`.
 
-    predicted : what the model said of two rows; another answer means that it was fitted anew
+    predicted : predictions for two rows; if they change, the model has been fitted again
     gain : (G,), NaN for what is never missing
     """
 
@@ -284,7 +284,7 @@ class UsualGains(NamedTuple):
 
 
 def shrunk(gain: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Gains of rows (n, G), drawn towards the usual ones (G,).
+    """Gains of rows (n, G), shrunk towards the usual ones (G,).
 
     >>> shrunk(np.array([[0.0, 4.0]]), np.array([1.0, np.nan])).tolist()
     [[0.5, 4.0]]
@@ -295,7 +295,7 @@ def shrunk(gain: np.ndarray, usual: np.ndarray) -> np.ndarray:
 def usual_gains(study: Measuring) -> np.ndarray:
     """Usual gains of the measurements of a study; (G,). Remembered with its background.
 
-    Rows of a table get further gaps, a random share in each; of series, the last step is asked.
+    Rows of a table get further gaps, a random share in each; for series, the last step is used.
     """
     background, model = study.background, study.model
     columns = study.measurements.columns

@@ -1,7 +1,7 @@
-"""Rows with gaps around any model: pick them, take entries away, predict.
+"""Rows with gaps for any model: select them, remove entries, predict.
 
-Conformal sets, "measure next" and the audit ask the same three things of a table or of series, and
-one of a model, whoever wrote it: scikit-learn's estimators, LightGBM's wrappers, pipelines, ours.
+Conformal sets, "measure next" and the audit need nothing else of a table or of series, for any
+model: scikit-learn's estimators, LightGBM's wrappers, pipelines, ours.
 """
 
 from __future__ import annotations

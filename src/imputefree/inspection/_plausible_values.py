@@ -1,4 +1,4 @@
-"""What a missing value could be, given what is known in its row."""
+"""Plausible values of a gap, given the rest of its row."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ MOST_ROWS = 5000  # rows that a density learns from: more are drawn at random
 
 
 class PlausibleValues:
-    """Values that a gap could have, drawn given what is known in the row.
+    """Plausible values of gaps, drawn conditionally on the rest of the row.
 
     A joint density of all columns, numbers and categories together, is fitted to background rows
-    (gaps integrated out). Every draw is a value of a background row, in the type in which it came.
+    (gaps integrated out). Every draw is a value of a background row, with its original type.
 
     Parameters
     ----------
     background : a table like those the model predicts, for example its training rows, which may
         have gaps; more than 5,000 rows are thinned at random. For series a `Panel`: its rows are
         the steps at which some column was observed for the last time (see docs/measure-next.md)
-    conditional : False draws from a column's own distribution instead, whatever the row says
+    conditional : False draws from the column's marginal distribution, independently of the row
     categorical_features : "auto" (columns of strings or categories), or a list of names or
         positions
-    random_state : of the thinning and of the density's start
+    random_state : for the thinning and for the initialisation of the density
 
     Examples
     --------
@@ -78,7 +78,7 @@ class PlausibleValues:
     def draw(self, X: Any, column: str, n: int, random_state: Any = 0) -> np.ndarray:
         """n values of a column per row, given the row's other entries; (rows, n).
 
-        What a row has in the column itself is ignored.
+        The row's own value of the column, if any, is ignored.
         """
         rows = read_table(X)
         names = self.rows.names

@@ -1,8 +1,8 @@
-"""Series as they stand at a step, as rows of a table: what to measure next is asked of these.
+"""States of series at a step, as rows of a table: `measure_next` works on these.
 
-A state has, in this order, the values of the step, the static values, and of every column of the
-steps the last value before. A measurement fills a gap of the step. What it may give is drawn from a
-density of states, so it depends on what else the step has and on what was measured before.
+A state has, in this order, the values of the step, the static values, and for every column of the
+steps the last value before it. A measurement fills a gap of the step. Its possible results are
+drawn from a density of states, so they depend on the rest of the step and on earlier values.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def explain_command(
 
     A value's effect is the prediction minus the one without it: about the model, not about causes.
 
-    What to measure next is judged by the values of training: a ranking, not a promise.
+    What to measure next is judged by the values seen in training: a ranking, not a promise.
 
     Up to five named rows are shown one by one, more of them by column.
     """

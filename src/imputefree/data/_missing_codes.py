@@ -56,14 +56,14 @@ def find_codes(values: np.ndarray, elsewhere: Collection[float] = ()) -> list[Co
         if apart.all() or not len(apart):
             break
         looks[looks] = apart > 0
-    found = [
+    codes = [
         Code(float(known[j]), int(counts[j]), level == 2)
         for j, level in zip(places, apart.tolist(), strict=True)
     ]
     zero = np.flatnonzero(known == 0)
     if len(zero) and _impossible_zero(known[~looks], counts[~looks]):
-        found.append(Code(0.0, int(counts[zero[0]]), False))
-    return sorted(found, key=lambda code: -code.rows)
+        codes.append(Code(0.0, int(counts[zero[0]]), False))
+    return sorted(codes, key=lambda code: -code.rows)
 
 
 def _counts_down(known: np.ndarray) -> np.ndarray:

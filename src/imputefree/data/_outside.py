@@ -46,9 +46,9 @@ class _Count:
     def phrase(self) -> str:
         extremes = [self.low] * (self.low < (self.plan.low or 0.0))
         extremes += [self.high] * (self.high > (self.plan.high or 0.0))
-        found = " and ".join(f"{value:g}" for value in extremes)
+        reached = " and ".join(f"{value:g}" for value in extremes)
         known = f"training: {self.plan.low:g} to {self.plan.high:g}"
-        return f"{self.plan.name!r} reaches {found} in {counted(self.outside, 'row')} ({known})"
+        return f"{self.plan.name!r} reaches {reached} in {counted(self.outside, 'row')} ({known})"
 
 
 class Outside:
@@ -87,10 +87,10 @@ class Outside:
     @property
     def sentence(self) -> str:
         """Which columns were outside, how far and how often; "" if none is worth a word."""
-        told = [count.phrase for count in self._counts.values() if count.is_worth_a_word]
-        if not told:
+        phrases = [count.phrase for count in self._counts.values() if count.is_worth_a_word]
+        if not phrases:
             return ""
-        return f"Outside the range of training: {shorten(told, word=str)}."
+        return f"Outside the range of training: {shorten(phrases, word=str)}."
 
     def warn(self) -> None:
         """Warn the caller of `predict`, if there is something to say."""

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from .. import gil
+from .._rules import finite
 from ..data import FEW_ROWS, Encoder, TableEncoder
 from ..errors import ParameterError
 from ..gil import CrossEntropy, Loss, Policy, Predictor, SquaredError, TrainingData, predict_raw
-from ._finite import finite
 from ._inputs import ClassTarget, Engine
 
 

@@ -1,4 +1,4 @@
-"""What densities see of a table: every entry on a scale that its distribution fits."""
+"""Inputs of densities: every entry on a scale that suits its distribution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DensityInputs:
     A level of a category stays 0 or 1. A number that is mostly near the ends of its range, like a
     pixel of a drawing, is mapped to [0, 1] (Bernoulli). Any other number becomes its normal score
     (Gaussian); with `switches=False`, all numbers do. There are no indicators: as entries of a
-    density they were harmful (mixtures put rows together by where their gaps are).
+    density they were harmful (mixtures then cluster rows by where their gaps are).
 
     Fitted: encoder; sizes (d,), knots and scores (sum of sizes,): the maps of the d entries, one
     after the other; kinds (d,).

@@ -253,10 +253,10 @@ def _imputation_scores(model: Any, test: Study, train: Study) -> Figures:
     return imputation_scores(filled, truth, ~test.observed, spread)
 
 
-def _check_finite(values: np.ndarray, what: str) -> None:
+def _check_finite(values: np.ndarray, fact: str) -> None:
     if not np.isfinite(values).all():
         rule = "Its output must be finite"
-        raise ParameterError(f"{what} NaN or infinity", rule, "Fix the method")
+        raise ParameterError(f"{fact} NaN or infinity", rule, "Fix the method")
 
 
 NAMED: dict[str, dict[str, Any]] = {"policy": POLICIES, "reward": REWARDS}

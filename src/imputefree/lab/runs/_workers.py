@@ -230,11 +230,13 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
         ("Python", platform.python_version),
         ("imputefree", partial(version, "imputefree")),
     ):
-        for worker, there in client.run(ask, on_error="return").items():
-            if there != ask():
-                there = "not installed" if isinstance(there, PackageNotFoundError) else there
+        for worker, installed in client.run(ask, on_error="return").items():
+            if installed != ask():
+                installed = (
+                    "not installed" if isinstance(installed, PackageNotFoundError) else installed
+                )
                 raise ClusterError(
-                    f"{name} is {ask()} here and {there} on the Dask worker {worker}",
+                    f"{name} is {ask()} here and {installed} on the Dask worker {worker}",
                     "All runs of a bench use one version",
                     "Install the same version on all workers and restart them",
                 )

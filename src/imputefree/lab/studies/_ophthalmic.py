@@ -220,8 +220,8 @@ def read_matrix(path: Path) -> np.ndarray:
 
 def _files(home: Path, layout: Layout) -> list[Path]:
     """The files of a layout; none if one is lacking."""
-    found = [[home / name for name in names if (home / name).exists()] for names in layout]
-    return [paths[0] for paths in found] if all(found) else []
+    existing = [[home / name for name in names if (home / name).exists()] for names in layout]
+    return [paths[0] for paths in existing] if all(existing) else []
 
 
 def _by_label(paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:

@@ -346,3 +346,11 @@ def test_a_value_of_more_rows_than_an_average_bin_is_an_edge(times, own):
     cuts = others[(np.linspace(0.0, 1.0, 5) * (len(others) - 1)).round().astype(int)]
     assert edges.tolist() == sorted({*cuts, 1000.0})
     assert len(edges) == 5 + own
+
+
+@pytest.mark.parametrize(
+    ("distinct", "known"), [(0, False), (1, True), (8, True), (9, False), (11, False)]
+)
+def test_values_of_up_to_eight_are_certain_to_be_all(distinct, known):
+    """Nine may be quantiles of many."""
+    assert Number.learn("x", np.r_[np.arange(distinct) * 1.0, NAN]).has_all_values == known

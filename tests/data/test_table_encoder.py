@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import Outside, RowStore, TableEncoder, read_columns
+from imputefree.data import Columns, Outside, RowStore, TableEncoder, read_columns
 from imputefree.data._encoders import Category, n_bins
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
@@ -478,3 +478,11 @@ def test_a_sample_does_not_decide_which_gaps_and_levels_there_are(monkeypatch):
     assert [plans[name].has_gaps for name in X] == [True, False, False]
     assert plans["s"].all_levels == ["a", "b", "c"]
     np.testing.assert_allclose(plans["s"].shares, [397 / 400, 2 / 400, 1 / 400])
+
+
+def test_a_table_of_numbers_may_have_a_column_of_none():
+    encoder = fit(WORDS[["age"]])
+    later = pd.DataFrame({"age": pd.Series([None] * 3, dtype=object)})
+    codes = encoder.codes(Columns(["age"], True, [later["age"].to_numpy()], [False], 3))
+    assert codes.dtype == np.float64
+    assert np.isnan(codes).all()

@@ -215,3 +215,12 @@ def test_the_entry_of_the_most_common_level_is_left_out():
     every = encoder.input_names[: encoder.n_entries]
     kept = [every[j] for j in draws._kept_entries()]
     assert set(every) - set(kept) == {"word=b", "other=p"}
+
+
+def test_the_outermost_quantiles_are_the_outermost_values(draws):
+    frame = table()
+    values, observed = draws.entries(read_columns(frame))
+    row = np.flatnonzero(frame["a"].isna())[:1]
+    ends = np.array([0.0, 1.0])
+    _, donor, _ = draws.plausible(values, np.zeros_like(observed), row, np.zeros(1, int), ends)
+    assert frame["a"][donor].tolist() == [frame["a"].min(), frame["a"].max()]

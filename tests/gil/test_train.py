@@ -362,3 +362,13 @@ def test_members_that_are_done_leave_if_the_policy_allows_it(policy, left):
     assert members[-1] == left
     assert made.predictor.members == K
     assert all(len(parameter) == K for parameter in made.predictor.parameters())
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_ranks_are_compared_where_there_are_several(alone, monkeypatch):
+    compared = []
+    monkeypatch.setattr(Trainer, "_check_team", lambda *given: compared.append(given[-1]))
+    made = trainer()
+    made.team = SimpleNamespace(alone=alone)
+    made._course(data(), every_row(), None, None)
+    assert compared == ([] if alone else [10])  # rows of a batch

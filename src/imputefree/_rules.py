@@ -109,7 +109,7 @@ def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
 
 
 def private_generator(random_state: Any) -> np.random.Generator:
-    """A random generator for one fit, from whatever scikit-learn takes for random_state.
+    """A random generator for one fit, from any random_state that scikit-learn accepts.
 
     >>> private_generator(3).random() == private_generator(3).random()
     True
@@ -133,7 +133,7 @@ def finite(values: np.ndarray, name: str = "prediction") -> np.ndarray:
     """The same predictions (n, …); one that is not a finite number is an InputError.
 
     Encoders bound what networks read, and fits refuse weights that are not finite, so that this
-    should not happen. It must not be filled: nobody could tell the filling from a prediction.
+    should not happen. It must not be filled in: a filled value would look like a prediction.
 
     >>> finite(np.array([0.5, np.nan]))
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
 """Simulate gaps: complete data in, a mask out, and a record of what drives which gap.
 
 name            mechanism  what goes missing
-mcar            MCAR       entries, whatever the values
+mcar            MCAR       entries, independently of values
 mar             MAR        entries, by a logistic model of columns that are always seen
 mnar_self       MNAR       entries, by a logistic model of their own value
 mnar_quantile   MNAR       the tail of each column

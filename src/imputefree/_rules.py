@@ -71,18 +71,18 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
         raise ParameterError(f"{name} is {value!r}", f"It must be {wording}", "Pass such a value")
 
 
-def check_name(what: str, name: Any, known: Collection[str]) -> None:
-    """Raise a ParameterError if there is nothing of this name.
+def check_name(kind: str, name: Any, known: Collection[str]) -> None:
+    """Raise a ParameterError unless this is one of the known names.
 
     >>> check_name("colour", "pink", ["red", "blue"])
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no colour 'pink'. Known are red, blue. Pass one of \
-these names.
+    imputefree.errors.ParameterError: there is no colour 'pink'. Valid names are red, blue. \
+Pass one of these names.
     """
     if not isinstance(name, str) or name not in known:
         raise ParameterError(
-            f"there is no {what} {name!r}",
-            f"Known are {', '.join(known)}",
+            f"there is no {kind} {name!r}",
+            f"Valid names are {', '.join(known)}",
             "Pass one of these names",
         )
 

@@ -46,7 +46,7 @@ class TrustedRows:
         if self.warm_start:
             raise ParameterError(
                 "trusted rows are given, and warm_start is True",
-                "Networks trained before have already learned what trusted rows may speak against",
+                "Networks that are already trained may have learned what trusted rows contradict",
                 "Set warm_start=False",
             )
 

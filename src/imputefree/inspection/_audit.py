@@ -140,13 +140,13 @@ def _read(
     if len(rows) < FEWEST:
         raise InputError(
             f"there are {counted(len(rows), 'row')} to audit",
-            f"Scores of fewer than {FEWEST} say nothing",
+            f"Scores of fewer than {FEWEST} rows are meaningless",
             "Pass more rows that the model did not learn from",
         )
     if len(np.unique(truth)) == 1:
         raise InputError(
             f"y is {truth[0]!r} everywhere",
-            "A score tells answers apart",
+            "A score needs different answers",
             "Pass rows with different answers",
         )
     if not is_classifier(model):

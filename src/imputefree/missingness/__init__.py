@@ -135,7 +135,7 @@ def make_missing(
     {'age': 0, 'pulse': 6, 'ph': 6}
     >>> make_missing("magic", X)
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no mechanism 'magic'. Known are mcar, mar, ...
+    imputefree.errors.ParameterError: there is no mechanism 'magic'. Valid names are mcar, mar, ...
     """
     check_name("mechanism", name, MECHANISMS)
     run = MECHANISMS[name]

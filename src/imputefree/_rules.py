@@ -71,18 +71,18 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
         raise ParameterError(f"{name} is {value!r}", f"It must be {wording}", "Pass such a value")
 
 
-def check_name(what: str, name: Any, known: Collection[str]) -> None:
-    """Raise a ParameterError if there is nothing of this name.
+def check_name(kind: str, name: Any, known: Collection[str]) -> None:
+    """Raise a ParameterError unless this is one of the known names.
 
     >>> check_name("colour", "pink", ["red", "blue"])
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no colour 'pink'. Known are red, blue. Pass one of \
-these names.
+    imputefree.errors.ParameterError: there is no colour 'pink'. Valid names are red, blue. \
+Pass one of these names.
     """
     if not isinstance(name, str) or name not in known:
         raise ParameterError(
-            f"there is no {what} {name!r}",
-            f"Known are {', '.join(known)}",
+            f"there is no {kind} {name!r}",
+            f"Valid names are {', '.join(known)}",
             "Pass one of these names",
         )
 
@@ -109,7 +109,7 @@ def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
 
 
 def private_generator(random_state: Any) -> np.random.Generator:
-    """A random generator for one fit, from whatever scikit-learn takes for random_state.
+    """A random generator for one fit, from any random_state that scikit-learn accepts.
 
     >>> private_generator(3).random() == private_generator(3).random()
     True
@@ -133,7 +133,7 @@ def finite(values: np.ndarray, name: str = "prediction") -> np.ndarray:
     """The same predictions (n, …); one that is not a finite number is an InputError.
 
     Encoders bound what networks read, and fits refuse weights that are not finite, so that this
-    should not happen. It must not be filled: nobody could tell the filling from a prediction.
+    should not happen. It must not be filled in: a filled value would look like a prediction.
 
     >>> finite(np.array([0.5, np.nan]))
     Traceback (most recent call last):

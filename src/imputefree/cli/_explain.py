@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FIRST_ROWS, FIRST_SERIES = 200, 50  # explained if none are named
 MAX_SPAN = 1_000_000  # rows that one span may name
-ONE_BY_ONE = 5  # up to so many named rows are shown one by one, more of them by column
+ONE_BY_ONE = 5  # up to this many rows are shown one by one, more of them by column
 Selection = tuple[list[str], list[Any], "pd.DataFrame"]  # notes, names of rows or series, rows
 
 

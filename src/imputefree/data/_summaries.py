@@ -211,7 +211,7 @@ def summarise_mask_steps(panel: Panel) -> Columns:
     """When each column was measured up to each step, without any value; (S, ·).
 
     Per column the share of steps with a value, and the time since the last one (if there is none: 1
-    more than the duration); then as for `summarise_steps`, where of static columns it is told
+    more than the duration); then as for `summarise_steps`, where static columns are replaced by
     whether they are known.
     """
     columns, extent = {}, _extent(panel)

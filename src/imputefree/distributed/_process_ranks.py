@@ -111,7 +111,7 @@ def _sentence_at_sigterm(ranks: Ranks) -> Iterator[None]:
 
     def stop(*_: Any) -> None:
         raise ClusterError(
-            f"rank {ranks.rank} of {ranks.size} was told to end (SIGTERM)",
+            f"rank {ranks.rank} of {ranks.size} received SIGTERM",
             "torchrun ends all ranks when one has failed or was killed, or when it is stopped",
             f"The first error in the log says why. {AGAIN}",
         )

@@ -45,7 +45,7 @@ from ._network_prediction import NetworkPrediction
 from ._parameters import Parameters, resolve
 from ._resuming import training_checkpoint
 
-FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
+FEWEST_ROWS = 50  # with fewer, trees cannot estimate the relevance of columns
 
 
 class GILEstimator(NetworkPrediction, Parameters):

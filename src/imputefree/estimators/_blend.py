@@ -36,7 +36,7 @@ from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_d
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
 SHARES = {"trees": 0.5, "forest": 0.2, "density": 0.2, "factors": 0.4, "network": 1.0}
-TIMED_ROWS = 2000  # that tell how long it takes to read all of them
+TIMED_ROWS = 2000  # that show how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 USUAL = ["trees", "forest", "density", "network"]

@@ -103,7 +103,7 @@ class Engine:
         return load_model_file(path, cls)
 
 
-# ---- what other packages ask of a fitted estimator, whatever its engine
+# ---- what other packages need of a fitted estimator, with either engine
 def read_inputs(model: Engine, X: Any, beside: Mapping[str, Any] | None = None) -> Any:
     """X as `Columns` or a `Panel`, read as in training.
 
@@ -349,7 +349,7 @@ class ClassTarget(ClassifierMixin):
         """Probability of each class; (n, classes).
 
         One row per row of a table. Series are in the order of their first appearance, which
-        `series_ids` tells; with `per_step` there is one row per row of a frame, else a list of
+        `series_ids` gives; with `per_step` there is one row per row of a frame, else a list of
         (steps, classes) arrays, one per series.
 
         X : as for `fit`
@@ -401,7 +401,7 @@ class NumberTarget(RegressorMixin):
     def predict(self, X: Any) -> Any:
         """A number for each row; (n,).
 
-        Series are in the order of their first appearance, which `series_ids` tells; with
+        Series are in the order of their first appearance, which `series_ids` gives; with
         `per_step` there is one number per row of a frame, else a list of (steps,) arrays, one per
         series.
 

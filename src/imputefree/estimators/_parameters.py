@@ -195,15 +195,15 @@ def check_parameters(estimator: Any) -> None:
 
 
 LARGE, HUGE = 5_000, 50_000  # rows from which on training follows a schedule; networks are wider
-BLENDED, BLENDED_ROWS = 5, 500  # networks beside other families, from so many rows on
+BLENDED, BLENDED_ROWS = 5, 500  # number of networks beside other families, from this many rows on
 DECAYED = 0.02  # of the learning rate that is left at the end of a schedule
 
 
 def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -> dict[str, Any]:
-    """Parameters by name, for a table of so many rows and networks of this shape.
+    """Parameters by name, for a table with this many rows and networks of this shape.
 
-    A small table wants many networks that are nearly linear unless the data insist, and it is
-    cheap to wait until they stop improving. A large one wants wider networks, less
+    A small table needs many networks that are nearly linear unless the data insist, and it is
+    cheap to wait until they stop improving. A large one needs wider networks, less
     regularisation and a learning rate that falls over a few epochs. In a blend, five networks do as
     well as eight unless the table is very small, at two thirds of the time.
 

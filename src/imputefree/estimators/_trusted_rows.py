@@ -46,7 +46,7 @@ class TrustedRows:
         if self.warm_start:
             raise ParameterError(
                 "trusted rows are given, and warm_start is True",
-                "Networks trained before have already learned what trusted rows may speak against",
+                "Networks that are already trained may have learned what trusted rows contradict",
                 "Set warm_start=False",
             )
 
@@ -80,7 +80,7 @@ class TrustedRows:
         return policy.frozen()
 
     def distrusted_columns(self, below: float = 0.5) -> pd.DataFrame:
-        """The columns that trusted rows spoke against, the least trusted first.
+        """The columns that contradict the trusted rows, the least trusted first.
 
         A column is listed twice if both its values and its missingness have a low importance.
 

@@ -239,7 +239,7 @@ def _class_weights(
 ) -> np.ndarray:
     """Weights of shapes with the least log-loss; raw (S, n, C) log-densities -> (S,).
 
-    The pull is on their logarithms, towards weights of 0.14: entries of a row depend on each other.
+    Shrinkage acts on their logarithms, towards 0.14, because entries of a row are dependent.
     """
     raw = raw - raw.max(2, keepdims=True)
     row, n, usual = np.arange(len(target)), max(len(target), 1), -2.0
@@ -260,7 +260,7 @@ def _class_weights(
 def _number_weights(
     raw: np.ndarray, target: np.ndarray, weight: np.ndarray, log_prior: np.ndarray
 ) -> np.ndarray:
-    """Weights >= 0 of shapes with the least squared error, pulled to equal ones; (S, n, 1)."""
+    """Weights >= 0 of shapes with the least squared error, shrunk towards equal ones; (S, n, 1)."""
     count = len(raw)
     root, pull = np.sqrt(weight), np.sqrt(PULL)
     rows = np.vstack([(raw[:, :, 0] * root).T, pull * np.eye(count)])

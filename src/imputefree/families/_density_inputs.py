@@ -116,7 +116,7 @@ def _learn(entry: np.ndarray, switches: bool) -> tuple[str, np.ndarray, np.ndarr
     """Kind, knots and scores of a number; (n,) with NaN for gaps."""
     seen = entry[~np.isnan(entry)]
     low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 0.0)
-    if not low < high:  # a constant says nothing: all values become 0
+    if not low < high:  # constant columns carry no information: all values become 0
         return "bernoulli", np.array([low]), np.zeros(1)
     # Halves cannot overflow, but those of the least numbers are all 0.
     unit = (seen / 2 - low / 2) / (high / 2 - low / 2 or 1.0)

@@ -12,7 +12,7 @@ import lightgbm
 import numpy as np
 
 MISSING_LEFT, NAN_IS_MISSING = 2, 8  # bits of LightGBM's decision_type
-LARGEST = np.finfo(np.float64).max  # stands for infinity: all values go left, gaps may go right
+LARGEST = np.finfo(np.float64).max  # means infinity: all values go left, gaps may go right
 NEARLY_ZERO = float(np.float32(1e-35))  # LightGBM reads values of at most this size as 0
 MOST_PATHS = 2**21  # rows times trees that go down by NumPy: 100 MB
 SMALL = 64  # rows up to which one thread is faster than waking up others

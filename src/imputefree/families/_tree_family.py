@@ -22,7 +22,7 @@ from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
 
 MAX_TREES = 2000
-LARGER_TREES = {50_000: 32, 150_000: 64}  # leaves of a tree, from so many rows on
+LARGER_TREES = {50_000: 32, 150_000: 64}  # leaves of a tree, from this many rows on
 
 
 @dataclass(frozen=True)

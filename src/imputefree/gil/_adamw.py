@@ -158,7 +158,7 @@ def restore_optimizer(optimizer: torch.optim.Adam, state: dict[str, Any]) -> Non
     current = optimizer.state_dict()["param_groups"]
     stored = [{**group, "lr": float(group["lr"])} for group in state["param_groups"]]
     if [group | {"lr": 0.0} for group in stored] != [group | {"lr": 0.0} for group in current]:
-        raise ValueError("the settings of an optimizer are other ones")
+        raise ValueError("the settings of the optimizer differ")
     weights = optimizer.param_groups[0]["params"]
     if state["state"]:
         for number, weight in enumerate(weights):

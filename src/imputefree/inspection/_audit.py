@@ -30,7 +30,7 @@ from ._gap_scenarios import GapScenarios, share_missing
 from ._model_rows import ModelRows, predict_rows, read_rows
 
 MORE = (0.1, 0.3, 0.5)  # shares of the observed values that go missing
-FEWEST = 20  # rows: scores of fewer say nothing
+FEWEST = 20  # rows: scores of fewer are meaningless
 FEWEST_IN_PART = 10  # rows of a group, or without gaps
 MOST_GROUPS = 10
 FOLDS = 5  # of the mask-only reference
@@ -140,13 +140,13 @@ def _read(
     if len(rows) < FEWEST:
         raise InputError(
             f"there are {counted(len(rows), 'row')} to audit",
-            f"Scores of fewer than {FEWEST} say nothing",
+            f"Scores of fewer than {FEWEST} rows are meaningless",
             "Pass more rows that the model did not learn from",
         )
     if len(np.unique(truth)) == 1:
         raise InputError(
             f"y is {truth[0]!r} everywhere",
-            "A score tells answers apart",
+            "A score needs different answers",
             "Pass rows with different answers",
         )
     if not is_classifier(model):

@@ -13,10 +13,10 @@ from ..data import Columns
 from ._column_scores import N_FOLDS, TrapTarget
 
 MOST_ROWS, MOST_COLUMNS, N_TREES = 5000, 100, 40  # of comparisons with other columns
-BY_GAPS = 0.9  # share of a column's gain over chance from which its gaps alone tell
+BY_GAPS = 0.9  # share of a column's gain over chance from which it is due to its gaps
 FEWEST_KNOWN, SURPRISE = 20, 1e-6  # values of one class only, and how likely that is by chance
 PURE, COVER = 0.95, 0.2  # share of a level's rows in one class, and of the class in that level
-DOUBT = 1e-3  # how likely so many of them are by what other columns say
+DOUBT = 1e-3  # how likely that many are, according to the other columns
 MOST_LEVELS = 20  # columns with such a level that are looked at
 
 

@@ -58,7 +58,7 @@ class NextMeasurements:
         return self.gain / self.cost
 
     def best(self, most: int = 1) -> list[list[str]]:
-        """Names of the measurements to take, best first, at most so many per row.
+        """Names of the measurements to take, best first; at most `most` per row.
 
         By gain per unit of cost. What cannot be measured (infinite cost) is left out.
         """

@@ -50,7 +50,7 @@ def draw_audit(table: pd.DataFrame, score: str, loss: str, chance: float) -> Any
 
 
 def _draw_scores(axes: Any, lines: pd.DataFrame, score: str, chance: float) -> None:
-    """A point and its interval per scenario; the two that tell the mask's part are coloured."""
+    """A point and its interval per scenario; the two that show the mask's part are coloured."""
     place = np.arange(len(lines))
     exchanged = lines["scenario"].eq("gaps of other rows") & lines["kind"].eq("gaps")
     own = lines["scenario"].eq("own gaps, as many values") & lines["kind"].eq("gaps")

@@ -28,7 +28,7 @@ from ._lone_columns import (
 from ._twin_rows import twins_between, twins_within
 
 ANSWER, AFTERWARDS, COPIES, GROUPS, TARGET = "answer", "afterwards", "copies", "groups", "target"
-MOST_ROWS = 20_000  # of more, a sample is looked at for columns that tell the target
+MOST_ROWS = 20_000  # of more, a sample is searched for columns that reveal the target
 CHANCE = {"AUC": 0.5, "R²": 0.0}
 FILLED = "If it is filled in only once the outcome is known, leave it out (--drop)."
 FOLLOWS = "If it follows from the outcome or is written after it, leave it out (--drop)."

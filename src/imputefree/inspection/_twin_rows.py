@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..data import Columns
 
-FEWEST = 3  # copies that are worth a word
+FEWEST = 3  # copies that are worth reporting
 LEFT_OUT = 40  # columns that are left out in turn to find neighbours; of more, a sample
 
 

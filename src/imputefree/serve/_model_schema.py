@@ -220,7 +220,7 @@ def _typical(columns: list[Column]) -> dict[str, Any]:
 
 
 def _training(data: dict[str, Any]) -> Training | None:
-    """What the file says of the target in training."""
+    """The target in training, as far as the file says."""
     target, rows = data.get("target") or {}, data.get("series") or data.get("rows")
     if not target or not rows:
         return None

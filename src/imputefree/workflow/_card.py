@@ -117,7 +117,7 @@ def _blend(model: Any) -> dict[str, Any] | None:
 
 
 def _trusted(problem: Problem, model: Any) -> dict[str, Any] | None:
-    """Which column marks trusted rows, how many, and what they spoke against, if any do."""
+    """Which column marks trusted rows, how many, and the columns they distrust, if any."""
     if problem.trusted is None:
         return None
     against = model.distrusted_columns().to_dict("records")

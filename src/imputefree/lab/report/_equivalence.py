@@ -1,6 +1,6 @@
 """Better, worse, equivalent or undecided: paired differences with intervals and a margin.
 
-A test that finds no difference has not found that there is none. So a margin is stated beforehand,
+A test that finds no difference has not shown that there is none. So a margin is stated beforehand,
 below which a difference does not matter, and two one-sided tests (Schuirmann, 1987) ask whether the
 difference lies within it.
 

@@ -66,7 +66,7 @@ def _picture(figure: Figure, about: str) -> Block:
 
 
 def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with so many charts, each of this size in inches."""
+    """A figure with this many charts, each of this size in inches."""
     columns = min(count, ACROSS)
     rows = math.ceil(count / columns)
     figure = Figure(figsize=(columns * width, rows * height), layout="constrained")

@@ -79,7 +79,7 @@ class Run:
 
     @property
     def identity(self) -> str:
-        """The same string for the same run, whatever the order in its dicts."""
+        """The same string for the same run, for any order of its dicts."""
         try:
             return json.dumps(asdict(self), sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as error:

@@ -118,7 +118,7 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
             shown = pictures and run.mask_seed == run.split_seed == 0
             result = {"status": "done", **carry_out(run, study, pictures=shown)}
             json.dumps(result, allow_nan=False)  # else the results file would end the whole grid
-        except Exception as error:  # whatever a method does, the others go on
+        except Exception as error:  # a method may fail in any way; the others continue
             result = {"status": "failed", "error": _message(error)}
     result |= {
         "simulated": study.simulated,

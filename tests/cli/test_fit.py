@@ -327,7 +327,7 @@ def test_trusted_rows_judge_and_alone_are_scored(run, misleading):
     words = ("fit", "d.csv", "--target", "died", "--model", "network", "--members", 2, "--folds", 3)
     code, out, err = run(*words, "--trusted", "checked", "-o", "m.imputefree")
     assert code == 0, err
-    assert "spoke against 'scanner' (its values)" in out
+    assert "distrust 'scanner' (its values)" in out
     about = Engine.load("m.imputefree").about_
     assert about["estimate"]["tested"] == 80
     assert "checked" not in about["columns"]

@@ -49,7 +49,8 @@ def test_every_input_is_what_its_column_says(encoding, placeholder, few):
     frame = LATER if encoding != "unscaled" else LATER.drop(columns="huge")
     encoder = TableEncoder(numeric_encoding=encoding).fit(read_columns(FRAME[frame.columns]))
     if few:
-        values = encoder.inputs_of_few(read_columns(frame), placeholder).astype(float)
+        codes = encoder.codes(read_columns(frame))
+        values = encoder.few_rows.inputs(codes, placeholder).astype(float)
     else:
         parts = encoder.parts(read_columns(frame))
         values = encoder.expansion.inputs(parts, placeholder).double().numpy()

@@ -85,7 +85,11 @@ def test_everything_is_in_it():
             "| dose\\|x | number | 12.5 % |",
         ),
         *("`name`: texts that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
-        *("do not cover which rows were learned from", "percentile bootstrap", "of the class yes"),
+        *(
+            "but not with the rows that were learned from",
+            "percentile bootstrap",
+            "of the class yes",
+        ),
         "difference from gradient boosting (LightGBM) | +0.020 [-0.010, +0.050]",
         *("| trees | 70 % | 0.450 |", "| density | left out | 0.610 |", "| the blend |  | 0.440 |"),
         "Calibration error of the blend there: 0.031.",

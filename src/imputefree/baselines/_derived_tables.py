@@ -104,8 +104,8 @@ class MaskOnly(DerivedTable):
 
 
 class MaskOnlyClassifier(DerivedClassifier, MaskOnly):
-    """Classify rows by which of their entries are observed. A table without gaps says nothing:
-    then it predicts the class shares.
+    """Classify rows by which of their entries are observed; if there are no gaps, predict the class
+    shares.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ from ._partial import PIECE, Partial, write_model
 from ._problem import Problem
 
 FOLDS = 5
-MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
+MANY = 20_000  # units: a held-out part of this many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
 LEFT_OUT = 0.2  # of the units, for intervals that hold for a mask
 Report = Callable[[str], None]  # called with the name of each step as it begins
@@ -263,7 +263,7 @@ def estimate(
                 model = make(name, problem)
                 model = learn(model, problem, fold.train, partial.checkpoint(piece))
             return {"prediction": predict(model, tested, fold.test)}
-        except Exception as error:  # whatever goes wrong in other people's code
+        except Exception as error:  # anything may go wrong in other people's code
             if name == OURS:
                 raise
             return {"failed": str(error) or type(error).__name__}

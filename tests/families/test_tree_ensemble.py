@@ -202,3 +202,15 @@ def test_the_input_after_the_last_one_is_refused(grown):
     TreeEnsemble.of_arrays(arrays, last + 1, trees.n_outputs)
     with pytest.raises(ValueError, match="inputs that do not exist"):
         TreeEnsemble.of_arrays(arrays, last, trees.n_outputs)
+
+
+def test_numbers_next_to_zero_go_where_lightgbm_sends_them():
+    """Up to a size, a number counts as 0; a threshold between 0 and it shows up to which."""
+    tiny = _tree_ensemble.NEARLY_ZERO
+    values = [0.0, tiny / 2, tiny, np.nextafter(tiny, 1.0), 2 * tiny, np.nan]
+    X = np.array([sign * value for value in values for sign in (1, -1)])[:, None]
+    for threshold in (tiny / 4, -tiny / 4, 1.5 * tiny, -1.5 * tiny):
+        split = {"feature": [0], "threshold": [threshold], "missing_left": [True], "left": [~0]}
+        split |= {"right": [~1], "value": [-1.0, 1.0], "splits": [1], "leaves": [2]}
+        stump = TreeEnsemble.of_arrays(split, 1, 1)
+        np.testing.assert_array_equal(stump.predict_once(X), stump.predict(X))

@@ -248,7 +248,7 @@ def dirty_files() -> list[Dirty]:
         Dirty(
             "total.xlsx",
             _workbook(
-                {"a": Trap(["1", "2", "3"] * 3 + ["18"]), "b": Trap(["4"] * 9 + ["36"])},
+                {"a": Trap(["1", "2", "3"] * 3 + ["18"]), "b": Trap(["4", "5", "9"] * 3 + ["54"])},
                 typed=True,
             ),
             refused=totals,

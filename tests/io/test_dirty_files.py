@@ -16,7 +16,7 @@ import pytest
 from imputefree import GILClassifier, read_table
 from imputefree.data import TableEncoder, read_columns
 from imputefree.errors import InputError
-from imputefree.io import open_rows
+from imputefree.io import FileFormat, open_rows, read_raw, understand
 from imputefree.workflow import Chunk, Chunks, Request, read_problem
 from tests.io.dirty_files import dirty_files
 from tests.refusals import check_error
@@ -74,6 +74,24 @@ def test_refused_with_the_remedy(file, tmp_path):
     check_error(lambda: raise_again(error), *file.refused)
 
 
+@pytest.mark.parametrize(
+    "file", [file for file in REFUSED if "totals" in file.refused], ids=lambda file: file.name
+)
+def test_rows_of_totals_are_refused_by_a_model_too(file, tmp_path):
+    pytest.importorskip("starlette", reason="needs the extra serve")
+    path = tmp_path / file.name
+    path.write_bytes(file.content)
+    raw = read_raw(path)[0]
+    frame, understood = understand(raw[:-1], FileFormat("a.csv", "CSV", ","))
+    check_error(lambda: read_table(path, columns=understood), *file.refused)
+    model = GILClassifier(max_iter=1, n_members=1, random_state=0)
+    model.fit(frame, np.arange(len(frame)) % 2).about_ = {"reading": understood.to_dict()}
+    check_error(lambda: predicted(model, path), *file.refused)
+    answer = upload(file, served(model)).json()  # where bad rows are left out
+    assert len(answer["rows"]) == len(frame)
+    assert "holds totals" in answer["notes"][-1]
+
+
 def predicted(model, path, *extra):
     """What `predict` gives a model to predict, and what it says of the file."""
     with open_rows(path) as reader:
@@ -103,18 +121,24 @@ def served_model():
     return model
 
 
-@cache
-def client():
+def served(model):
     from starlette.testclient import TestClient
 
     from imputefree.serve import build_app
 
-    return TestClient(build_app(served_model()))
+    return TestClient(build_app(model))
 
 
-def upload(file):
+@cache
+def client():
+    return served(served_model())
+
+
+def upload(file, by=None):
     headers = {"Content-Type": "application/octet-stream"}
-    return client().post("/read", params={"name": file.name}, content=file.content, headers=headers)
+    return (by or client()).post(
+        "/read", params={"name": file.name}, content=file.content, headers=headers
+    )
 
 
 @pytest.mark.parametrize("file", READ, ids=lambda file: file.name)

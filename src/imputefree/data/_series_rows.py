@@ -133,15 +133,16 @@ def read_stamps(values: Any, label: str, place: Place) -> np.ndarray:
     """Numbers, dates and timedeltas as float64, datetime64 or timedelta64; (R,) -> (R,)."""
     if getattr(getattr(values, "dtype", None), "names", None):  # records, which pandas refuses
         values = list(values)
-    stamps = pd.Series(values).reset_index(drop=True)
+    objects = isinstance(values, np.ndarray | pd.Series) and values.dtype == object
+    stamps = pd.Series(values, dtype=object if objects else None).reset_index(drop=True)
     remedy = "Drop these steps, or correct their times"
     rule = "Every step needs a time stamp"
     refuse_rows(stamps.isna(), f"{label} is missing", rule, remedy, place)
     if isinstance(stamps.dtype, pd.CategoricalDtype):
         stamps = stamps.astype(object)
-    stamps = stamps.infer_objects()
     kind = pd.api.types.infer_dtype(stamps)
     try:
+        stamps = stamps.infer_objects()  # here, as 10**400 is too much for pandas 2
         if isinstance(stamps.dtype, pd.PeriodDtype):
             stamps = pd.Series(stamps.dt.to_timestamp())
         if pd.api.types.is_datetime64_any_dtype(stamps.dtype) or kind in {"date", "datetime"}:

@@ -34,6 +34,7 @@ from ._read_files import (
 )
 from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
+from ._totals import HOLDS_TOTALS, Totals, total_error
 from ._understood import (
     CATEGORY,
     DATE,
@@ -53,6 +54,7 @@ __all__ = [
     "CATEGORY",
     "DATE",
     "DROP",
+    "HOLDS_TOTALS",
     "KEY",
     "MODEL",
     "NUMBER",
@@ -67,6 +69,7 @@ __all__ = [
     "RawRows",
     "Reader",
     "StoredRows",
+    "Totals",
     "Understood",
     "cell_values",
     "check_format",
@@ -96,6 +99,7 @@ __all__ = [
     "save_model_file",
     "stored_rows",
     "table_output",
+    "total_error",
     "twin_error",
     "understand",
     "unpack",

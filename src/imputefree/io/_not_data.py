@@ -11,13 +11,10 @@ import pandas as pd
 
 from ..data import is_gap_word, looks_like_a_date, read_quantity
 from ..errors import InputError, counted, shorten
-from ._cell_values import plain_numbers
+from ._totals import FEWEST, Totals, total_error
 
 MOST_ABOVE = 20  # rows that may stand above the column names
 LOOKED_AT = 50  # cells of a column, to know whether it holds numbers
-FEWEST = 5  # rows above a total
-TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "average", "mean", "summe", "gesamt"}
-TOTALS |= {"gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "somme", "totale", "moyenne"}
 ONE_TABLE = "A table is one row of column names, then the rows"
 
 
@@ -36,13 +33,18 @@ def said_above(count: int, word: str = "line") -> str:
     return f"{counted(count, word)} above the column names not read" if count else ""
 
 
-def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
+def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path, known: bool = False) -> None:
     """Refuse a second row of names, a row of totals or a note below the table.
 
     raw : cells as they are in the file
     marks : the mark before decimals, by column
+    known : whether the columns are known, so that a word among numbers will be refused anyway
     """
-    if len(raw) > FEWEST and len(raw.columns) > 1:
+    if len(raw) <= FEWEST or len(raw.columns) < 2:
+        return
+    if known:
+        _check_totals(raw, marks, path)
+    else:
         _check_first(raw, marks, path)
         _check_last(raw, marks, path)
 
@@ -71,17 +73,10 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
 
 
 def _check_last(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
+    _check_totals(raw, marks, path)
     last = raw.iloc[-1]
     known = [name for name in map(str, raw) if not pd.isna(last[name])]
     strings = [name for name in known if isinstance(last[name], str)]
-    word = next((n for n in strings if last[n].strip(" :.").casefold() in TOTALS), None)
-    if word is not None and (raw[word].iloc[:-1] == last[word]).any():
-        return  # it is a level
-    sums = sum(_is_total(raw[name], marks[name], word is not None) for name in known)
-    if sums > 1 or (sums and word is not None):
-        what = f" ({last[word]!r})" if word is not None else ""
-        fact = f"the last row of {path}{what} holds totals or means of the rows above"
-        raise InputError(fact, "Every row of a table is one case", "Remove that row")
     first = str(raw.columns[0])
     if known == [first] and len(raw.columns) > 2 and first in strings:
         note, above = last[first].strip(), raw[first].iloc[-LOOKED_AT:-1].dropna()
@@ -91,39 +86,21 @@ def _check_last(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
             raise InputError(fact, ONE_TABLE, "Remove the note below the table")
 
 
+def _check_totals(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
+    last = raw.iloc[-1]
+    numbers = {
+        name: marks[name]
+        for name in map(str, raw)
+        if not pd.isna(last[name]) and _is_value(last[name], marks[name])
+    }
+    totals = Totals(numbers)
+    totals.add(raw)
+    if totals.last is not None:
+        raise total_error(path, totals.last)
+
+
 def _is_value(cell: Any, decimal: str) -> bool:
     """Whether a cell is a number or a date."""
     if not isinstance(cell, str):
         return True
     return read_quantity(cell, decimal) is not None or looks_like_a_date(cell)
-
-
-def _is_total(cells: pd.Series, decimal: str, labelled: bool) -> bool:
-    """Whether the last number of a column is the sum of the others or, if labelled, their mean."""
-    objects = cells.to_numpy(dtype=object)
-    found = read_quantity(objects[-1], decimal) if isinstance(objects[-1], str) else None
-    value = found.value if found is not None else _number(objects[-1])
-    sample = _numbers(objects[: 4 * LOOKED_AT], decimal)
-    if np.isnan(value) or np.isnan(sample).all():
-        return False
-    if not labelled and not abs(value) > np.nanmax(np.abs(sample[:-1])):
-        return False
-    above = _numbers(objects[:-1], decimal)
-    above = above[np.isfinite(above)]
-    if len(above) < FEWEST:
-        return False
-    is_mean = labelled and bool(np.isclose(above.mean(), value, rtol=1e-2, atol=0))
-    return is_mean or bool(np.isclose(above.sum(), value, rtol=1e-3, atol=0))
-
-
-def _numbers(cells: np.ndarray, decimal: str) -> np.ndarray:
-    """Numbers, also with units; NaN for other cells."""
-    values = plain_numbers(cells, decimal)
-    for j in np.flatnonzero(np.isnan(values)).tolist():
-        quantity = read_quantity(cells[j], decimal) if isinstance(cells[j], str) else None
-        values[j] = quantity.value if quantity is not None else np.nan
-    return values
-
-
-def _number(cell: Any) -> float:
-    return float(cell) if isinstance(cell, int | float | np.number) else np.nan

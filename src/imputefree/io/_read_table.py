@@ -100,8 +100,7 @@ def understand(
     if known is not None:
         raw = raw[[column for column in raw if column in known.columns]]
     marks, _ = decimals_of(raw, file, decimal)
-    if known is None:
-        check_rows(raw, marks, path)
+    check_rows(raw, marks, path, known is not None)
     shared, by_column = _missing(missing, raw, path)
     given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
     series = pd.factorize(raw[id])[0] if id else None

@@ -11,7 +11,6 @@ from ._chunks import (
     made_inputs,
     reading_of,
     roles_of,
-    whole_series,
 )
 from ._column_kinds import CATEGORY, NUMBER, summary
 from ._fitting import fit, plan
@@ -20,6 +19,7 @@ from ._partial import open_partial
 from ._predicting import class_labels, predict_file, read_joined_for
 from ._problem import Problem, read_other, read_problem
 from ._request import Marks, Request, check_output, codes_of, split_names
+from ._whole_series import whole_series
 
 __all__ = [
     "CATEGORY",

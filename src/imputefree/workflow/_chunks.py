@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,16 +18,19 @@ from ..estimators import Engine
 from ..io import (
     CATEGORY,
     DATE,
+    HOLDS_TOTALS,
     NUMBER,
     BadRows,
     ColumnReading,
     RawRows,
     Reader,
+    Totals,
     Understood,
     cell_values,
     check_header,
     decimals_of,
     need_columns,
+    total_error,
     twin_error,
 )
 from ._file_times import Clock, naming
@@ -253,7 +256,7 @@ class Chunks:
         other = [n for n in self._written if self._marks[n] != self.reader.decimal]
         raw_kinds |= dict.fromkeys([*other, *self.extra], "text")
         count = 0
-        for raw in self.reader.rows(raw_kinds):
+        for raw in self._without_totals(raw_kinds):
             chunk = self._interpreted(raw)
             count += len(chunk.inputs)
             if self.progress:
@@ -263,6 +266,33 @@ class Chunks:
         if not count and not self.bad.count and not self._may_be_empty:
             fact, rule = f"{self.bad.path} has column names but no rows", "Rows are predicted"
             raise InputError(fact, rule, "Check the file")
+
+    def _without_totals(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """The rows of the file; totals in the last one are refused or left out, as other bad rows.
+
+        The word beside them is looked for in the first column too, whether or not it is read.
+        """
+        first = self.reader.names[0]
+        if self.reader.format.kind != "Parquet" and first not in self.reader.twins:
+            kinds = {first: "text", **kinds}
+        totals = Totals({name: self._marks[name] for name in self._written})
+        waiting = None
+        for raw in self.reader.rows(kinds):
+            if waiting is not None:
+                yield waiting
+            totals.add(raw.frame)
+            waiting = raw
+        if waiting is None:
+            return
+        word = totals.last
+        if word is not None and not self.bad.skip:
+            raise total_error(self.bad.path, word)
+        if word is not None and len(waiting.lines):
+            wrong = {**waiting.wrong, int(waiting.lines[-1]): HOLDS_TOTALS}
+            waiting = replace(
+                waiting, frame=waiting.frame[:-1], lines=waiting.lines[:-1], wrong=wrong
+            )
+        yield waiting
 
     @property
     def notes(self) -> list[str]:
@@ -339,97 +369,3 @@ def _content(cell: Any) -> str:
     if isinstance(cell, float) and np.isinf(cell):
         return "is infinite"
     return "is empty" if pd.isna(cell) else f"holds {str(cell)[:60]!r}"
-
-
-class SeenIds:
-    """Ids that have appeared, in 8 bytes each: their hashes, in sorted arrays.
-
-    In one of a million files with five million ids two share a hash; then a new one is refused.
-
-    >>> seen = SeenIds()
-    >>> seen.add(np.array(["a", "b"], dtype=object))
-    >>> seen.has(np.array(["b", "c"], dtype=object))
-    array([ True, False])
-    """
-
-    def __init__(self) -> None:
-        self._sorted: list[np.ndarray] = []
-
-    def has(self, ids: np.ndarray) -> np.ndarray:
-        """(n,) -> (n,) bool."""
-        keys, known = _hashes(ids), np.zeros(len(ids), dtype=bool)
-        for hashes in self._sorted:
-            at = np.minimum(np.searchsorted(hashes, keys), len(hashes) - 1)
-            known |= hashes[at] == keys
-        return known
-
-    def add(self, ids: np.ndarray) -> None:
-        """Remember these; (n,)."""
-        new = np.sort(_hashes(ids))
-        # Arrays of similar size are merged, so that there are few and each id moves rarely.
-        while self._sorted and len(self._sorted[-1]) < 2 * len(new):
-            new = np.sort(np.concatenate([self._sorted.pop(), new]))
-        if len(new):
-            self._sorted.append(new)
-
-
-def _hashes(ids: np.ndarray) -> np.ndarray:
-    return pd.util.hash_array(ids.astype(object), categorize=False)
-
-
-def whole_series(chunks: Chunks, in_memory: bool = False) -> Iterator[Chunk]:
-    """Chunks that hold all rows of their series, and say which row belongs to which series.
-
-    in_memory : take all chunks at once, so that rows of a series may be anywhere
-    """
-    bad, id = chunks.bad, roles_of(chunks.model)["id"]
-    if in_memory:
-        every = list(chunks)
-        if every:
-            yield _numbered(every, chunks)
-        return
-    seen, waiting = SeenIds(), list[Chunk]()
-    for chunk in chunks:
-        ids = chunk.inputs[id].to_numpy(dtype=object)
-        starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-        if waiting and ids[0] == waiting[-1].inputs[id].iloc[-1]:
-            starts = starts[1:]
-        begun = ids[starts]
-        reappears = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
-        if reappears.any():
-            row = int(starts[reappears.argmax()])
-            raise InputError(
-                f"{bad.path}, {bad.word} {chunk.inputs.index[row]}: the series {str(ids[row])!r}"
-                " reappears after rows of other series",
-                "Rows of one series must be adjacent when a file is read piece by piece",
-                f"Sort the file by {id!r}, or read all of it at once with --in-memory",
-            )
-        seen.add(begun)
-        if not len(starts):  # all of it belongs to the series before
-            waiting.append(chunk)
-            continue
-        last = int(starts[-1])
-        if waiting or last:
-            before = [chunk.rows(slice(0, last))] if last else []
-            yield _numbered([*waiting, *before], chunks)
-        waiting = [chunk.rows(slice(last, None))]
-    if waiting:
-        yield _numbered(waiting, chunks)
-
-
-def _numbered(parts: list[Chunk], chunks: Chunks) -> Chunk:
-    """Number series in order of appearance; a second row at the same time is a bad one."""
-    chunk, roles = Chunk.joined(parts), roles_of(chunks.model)
-    id, time = roles["id"], roles.get("time")
-    codes, _ = pd.factorize(chunk.inputs[id].to_numpy(dtype=object))
-    if time and "variable" not in roles:
-        repeated = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
-        wrong = {}
-        for row in np.flatnonzero(repeated).tolist():
-            series, when = chunk.inputs[id].iloc[row], chunk.inputs[time].iloc[row]
-            fact = f"the series {str(series)!r} already has a row at time {when}"
-            wrong[int(chunk.inputs.index[row])] = fact
-        chunks.bad.report(wrong)
-        if wrong:
-            chunk, codes = chunk.rows(~repeated), codes[~repeated]
-    return chunk._replace(series=codes)

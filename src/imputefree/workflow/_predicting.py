@@ -24,10 +24,10 @@ from ._chunks import (
     about,
     is_of_series,
     roles_of,
-    whole_series,
 )
 from ._joined_files import Joined, open_joined, read_joined
 from ._request import Marks, split_names
+from ._whole_series import whole_series
 
 PREDICTION = "prediction"
 SET, LOW, HIGH = "set", "low", "high"

@@ -1,0 +1,95 @@
+"""The different cells of a column, and what each looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..data import NEVER, NEVER_LEVELS, Quantity, is_gap_word, read_quantity
+from ..errors import counted, shorten
+from ._cell_values import gap_tests, plain_numbers
+
+MOSTLY = 0.95  # a column of which such a share are numbers, or dates, holds numbers, or dates
+SHOWN = 4  # words that a note names
+MOST_WORDS = 100  # words that are remembered as gaps of one column
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a column of strings, each different one once.
+
+    distinct : (m,) cells, which may be of any type
+    rows : (m,) in how many rows each occurs
+    decimal : the mark before decimals
+    missing : words that the user says stand for a gap
+    """
+
+    distinct: np.ndarray
+    rows: np.ndarray
+    decimal: str
+    missing: Collection[Any] = ()
+
+    @classmethod
+    def of(cls, cells: pd.Series, decimal: str, missing: Collection[Any] = ()) -> Cells:
+        places, distinct = pd.factorize(cells)
+        rows = np.bincount(places[places >= 0], minlength=len(distinct))
+        return cls(np.asarray(distinct, dtype=object), rows, decimal, missing)
+
+    @cached_property
+    def strings(self) -> list[str]:
+        """The cells as strings."""
+        return [str(cell) for cell in self.distinct]
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        """(m,) which are words that always stand for a gap."""
+        words, _ = gap_tests(self.missing)
+        words |= {*NEVER_LEVELS, *NEVER}
+        return np.array([text.casefold() in words for text in self.strings], dtype=bool)
+
+    @cached_property
+    def maybe(self) -> np.ndarray:
+        """(m,) which are words that stand for a gap among numbers."""
+        return np.array([is_gap_word(text) for text in self.strings], dtype=bool) & ~self.gaps
+
+    @cached_property
+    def plain(self) -> np.ndarray:
+        """(m,) numbers without anything else, NaN for other cells."""
+        numbers = plain_numbers(self.distinct, self.decimal)
+        return np.where(self.gaps | self.maybe, np.nan, numbers)
+
+    @cached_property
+    def quantities(self) -> dict[int, Quantity]:
+        """By place, other cells that hold a number."""
+        open_ones = np.flatnonzero(np.isnan(self.plain) & ~self.gaps & ~self.maybe).tolist()
+        found = {j: read_quantity(self.strings[j], self.decimal) for j in open_ones}
+        return {j: quantity for j, quantity in found.items() if quantity is not None}
+
+    def share(self, chosen: np.ndarray) -> float:
+        """The share of rows that these cells have, of those that are not gaps."""
+        known = ~self.gaps & ~self.maybe
+        return float(self.rows[chosen & known].sum() / max(self.rows[known].sum(), 1))
+
+    def named(self, chosen: np.ndarray) -> str:
+        """These cells with their rows, the most frequent first."""
+        order = np.flatnonzero(chosen)[np.argsort(-self.rows[chosen], kind="stable")]
+        return shorten(
+            [f"{self.strings[j]!r} ({counted(int(self.rows[j]), 'row')})" for j in order],
+            SHOWN,
+            str,
+        )
+
+
+def joined(*notes: str) -> str:
+    """Notes as one."""
+    return "; ".join(note for note in notes if note)
+
+
+def are(cells: np.ndarray, one: str, many: str) -> str:
+    """That these cells are something, one or many of them."""
+    return f"is {one}" if cells.sum() == 1 else f"are {many}"

@@ -40,9 +40,9 @@ class FilesInputs:
 
         Files are read as `read_table` reads them; what columns hold is detected from 20,000 rows of
         all parts. Then rows are read once, into a temporary file of 8 bytes per cell, from which
-        training reads. The model is the same as that of `fit` on the same rows in the same order. Above
-        262,144 rows, both learn scales and bins from a sample of rows (levels and gaps from all of
-        them).
+        training reads. The model is the same as that of `fit` on the same rows in the same order.
+        Above 262,144 rows, both learn scales and bins from a sample of rows (levels and gaps from
+        all of them).
 
         Parameters
         ----------

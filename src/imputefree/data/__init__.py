@@ -35,6 +35,7 @@ from ._columns import (
     numbers,
     read_columns,
     remember_columns,
+    table_tags,
 )
 from ._dates import ISO, NEVER, looks_like_a_date, one_format, read_dates, unambiguous_format
 from ._encoders import Encoder, Table, TableEncoder
@@ -160,6 +161,7 @@ __all__ = [
     "summarise_mask",
     "summarise_mask_steps",
     "summarise_steps",
+    "table_tags",
     "tenths",
     "training_panel",
     "unambiguous_format",

@@ -36,6 +36,7 @@ from ._columns import (
     numbers,
     read_columns,
     remember_columns,
+    table_tags,
 )
 from ._dates import (
     DATE_CODES,
@@ -172,6 +173,7 @@ __all__ = [
     "summarise_mask",
     "summarise_mask_steps",
     "summarise_steps",
+    "table_tags",
     "tenths",
     "training_panel",
     "unambiguous_format",

@@ -42,6 +42,7 @@ from ..data import (
     series_labels,
     split_static,
     step_labels,
+    table_tags,
     training_panel,
 )
 from ..errors import InputError, ParameterError
@@ -166,7 +167,7 @@ class TableInputs:
         return values
 
     def __sklearn_tags__(self) -> Any:
-        return _tags(super().__sklearn_tags__())  # type: ignore[misc]
+        return table_tags(super().__sklearn_tags__())  # type: ignore[misc]
 
 
 class SeriesInputs:
@@ -266,17 +267,10 @@ class SeriesInputs:
         return float(measure(truth, guess, sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:
-        tags = _tags(super().__sklearn_tags__())  # type: ignore[misc]
+        tags = table_tags(super().__sklearn_tags__())  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _tags(tags: Any) -> Any:
-    tags.input_tags.allow_nan = True
-    tags.input_tags.string = True
-    tags.input_tags.categorical = True
-    return tags
 
 
 def _weights(sample_weight: Any, panel: Panel) -> Any:

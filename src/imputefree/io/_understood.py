@@ -17,7 +17,7 @@ NUMBER, CATEGORY, DATE, WORDS, KEY, DROP = "number", "category", "date", "words"
 YES_NO = "yes or no"  # how truth values, which are numbers, were written
 CLOCK = "hours since midnight"  # how times of day, which are numbers, are read
 SPAN, SPANS = "1.5 is 1:30", "1.5 is 1:30:00"  # and durations
-CLOCKS = (CLOCK, SPAN, SPANS)
+CLOCKS = {CLOCK: CLOCK, SPAN: f"({SPAN})", SPANS: f"hours ({SPANS})"}  # in words, after a number
 KINDS = (NUMBER, CATEGORY, DATE, WORDS, KEY, DROP)
 HEAD = "# How a table is read. Edit the kinds (number, category, date, words, key, drop) and the"
 HEAD += "\n# cells that stand for a gap (missing), and pass this file with columns= or --columns.\n"

@@ -198,7 +198,7 @@ class Schema(BaseModel):
 def _units(readings: Mapping[str, ColumnReading]) -> dict[str, str]:
     """By input, what its numbers are."""
     units = {
-        name: reading.format if reading.format in CLOCKS else reading.unit or reading.format
+        name: CLOCKS.get(reading.format) or reading.unit or reading.format
         for name, reading in readings.items()
     }
     for name, reading in readings.items():

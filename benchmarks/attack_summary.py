@@ -39,23 +39,28 @@ def mutants_section() -> str:
     lines = map(json.loads, (RESULTS / "mutants.jsonl").read_text().splitlines())
     equal = json.loads((SCRIPTS / "equivalent_mutants.json").read_text())
     reasons = {tuple(one[key] for key in PLACE): one["reason"] for one in equal}
-    samples: dict[int, dict[Any, dict[str, Any]]] = {}
-    for line in lines:  # of a mutant that was tried again, the last one counts
+    samples: dict[int, dict[Any, list[dict[str, Any]]]] = {}
+    last: dict[Any, dict[str, Any]] = {}
+    for line in lines:  # a mutant that was tried again, or is in two samples, has several
         place = (*(line[key] for key in PLACE), line["line"], line["column"])
-        samples.setdefault(line["seed"], {})[place] = line
+        samples.setdefault(line["seed"], {}).setdefault(place, []).append(line)
+        last[place] = line
     text, others = [], []
     for seed, sample in samples.items():
-        alive = {place[:3]: line for place, line in sample.items() if line["killed_by"] is None}
-        same = [place for place in alive if place in reasons]
-        killed, commit = len(sample) - len(alive), next(iter(sample.values()))["commit"]
-        text += [
-            f"Seed {seed}, commit {commit}: {killed} of {len(sample)} were noticed"
-            f" ({killed / len(sample):.1%}); without {len(same)} that change nothing,"
-            f" {killed / (len(sample) - len(same)):.1%}.",
-            "",
-        ]
+        at_first = sum(tries[0]["killed_by"] is not None for tries in sample.values())
+        alive = {place: last[place] for place in sample if last[place]["killed_by"] is None}
+        same = [place for place in alive if place[:3] in reasons]
+        count, killed = len(sample), len(sample) - len(alive)
+        sentence = f"Seed {seed}, commit {next(iter(sample.values()))[0]['commit']}:"
+        if any(len(tries) > 1 for tries in sample.values()):
+            sentence += f" at first sight {at_first} of {count} were noticed"
+            sentence += f" ({at_first / count:.1%}), after tests for the survivors"
+        sentence += f" {killed} of {count}"
+        sentence += "" if "first sight" in sentence else " were noticed"
+        sentence += f" ({killed / count:.1%}); without {len(same)} that change nothing,"
+        text += [f"{sentence} {killed / (count - len(same)):.1%}.", ""]
         for place, line in alive.items():
-            reason = f" ({reasons[place]})" if place in reasons else ""
+            reason = f" ({reasons[place[:3]]})" if place[:3] in reasons else ""
             code = f"`{line['code'][:60]}`: {line['change']}{reason}"
             others.append(f"- `{line['file']}`, line {line['line']}, {code}")
     return "\n".join(

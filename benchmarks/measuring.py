@@ -142,4 +142,5 @@ class Runs(list[dict[str, Any]]):
 
     def write(self) -> None:
         """Write all runs, and what is known about them."""
-        write(self.path, self.packages, **self.about, runs=self)
+        note = {name: text for name, text in self.before.items() if name == "note"}
+        write(self.path, self.packages, **self.about, **note, runs=self)

@@ -2,7 +2,7 @@
 
 p = Φ(x) β with Φ = (ℓ x, cos(x W + b)): the cosines are random Fourier features of a Gaussian
 kernel whose width is the size of an average row, so the model is a smooth function near a linear
-one. Without curves it is a linear model. Figures in docs/architecture.md.
+one. Without curves it is a linear model. Figures in docs/decisions.md.
 """
 
 from __future__ import annotations

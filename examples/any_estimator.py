@@ -1,7 +1,7 @@
-"""In scikit-learn's company
+"""With scikit-learn's tools
 
-The estimators are scikit-learn estimators, so its tools compare them fairly: the same folds, the
-same score, for boosting, for imputing and for a blend.
+The estimators are scikit-learn estimators, so its tools compare them fairly: the same folds and the
+same score for boosting, imputing and a blend.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """What the blend is made of
 
 Trees, forests, densities and networks learn from the same gaps. Their log-loss on rows that they
-did not learn from decides their weights; the blend is usually better than each.
+did not learn from decides their weights; the blend is usually better than any of them.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Why this prediction?
 
-What would the model say without this value? `explain_rows` asks it for every value of a row;
-nothing is filled in for the answer, the value simply goes missing.
+What would the model predict without this value? `explain_rows` answers this for every value of a
+row. Nothing is filled in: the value simply goes missing.
 """
 
 import matplotlib.pyplot as plt

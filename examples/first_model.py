@@ -1,7 +1,7 @@
 """NaN in, prediction out
 
 Fit a table with gaps as it is, and see how the prediction for one row changes while its values go
-missing one after the other: with fewer values, the model is less sure.
+missing one after the other: with fewer values, the model is less certain.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
-"""A model that does not care who was measured
+"""A model that ignores who was measured
 
-`missingness="ignore"` trains so that gaps say nothing about the target. It gives up what the habits
-of measuring tell, and does not fall when they change.
+`missingness="ignore"` trains a model that does not use the gaps. It gives up the information in
+measuring habits, and does not fail when they change.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
-"""Intervals that know about a row's gaps
+"""Intervals that depend on a row's gaps
 
 An interval of one width for all rows is too wide for complete rows and too narrow for rows with
-gaps. `MaskConformalRegressor` compares each row with others that have *its* gaps, around any
-regressor that takes NaN.
+gaps. `MaskConformalRegressor` compares each row with others that have *its* gaps, for any regressor
+that accepts NaN.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Kinds of gaps
 
-Values go missing at random, because of other values, because of themselves, or in blocks.
-`make_missing` makes such gaps in a complete table, to see what a method makes of them.
+Values may be missing at random, because of other values, because of themselves, or in blocks.
+`make_missing` simulates such gaps in a complete table, to see how a method handles them.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Risk, hour by hour
 
-Series may have any length, so a model of whole stays also predicts a stay that has just begun: give
-it the first hours, then a few more.
+Series may have any length, so a model trained on whole stays also predicts a stay that has just
+begun: pass the first hours, then a few more.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Which classes can it be?
 
-With all values of a flower, one species remains; with few, several do. A set holds the right one
-for the share of rows that you ask for, whatever is missing.
+With all values of a flower, one species remains; with few, several do. A set contains the right one
+for the share of rows that you choose, for any pattern of gaps.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """What to measure next
 
 A row has gaps that could be filled, at a price. `measure_next` draws plausible values for each gap
-and ranks them by what they would tell, per unit of cost, around any model.
+and ranks measurements by their expected information per unit of cost, for any model.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Who gets measured?
 
 A test that is ordered only for the ill gives the answer away by its presence. The audit predicts
-the same rows with the gaps of other rows and says how much of the score was owed to the gaps.
+the same rows with the gaps of other rows, and shows how much of the score was due to the gaps.
 """
 
 import matplotlib.pyplot as plt

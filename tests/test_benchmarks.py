@@ -198,8 +198,8 @@ def test_trap_alarms(run):
     real("tabular")
     code, printed, record = run("trap_alarms", "--tables", "titanic3", "--seeds", 0)
     assert code == 0
-    found = {(alarm["kind"], *alarm["columns"]) for alarm in record["runs"][0]["real"]}
-    assert found >= {("afterwards", "boat"), ("afterwards", "body")}
+    actual = {(alarm["kind"], *alarm["columns"]) for alarm in record["runs"][0]["real"]}
+    assert actual >= {("afterwards", "boat"), ("afterwards", "body")}
     assert record["runs"][0]["clean"] == []
     assert "| found |" in printed
 

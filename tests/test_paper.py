@@ -113,8 +113,8 @@ def test_the_sentence_follows_from_the_verdicts(against_plain, against_chance, w
         for against, verdicts in (("network", against_plain), ("random", against_chance))
         for at, verdict in enumerate(verdicts)
     ]
-    found = pd.DataFrame(rows, columns=["study", "method", "against", "verdict"])
-    assert words in comparisons.sentence([comparisons.Family("", "auc", found)])
+    actual = pd.DataFrame(rows, columns=["study", "method", "against", "verdict"])
+    assert words in comparisons.sentence([comparisons.Family("", "auc", actual)])
 
 
 def test_tables_are_the_unit_and_real_and_simulated_are_apart():

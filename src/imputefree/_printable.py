@@ -25,4 +25,4 @@ def printable(text: str, one_line: bool = False) -> str:
     'name\\x1b[2J\\tand more'
     """
     pattern = _IN_A_LINE if one_line else _ANYWHERE
-    return pattern.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return pattern.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

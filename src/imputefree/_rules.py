@@ -1,4 +1,8 @@
-"""Rules that every fit keeps: what parameters may be, private randomness, all or nothing."""
+"""Rules that every estimator keeps.
+
+Parameters are checked, random numbers are private, a fit that fails changes nothing, and every
+prediction is finite.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .errors import ParameterError
+from .errors import InputError, ParameterError
 
 Rule = tuple[Callable[[Any], bool], str]
 
@@ -67,18 +71,18 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
         raise ParameterError(f"{name} is {value!r}", f"It must be {wording}", "Pass such a value")
 
 
-def check_name(what: str, name: Any, known: Collection[str]) -> None:
-    """Raise a ParameterError if there is nothing of this name.
+def check_name(kind: str, name: Any, known: Collection[str]) -> None:
+    """Raise a ParameterError unless this is one of the known names.
 
     >>> check_name("colour", "pink", ["red", "blue"])
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no colour 'pink'. Known are red, blue. Pass one of \
-these names.
+    imputefree.errors.ParameterError: there is no colour 'pink'. Valid names are red, blue. \
+Pass one of these names.
     """
     if not isinstance(name, str) or name not in known:
         raise ParameterError(
-            f"there is no {what} {name!r}",
-            f"Known are {', '.join(known)}",
+            f"there is no {kind} {name!r}",
+            f"Valid names are {', '.join(known)}",
             "Pass one of these names",
         )
 
@@ -105,7 +109,7 @@ def check_rules(subject: Any, rules: dict[str, Rule]) -> None:
 
 
 def private_generator(random_state: Any) -> np.random.Generator:
-    """A random generator for one fit, from whatever scikit-learn takes for random_state.
+    """A random generator for one fit, from any random_state that scikit-learn accepts.
 
     >>> private_generator(3).random() == private_generator(3).random()
     True
@@ -123,3 +127,28 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+
+
+def finite(values: np.ndarray, name: str = "prediction") -> np.ndarray:
+    """The same predictions (n, …); one that is not a finite number is an InputError.
+
+    Encoders bound what networks read, and fits refuse weights that are not finite, so that this
+    should not happen. It must not be filled in: a filled value would look like a prediction.
+
+    >>> finite(np.array([0.5, np.nan]))
+    Traceback (most recent call last):
+    imputefree.errors.InputError: the prediction of row 1 is nan. Predictions are finite numbers. \
+Look for extreme values in this row and in the data of training; with numeric_encoding='unscaled', \
+scale them.
+    """
+    known = np.isfinite(values)
+    if known.all():
+        return values
+    row = int(np.argmin(known.reshape(len(values), -1).all(1)))
+    odd: Any = values[row][~known[row]].flat[0] if values.ndim > 1 else values[row]
+    raise InputError(
+        f"the {name} of row {row} is {odd}",
+        "Predictions are finite numbers",
+        "Look for extreme values in this row and in the data of training; with"
+        " numeric_encoding='unscaled', scale them",
+    )

@@ -34,13 +34,13 @@ NAMES = {dtype: name for name, dtype in TYPES.items()}
 # column or a tensor, with all that belongs to them.
 COSTS = {b"{": 1500, b"[": 100, b'"': 40, b",": 40}
 TAGS = ("dict", "tuple", "float", "tensor", "array")  # see `pack_tree`
-TIMES, SPARE = 8, 40_000_000  # of the size, plus so many bytes: what reading may cost
+TIMES, SPARE = 8, 40_000_000  # memory that reading may take: times the size, plus bytes
 
 Tensors = dict[str, Tensor]
 
 
 class Seal(NamedTuple):
-    """A kind of sealed file: how it is called, its format, and what to say of a bad one.
+    """A kind of sealed file: its name, its format, and the rule and remedy for a bad one.
 
     oldest : the first format that this version reads
     """
@@ -246,5 +246,5 @@ def unpack_tree(packed: Any, tensors: Tensors) -> Any:
 
 
 def _tag_of(held: Mapping[str, Any]) -> str | None:
-    """The only key of a dict that stands for something else; None of any other dict."""
+    """The only key of a dict that represents another type; None for any other dict."""
     return next(iter(held)) if len(held) == 1 and next(iter(held)) in TAGS else None

@@ -169,8 +169,8 @@ def test_unseen_categories_count_as_missing(model):
     model = clone(model).fit(X[:60], Y[:60])
     row, gap = X[120:121].assign(ward="moon"), X[120:121].assign(ward=None)
     with pytest.warns(UnseenCategoryWarning):
-        found = model.predict(row)
-    np.testing.assert_array_equal(found, model.predict(gap))
+        actual = model.predict(row)
+    np.testing.assert_array_equal(actual, model.predict(gap))
 
 
 @some

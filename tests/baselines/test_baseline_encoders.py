@@ -25,16 +25,16 @@ def test_unseen_categories_are_missing_and_order_does_not_matter():
     table = TreeEncoder().fit(read_columns(FRAME))
     new = FRAME.assign(sex=["x", "m", "f", None])[["sex", "same", "age", "empty"]]
     with pytest.warns(UnseenCategoryWarning, match="'sex': 'x'"):
-        found = table.as_numbers(read_columns(new))
-    np.testing.assert_array_equal(found[:, 1], [np.nan, 1, 0, np.nan])
-    np.testing.assert_array_equal(found[:, 0], FRAME["age"])
+        actual = table.as_numbers(read_columns(new))
+    np.testing.assert_array_equal(actual[:, 1], [np.nan, 1, 0, np.nan])
+    np.testing.assert_array_equal(actual[:, 0], FRAME["age"])
 
 
 def test_rare_categories_share_a_number():
     strings = ["a", "a", "b", "b", "c", "d"]
     table = TreeEncoder().fit(read_columns(pd.DataFrame({"x": strings})))
-    found = table.as_numbers(read_columns(pd.DataFrame({"x": strings})))
-    np.testing.assert_array_equal(found[:, 0], [0, 0, 1, 1, 2, 2])
+    actual = table.as_numbers(read_columns(pd.DataFrame({"x": strings})))
+    np.testing.assert_array_equal(actual[:, 0], [0, 0, 1, 1, 2, 2])
 
 
 def test_hundreds_of_categories_fit_every_library():
@@ -55,10 +55,10 @@ def test_linear_models_see_standard_deviations_on_a_straight_line():
     values = rng.normal(50, 7, (200, 1))
     values[:20] = np.nan
     table = LinearEncoder().fit(read_columns(values))
-    found = table.as_numbers(read_columns(values))
+    actual = table.as_numbers(read_columns(values))
     expected = (values - np.nanmean(values)) / np.nanstd(values)
-    np.testing.assert_allclose(found[20:, 0], expected[20:, 0], rtol=1e-9)
-    np.testing.assert_array_equal(found[:20], np.tile([0.0, 1.0], (20, 1)))  # mean, "missing"
+    np.testing.assert_allclose(actual[20:, 0], expected[20:, 0], rtol=1e-9)
+    np.testing.assert_array_equal(actual[:20], np.tile([0.0, 1.0], (20, 1)))  # mean, "missing"
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e300, 1.7e308])
@@ -66,9 +66,9 @@ def test_linear_models_see_standard_deviations_on_a_straight_line():
 def test_extreme_values_stay_numbers(kind, size):
     values = np.array([[size], [-size], [0.0], [np.nan]])
     table = kind().fit(read_columns(values))
-    found = table.as_numbers(read_columns(values))
-    assert not np.isinf(found).any()
-    assert np.isfinite(found[:3].astype(np.float32)).all()
+    actual = table.as_numbers(read_columns(values))
+    assert not np.isinf(actual).any()
+    assert np.isfinite(actual[:3].astype(np.float32)).all()
 
 
 def test_refusals():

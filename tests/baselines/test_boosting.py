@@ -36,8 +36,8 @@ def test_the_best_setting_wins_on_held_out_rows(library):
     assert len(model.validation_losses_) == len(SETTINGS)
     best = int(np.argmin(model.validation_losses_))
     assert model.settings_["leaves"] == SETTINGS[best].leaves
-    found = log_loss(Y[HELD_OUT], model.predict_proba(X[HELD_OUT]))
-    assert found == pytest.approx(min(model.validation_losses_), rel=1e-5)
+    actual = log_loss(Y[HELD_OUT], model.predict_proba(X[HELD_OUT]))
+    assert actual == pytest.approx(min(model.validation_losses_), rel=1e-5)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -53,8 +53,8 @@ def test_classes_are_found(given):
 def test_every_format_gives_the_same():
     expected = SummaryClassifier(LINEAR).fit(MEMBERS, Y).predict_proba(MEMBERS)
     panel = Panel.from_array(padded(), LENGTHS)
-    found = SummaryClassifier(LINEAR).fit(panel, Y).predict_proba(panel)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    actual = SummaryClassifier(LINEAR).fit(panel, Y).predict_proba(panel)
+    np.testing.assert_allclose(actual, expected, rtol=1e-6)
     frame = long_frame()
     model = SummaryClassifier(LINEAR).fit(Panel.from_long(frame, "who", "hour"), Y)
     shuffled = frame[["hour", "ph", "temp", "hr", "who"]]

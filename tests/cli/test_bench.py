@@ -136,7 +136,7 @@ def test_nothing_but_failures_is_code_1(run, root):
         (["moon"], ["no study 'moon'", "mnist, ", "physionet2012", "table:NAME", "hepatitis"]),
         (
             ["icu", "--methods", "gil,gill"],
-            ["no series method 'gill'", "Known are mask_only", "gil-h"],
+            ["no series method 'gill'", "Valid names are mask_only", "gil-h"],
         ),
         (["icu", "--rates", "0.5"], ["'icu' hides nothing on purpose"]),
         (["icu", "--masks", "redrawn"], ["'icu' has one draw of its gaps"]),

@@ -40,8 +40,8 @@ def test_strict_and_json(run, stays):
     words = ("check", stays / "traps.csv", "--target", "died", "--json", "--strict")
     code, out, _ = run(*words)
     assert code == 3
-    found = json.loads(out)
-    assert {trap["kind"] for trap in found["traps"]} == {"answer", "afterwards", "groups"}
+    actual = json.loads(out)
+    assert {trap["kind"] for trap in actual["traps"]} == {"answer", "afterwards", "groups"}
     assert run("check", stays / "clean.csv", "--target", "died", "--strict")[0] == 0
 
 

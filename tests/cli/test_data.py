@@ -109,8 +109,8 @@ def test_a_study_is_written_and_fitted(run, tmp_path):
     assert (code, err) == (0, "")
     assert "SIMULATED" in out
     words = next(line for line in out.splitlines() if line.startswith("Try: imputefree "))
-    told = words.removeprefix("Try: imputefree ").split()
-    code, _, err = run(*told, "--no-estimate", "--quality", "fast")
+    command = words.removeprefix("Try: imputefree ").split()
+    code, _, err = run(*command, "--no-estimate", "--quality", "fast")
     assert code == 0
     assert "40 series" in err
     assert (tmp_path / "model.imputefree").exists()

@@ -76,10 +76,10 @@ def test_json_is_the_explanation_and_nothing_else(run, folder, tmp_path):
     )
     assert code == 0
     assert err == f"Lines: {tmp_path / 'x.csv'}\n"
-    told = json.loads(out)
-    assert told.pop("rows") == [3, 1, 2]
-    found = explain_rows(GILClassifier.load(folder / "classes"), TABLE.iloc[[3, 1, 2]])
-    assert told == json.loads(json.dumps(found.to_dict()))
+    printed = json.loads(out)
+    assert printed.pop("rows") == [3, 1, 2]
+    actual = explain_rows(GILClassifier.load(folder / "classes"), TABLE.iloc[[3, 1, 2]])
+    assert printed == json.loads(json.dumps(actual.to_dict()))
     lines = pd.read_csv(tmp_path / "x.csv")
     assert lines["row"].tolist() == [3, 3, 1, 1, 2, 2]
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
@@ -88,9 +88,9 @@ def test_json_is_the_explanation_and_nothing_else(run, folder, tmp_path):
 def test_a_series_is_named_by_its_id(run):
     code, out, err = run("series", "long.csv", "--id", "7", "--json")
     assert (code, err) == (0, "")
-    told = json.loads(out)
-    assert told["ids"] == ["7"]
-    assert np.shape(told["removal"][0]) == (3, 2)
+    printed = json.loads(out)
+    assert printed["ids"] == ["7"]
+    assert np.shape(printed["removal"][0]) == (3, 2)
     code, out, err = run("series", "long.csv")
     assert code == 0
     assert "50 series: the probability of 'y'" in out
@@ -131,31 +131,31 @@ def test_the_range_of_the_picture_is_that_of_the_predictions(folder):
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
 
-    found = explain_rows(GILRegressor.load(folder / "number"), TABLE.iloc[[1]])
+    actual = explain_rows(GILRegressor.load(folder / "number"), TABLE.iloc[[1]])
     axes = Figure().subplots()
-    draw_next(axes, found)
+    draw_next(axes, actual)
     ends = [end for bar in axes.patches if bar.get_width() for end in bar.get_bbox().intervalx]
-    assert min(ends) == pytest.approx(found.next_low[0, 0])
-    assert max(ends) == pytest.approx(found.next_high[0, 0])
+    assert min(ends) == pytest.approx(actual.next_low[0, 0])
+    assert max(ends) == pytest.approx(actual.next_high[0, 0])
 
 
 def test_curves_of_a_series_break_at_gaps(folder):
     pytest.importorskip("matplotlib")
     model, one = GILSequenceClassifier.load(folder / "series"), LONG[LONG["who"] == 0]
-    found = explain_rows(model, one)
+    actual = explain_rows(model, one)
     last, (steps,) = input_values(model, one)
-    axes = one_series(found, last[0], steps).axes[0]
+    axes = one_series(actual, last[0], steps).axes[0]
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     curves = [line.get_ydata() for line in axes.get_lines()]
     assert len(curves) == steps.shape[1]
-    assert sorted(names) == sorted(found.columns)
+    assert sorted(names) == sorted(actual.columns)
     drawn = {name: ~np.isnan(curve) for name, curve in zip(names, curves, strict=False)}
-    for j, name in enumerate(found.columns[: steps.shape[1]]):
+    for j, name in enumerate(actual.columns[: steps.shape[1]]):
         assert drawn[name].tolist() == (~pd.isna(steps[:, j])).tolist()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "printed"),
     [
         (["nothing", "table.csv"], "nothing does not exist"),
         (["classes", "nothing.csv"], "nothing.csv does not exist"),
@@ -173,10 +173,10 @@ def test_curves_of_a_series_break_at_gaps(folder):
         (["classes", "table.csv", "--csv", "table.csv"], "table.csv is an input"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, told):
+def test_what_cannot_be_done_is_one_sentence_on_stderr(run, words, printed):
     code, out, err = run(*words)
     assert (code, out) == (1, "")
-    assert err.startswith(f"imputefree: {told}")
+    assert err.startswith(f"imputefree: {printed}")
     assert err.count("\n") == 1
 
 
@@ -218,6 +218,6 @@ def test_times_may_be_dates(run, tmp_path):
     dates.to_csv(tmp_path / "dates.csv", index=False)
     code, out, err = run(tmp_path / "m", tmp_path / "dates.csv", "--id", "0", "--json")
     assert (code, err) == (0, "")
-    told = json.loads(out)
-    assert told["times"] == [[0, 1, 2.5]]  # hours since the first step
-    assert told["prediction"][0] == pytest.approx(model.predict_proba(dates[:3])[0, 1], abs=1e-6)
+    printed = json.loads(out)
+    assert printed["times"] == [[0, 1, 2.5]]  # hours since the first step
+    assert printed["prediction"][0] == pytest.approx(model.predict_proba(dates[:3])[0, 1], abs=1e-6)

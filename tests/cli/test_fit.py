@@ -131,11 +131,11 @@ def test_scored_on_another_file(run):
     code, _, _ = run("fit", "d.csv", "--target", "died", "--test", "t.csv", *TINY, "-o", "m")
     assert code == 0
     model = Engine.load("m")
-    found = model.about_["estimate"]
-    assert (found["tested"], found["file"]) == (30, "t.csv")
+    actual = model.about_["estimate"]
+    assert (actual["tested"], actual["file"]) == (30, "t.csv")
     other = table(30, seed=1)
     right = model.predict(other[["dose", "ward"]]) == other["died"]
-    assert found["scores"]["imputefree"]["accuracy"][0] == pytest.approx(right.mean())
+    assert actual["scores"]["imputefree"]["accuracy"][0] == pytest.approx(right.mean())
 
 
 def test_without_an_estimate(run):
@@ -327,7 +327,7 @@ def test_trusted_rows_judge_and_alone_are_scored(run, misleading):
     words = ("fit", "d.csv", "--target", "died", "--model", "network", "--members", 2, "--folds", 3)
     code, out, err = run(*words, "--trusted", "checked", "-o", "m.imputefree")
     assert code == 0, err
-    assert "spoke against 'scanner' (its values)" in out
+    assert "distrust 'scanner' (its values)" in out
     about = Engine.load("m.imputefree").about_
     assert about["estimate"]["tested"] == 80
     assert "checked" not in about["columns"]

@@ -89,8 +89,8 @@ def fill(disk, free):
 
 
 def files(disk):
-    found = {path.relative_to(disk).as_posix() for path in disk.rglob("*")} - {"ballast"}
-    return {name for name in found if not name.startswith("n.model.partial")}  # for --resume
+    actual = {path.relative_to(disk).as_posix() for path in disk.rglob("*")} - {"ballast"}
+    return {name for name in actual if not name.startswith("n.model.partial")}  # for --resume
 
 
 @pytest.mark.slow

@@ -138,9 +138,9 @@ def test_no_cell_of_a_written_table_is_a_formula(run, home, tmp_path):
     background = ("--background", home / "d.csv", "--csv", "next.csv")
     assert run("next", home / "m.model", home / "d.csv", *rows, *background)[0] == 0
     for name in ("out.csv", "why.csv", "next.csv"):
-        found = cells(tmp_path / name)
-        assert any("HYPERLINK" in cell for cell in found)
-        assert [cell for cell in found if is_computed(cell)] == []
+        actual = cells(tmp_path / name)
+        assert any("HYPERLINK" in cell for cell in actual)
+        assert [cell for cell in actual if is_computed(cell)] == []
     assert run("evaluate", home / "m.model", "out.csv", "--target", "prediction")[0] in (0, 1)
 
 

@@ -65,19 +65,19 @@ def evaluate(run, home, monkeypatch):
 def test_a_table(predict, home, tmp_path):
     code, out, err = predict("table.imputefree", "table.csv", "-o", "out.csv", "--keep", "age,y")
     assert (code, out, err) == (0, "60 predictions: out.csv\n", "")
-    found = pd.read_csv(tmp_path / "out.csv")
-    assert list(found.columns) == ["age", "y", "prediction", "p_ill", "p_well"]
-    np.testing.assert_allclose(found["p_ill"] + found["p_well"], 1)
-    assert found["age"].equals(pd.read_csv(home / "table.csv")["age"])
+    actual = pd.read_csv(tmp_path / "out.csv")
+    assert list(actual.columns) == ["age", "y", "prediction", "p_ill", "p_well"]
+    np.testing.assert_allclose(actual["p_ill"] + actual["p_well"], 1)
+    assert actual["age"].equals(pd.read_csv(home / "table.csv")["age"])
 
 
 def test_series_to_parquet(predict, tmp_path):
     code, _, err = predict("series.imputefree", "series.csv", "-o", "out.parquet")
     assert (code, err) == (0, "")
-    found = pd.read_parquet(tmp_path / "out.parquet")
-    assert list(found.columns) == ["who", "prediction", "p_0", "p_1"]
-    assert found["prediction"].dtype == np.int64
-    assert found["who"].tolist() == [f"p{i:03d}" for i in range(20)]
+    actual = pd.read_parquet(tmp_path / "out.parquet")
+    assert list(actual.columns) == ["who", "prediction", "p_0", "p_1"]
+    assert actual["prediction"].dtype == np.int64
+    assert actual["who"].tolist() == [f"p{i:03d}" for i in range(20)]
 
 
 def test_stdout_is_the_table_and_nothing_else(predict, tmp_path):
@@ -238,8 +238,8 @@ def test_a_regressor_needs_to_be_told_the_target(evaluate, home):
     expected = regression_scores(
         frame["y"].to_numpy(), regressor(table()).predict(table().drop(columns="y"))
     )
-    found = {name: one["value"] for name, one in json.loads(out)["figures"].items()}
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-4)
+    actual = {name: one["value"] for name, one in json.loads(out)["figures"].items()}
+    assert {name: actual[name] for name in expected} == pytest.approx(expected, abs=1e-4)
 
 
 def test_series_are_evaluated(evaluate, home, tmp_path, pieces):

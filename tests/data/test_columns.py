@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from imputefree.data import NumericTables, read_columns, remember_columns
+from imputefree.data._columns import factorized
 from imputefree.errors import InputError, InputTypeError
 from tests import refusals
 
@@ -410,3 +411,33 @@ def test_few_rows_are_read_as_many_are(dtype, rows, monkeypatch):
     for one, other in zip(few.arrays, many.arrays, strict=True):
         assert one.dtype == other.dtype
         assert [*map(str, one)] == [*map(str, other)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([2.5, NAN, 1.0, 2.5]),
+        np.array([3, 1, 3]),
+        np.array(["b", None, "a", NAN, "b"], dtype=object),
+        pd.Series(["b", None, "a"], dtype="str"),
+    ],
+)
+def test_levels_are_numbered_as_by_pandas(values):
+    codes, levels = factorized(values)
+    expected = pd.factorize(values)
+    assert codes.tolist() == expected[0].tolist()
+    assert levels.tolist() == expected[1].tolist()
+    assert levels.dtype == expected[1].dtype
+
+
+def test_strings_that_differ_after_a_zero_byte_are_two_levels():
+    codes, levels = factorized(np.array(["a\0b", "a\0c", "a\0b"], dtype=object))
+    assert (codes.tolist(), levels.tolist()) == ([0, 1, 0], ["a\0b", "a\0c"])
+
+
+def test_a_table_knows_its_gaps_and_counts_its_strings():
+    table = read_columns(pd.DataFrame({"n": [1.0, NAN], "s": ["a", "a"], "t": [None, "b"]}))
+    assert [table.has_gaps(j) for j in range(3)] == [True, False, True]
+    assert table.level_counts(0) is None
+    assert table.level_counts(1).to_dict() == {"a": 2}
+    assert table.level_counts(2).to_dict() == {"b": 1}

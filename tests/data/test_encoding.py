@@ -16,6 +16,7 @@ from imputefree.data._column_plans import (
     OUTLIER,
     Category,
     Number,
+    bin_edges,
     location,
     normal_score_knots,
     scale,
@@ -327,3 +328,29 @@ def test_bins_alone_are_filled_one_after_the_other(encoding, size, n_bins):
 def test_few_values_have_no_bins():
     plan = Number.learn("x", np.array([1.0, 2.0, 3.0] * 20), "bins")
     assert names(plan) == ["x", "x=1", "x=2", "x=3"]
+
+
+def test_switches_are_one_at_the_level_of_a_row():
+    plan = Category.learn("x", strings(*"aaabbcd"))  # c and d are rare
+    codes, _ = plan.code(strings("b", "d", None, "a"), "x")
+    expected = [[0, 1, 0], [0, 0, 1], [NAN] * 3, [1, 0, 0]]
+    np.testing.assert_array_equal(plan.switches(codes), expected)
+
+
+@pytest.mark.parametrize(("times", "own"), [(15, False), (16, True)])
+def test_a_value_of_more_rows_than_an_average_bin_is_an_edge(times, own):
+    """Four bins of 60 rows: an average one has 15."""
+    array = np.r_[np.arange(60.0 - times), np.full(times, 1000.0)]
+    edges = bin_edges(array, np.linspace(0.0, 1.0, 5))
+    others = array[: 60 - times] if own else array
+    cuts = others[(np.linspace(0.0, 1.0, 5) * (len(others) - 1)).round().astype(int)]
+    assert edges.tolist() == sorted({*cuts, 1000.0})
+    assert len(edges) == 5 + own
+
+
+@pytest.mark.parametrize(
+    ("distinct", "known"), [(0, False), (1, True), (8, True), (9, False), (11, False)]
+)
+def test_values_of_up_to_eight_are_certain_to_be_all(distinct, known):
+    """Nine may be quantiles of many."""
+    assert Number.learn("x", np.r_[np.arange(distinct) * 1.0, NAN]).has_all_values == known

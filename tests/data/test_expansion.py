@@ -49,7 +49,8 @@ def test_every_input_is_what_its_column_says(encoding, placeholder, few):
     frame = LATER if encoding != "unscaled" else LATER.drop(columns="huge")
     encoder = TableEncoder(numeric_encoding=encoding).fit(read_columns(FRAME[frame.columns]))
     if few:
-        values = encoder.inputs_of_few(read_columns(frame), placeholder).astype(float)
+        codes = encoder.codes(read_columns(frame))
+        values = encoder.few_rows.inputs(codes, placeholder).astype(float)
     else:
         parts = encoder.parts(read_columns(frame))
         values = encoder.expansion.inputs(parts, placeholder).double().numpy()
@@ -117,3 +118,23 @@ def test_only_narrow_tables_have_inputs_for_common_values(width, counted):
     plans = TableEncoder(numeric_encoding="piecewise").fit(columns).plans
     assert {len(plan.levels) for plan in plans} == {20 if counted else 0}
     assert all(plan.edges and plan.knots for plan in plans)
+
+
+def test_hiding_a_column_leaves_what_is_beside_the_columns():
+    encoder = TableEncoder().fit(read_columns(FRAME))
+    expansion = Expansion(encoder.plans, [0], n_others=2)
+    parts = torch.cat([encoder.parts(read_columns(FRAME)), torch.rand(ROWS, 2)], 1)
+    hidden = expansion.hidden(parts, torch.ones(ROWS, encoder.n_columns, dtype=torch.bool))
+    assert hidden[:, :-2].isnan().all()
+    assert torch.equal(hidden[:, -2:], parts[:, -2:])
+    assert expansion.missing(hidden).all()
+
+
+@pytest.mark.parametrize(("levels", "fans"), [(40, False), (41, True)])
+def test_many_inputs_per_column_fan_out(levels, fans, monkeypatch):
+    """40 levels and 12 bins: one more than 52 is many."""
+    frame = pd.DataFrame({"x": np.arange(200.0), "s": [f"s{k % levels}" for k in range(200)]})
+    monkeypatch.setattr("imputefree.data._few_rows.FAN", 52)
+    columns = read_columns(frame)
+    assert TableEncoder(numeric_encoding="bins").fit(columns).few_rows.fans_out == fans
+    assert not TableEncoder(numeric_encoding="unscaled").fit(columns).few_rows.fans_out

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imputefree.data._judges import OTHER_GROUP, read_judges
+from imputefree.data._examples import OTHER_GROUP, read_judges
 from imputefree.errors import InputError
 
 ONES = np.ones(4)

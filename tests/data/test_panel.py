@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from imputefree.data import Layout, read_panel
+from imputefree.data._panel import split_static
 from imputefree.errors import InputTypeError
 from tests.data.panel_formats import (
     FORMATS,
@@ -299,3 +300,15 @@ def test_a_layout_is_plain_json():
         pd.DataFrame({"who": [1], "hour": [0], "age": [5.0], "x": [1.0], "died": [0]}),
         Layout.from_dict(state),
     ).apart["died"].tolist() == [0]
+
+
+def test_static_is_names_or_a_table():
+    table = np.array([["a", "b"]])
+    for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), pd.Index(["a", "b"])):
+        assert split_static(names) == (("a", "b"), None)
+    assert split_static("ab") == (("ab",), None)
+    assert split_static(()) == ((), None)
+    for rows in (table, table[:, :0], [table[0]], [["a", "b"]], pd.DataFrame(table), table[0][:0]):
+        names, found = split_static(rows)
+        assert names == ()
+        assert found is rows

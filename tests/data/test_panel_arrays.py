@@ -223,3 +223,9 @@ def test_times_of_two_kinds_in_a_list_of_series():
     for times in ([[DAY], [0]], [dates, numbers], [dates - dates, dates]):
         with pytest.raises(InputError, match="numbers or dates"):
             Panel.from_list([np.zeros((1, 1))] * 2, times=times)
+
+
+def test_polars_series_are_series_of_one_column():
+    found = read_panel([pl.Series([1.0, 2.0]), pl.Series([3.0])])
+    assert found.lengths.tolist() == [2, 1]
+    assert found.steps.arrays[0].tolist() == [1.0, 2.0, 3.0]

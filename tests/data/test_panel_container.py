@@ -213,3 +213,23 @@ def test_numbers_and_dates_among_the_times_of_a_series_are_refused(mixed):
     for times in ([[0, 1, 2], mixed], [mixed, [0, 1, 2]], [mixed, mixed]):
         with pytest.raises(InputError, match="times"):
             Panel.from_list(series, times=times)
+
+
+def test_steps_of_a_partner_are_as_far_along():
+    """By a loop: step t of T becomes step ⌊t T' / T⌋ of the partner's T'."""
+    panel = PANELS["list"]
+    partners = np.random.default_rng(1).permutation(len(panel))
+    first = np.concatenate([[0], np.cumsum(LENGTHS)])
+    expected = [
+        first[partners[i]] + t * LENGTHS[partners[i]] // steps
+        for i, steps in enumerate(LENGTHS)
+        for t in range(steps)
+    ]
+    assert panel.partner_steps(partners).tolist() == expected
+    gaps = LONG.with_gaps_of(partners)
+    for j, array in enumerate(LONG.steps.arrays):
+        hidden = np.isnan(array) | np.isnan(array[expected])
+        assert np.isnan(gaps.steps.arrays[j]).tolist() == hidden.tolist()
+    assert gaps.statics is not None
+    assert PANELS["list"][:2].with_gaps_of(np.array([1, 0])).statics is not None
+    assert Panel.from_list(ARRAYS).with_gaps_of(partners).statics is None

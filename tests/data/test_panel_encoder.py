@@ -157,6 +157,8 @@ class TestStatics:
             assert outside.sentence == ""
             encoder.count_outside(panel(static=values), outside)
             assert ("'age'" in outside.sentence) == (static is not None)
+        for before, now in ((STATIC, None), (None, STATIC)):  # refused, but not by counting
+            PanelEncoder().fit(panel(static=before)).count_outside(panel(static=now), outside)
 
     def test_static_scales_count_series_and_not_steps(self):
         encoder = PanelEncoder().fit(panel(static=STATIC))
@@ -261,3 +263,15 @@ def test_files_from_before_a_summary_was_added_still_work():
     old = PanelEncoder.from_state(state)
     assert old.summarised(panel()).names == kept
     assert old.summary_parts(panel()).shape[0] == len(LENGTHS)
+
+
+def test_summaries_tell_static_columns_as_training_knew_them():
+    encoder = PanelEncoder().fit(panel(static=STATIC))
+    later = STATIC.assign(sex=["new", *STATIC["sex"][1:]])
+    table = encoder.summarised(panel(static=later))
+    of = dict(zip(table.names, table.arrays, strict=True))
+    np.testing.assert_array_equal(of["age (static)"], STATIC["age"])
+    assert of["sex (static)"][0] is None
+    assert of["sex (static)"][1:].tolist() == read_columns(STATIC).arrays[1][1:].tolist()
+    without = PanelEncoder().fit(panel()).summarised(panel())
+    assert not [name for name in without.names if "static" in name]

@@ -268,3 +268,12 @@ def test_labels_of_steps_as_one_array_a_series():
     )
     mixed = step_labels([[1, 2], ["x"], [4, 5, None]], plain())
     assert mixed.tolist() == [1, 2, "x", 4, 5, None]
+
+
+def test_labels_by_position_of_a_panel_without_some_series_are_refused():
+    whole = read_panel([np.zeros((3, 1)), np.ones((2, 1)), np.ones((1, 1))])
+    assert step_labels(np.arange(6), whole).tolist() == [0, 1, 2, 3, 4, 5]
+    assert step_labels(np.arange(3), whole[:1]).tolist() == [0, 1, 2]
+    for others in (whole[1:], whole[[0, 2]]):
+        labels = np.arange(len(others.times))
+        check_error(lambda y=labels, X=others: step_labels(y, X), "some series of X were left out")

@@ -9,6 +9,7 @@ import pytest
 from imputefree.data import Layout, read_panel, summarise, summarise_mask_steps, summarise_steps
 from tests.lab.simulated import series
 
+NAN = np.nan
 MEMBERS, _ = series(n=12)
 RNG = np.random.default_rng(3)
 TIMES = [np.cumsum(RNG.random(len(one)) + 0.1) for one in MEMBERS]
@@ -57,3 +58,15 @@ def test_later_steps_change_nothing(summary):
     begun = summary(read_panel([one[:1] for one in MEMBERS])).to_frame()
     first = whole[whole["steps"] == 1].reset_index(drop=True)
     pd.testing.assert_frame_equal(first, begun)
+
+
+def test_the_time_since_a_value_by_hand():
+    """Before the first one, it is 1 more than the time since the series began."""
+    panel = read_panel([np.array([[NAN], [NAN], [5.0], [NAN]])], times=[[2.0, 4.0, 7.0, 11.0]])
+    table = summarise_mask_steps(panel).to_frame()
+    assert table["time since 0"].tolist() == [1.0, 3.0, 0.0, 4.0]
+    assert table["share of 0"].tolist() == [0.0, 0.0, 1 / 3, 1 / 4]
+    assert table["duration"].tolist() == [0.0, 2.0, 5.0, 9.0]
+    assert np.array_equal(
+        summarise_steps(panel).to_frame()["time since 0"], [NAN, NAN, 0, 4], equal_nan=True
+    )

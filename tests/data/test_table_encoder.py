@@ -10,8 +10,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from imputefree.data import TableEncoder, read_columns
-from imputefree.data._encoders import Category
+from imputefree.data import Columns, Outside, RowStore, TableEncoder, read_columns
+from imputefree.data._encoders import Category, n_bins
 from imputefree.errors import ParameterError, UnseenCategoryWarning
 from tests.refusals import check_error
 
@@ -114,11 +114,12 @@ def test_scales_come_from_training_rows_not_from_those_encoded():
     assert np.array_equal(alone.values[0], beside.values[1])
 
 
-def test_filled_puts_the_placeholder_where_missing_only():
+@pytest.mark.parametrize("placeholder", [-7.5, 1.0])
+def test_filled_puts_the_placeholder_where_missing_only(placeholder):
     table = encode(fit(), TRAIN)
-    filled = table.filled(-7.5)
+    filled = table.filled(placeholder)
     assert filled.dtype == np.float32
-    assert (filled[~table.observed] == -7.5).all()
+    assert (filled[~table.observed] == placeholder).all()
     assert np.array_equal(filled[table.observed], table.values[table.observed])
     assert np.array_equal(table.filled(0.0), table.values)
 
@@ -348,3 +349,140 @@ def test_codes_that_a_table_carries_are_not_made_again(monkeypatch):
     assert other.codes(coded)[0, 0] == expected[0, 0] + 1  # of other levels it makes its own
     monkeypatch.setattr(type(encoder.plans[0]), "code", None)
     np.testing.assert_array_equal(encoder.codes(coded), expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "bins"),
+    [
+        *((1, 1, 12), (6499, 1, 12), (6500, 1, 13), (12_000, 1, 24), (10**9, 1, 24)),
+        *((1, 416, 12), (1, 417, 11), (10**9, 208, 24), (10**9, 209, 23), (1, 0, 12)),
+        *((1, 5000, 1), (1, 5001, 0)),
+    ],
+)
+def test_bins_are_12_to_24_but_no_more_than_5000_of_all_columns(rows, columns, bins):
+    assert n_bins(rows, columns) == bins
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "encoding", "counted"),
+    [
+        *((1999, 3, "rich", False), (2000, 3, "piecewise", True), (12, 100, "rich", False)),
+        *((12, 101, "piecewise", False), (2000, 100, "piecewise", True)),
+        *((12, 1250, "piecewise", False), (12, 1251, "plain", False)),
+    ],
+)
+def test_auto_by_size(rows, columns, encoding, counted):
+    """One input per value of ten rows only up to a hundred columns."""
+    X = np.tile(np.arange(rows, dtype=float)[:, None] % 50, (1, columns))
+    plan = fit(X).plans[-1]
+    found = "piecewise" if plan.edges else "rich" if plan.knots else "plain"
+    assert found == encoding
+    assert bool(plan.levels) == counted
+
+
+def test_numbers_as_names_are_names():
+    """A matrix has no names: that its columns count like those of training is said."""
+    X = np.arange(12.0).reshape(6, 2)
+    encoder = fit(pd.DataFrame(X, columns=["0", "1"]))
+    with pytest.warns(UserWarning, match="feature names"):
+        assert same(encode(encoder, X), encode(encoder, pd.DataFrame(X, columns=["0", "1"])))
+
+
+@pytest.mark.parametrize("rows", [3, 500])
+@pytest.mark.parametrize("names", [None, ["dose", "age"]])
+def test_values_outside_the_range_are_counted_by_name_or_position(names, rows):
+    """By position without a word: that there are no names is said where they are matched."""
+    X = np.column_stack([np.arange(20.0), np.arange(20.0) * 100])
+    encoder, outside = fit(pd.DataFrame(X, columns=["age", "dose"])), Outside()
+    later = np.tile([[5.0, 9e9]], (rows, 1))
+    later = later if names is None else pd.DataFrame(later[:, ::-1], columns=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.count_outside(read_columns(later), outside)
+    assert f"'dose' reaches 9e+09 in {rows} rows" in outside.sentence
+    assert "age" not in outside.sentence
+
+
+WORDS = pd.DataFrame(
+    {
+        "dose": [2.0, NAN, 3.0, 2.0, 2.0, 3.0],  # a category, if it is chosen
+        "age": [20.0, 30.0, NAN, 50.0, 60.0, 70.0],
+        "word": ["b", "b", "a", "a", "c", None],  # c is rare
+    }
+)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_trees_read_numbers_and_a_switch_per_level(large):
+    encoder = fit(WORDS, categorical_features=["dose"], numeric_encoding="plain")
+    table = read_columns(WORDS[["word", "age", "dose"]])
+    found = encoder.numbers(RowStore.of(table) if large else table)
+    expected = [WORDS["age"]]
+    for name, levels in (("dose", [[2.0], [3.0]]), ("word", [["a"], ["b"], ["c"]])):
+        of_level = (WORDS[name].isin(level).where(WORDS[name].notna()) for level in levels)
+        expected += [switch.astype(float) for switch in of_level]
+    np.testing.assert_array_equal(found, np.column_stack(expected))
+
+
+def test_a_later_table_as_training_would_have_read_it():
+    encoder = fit(WORDS, categorical_features=["dose"])
+    later = WORDS[["word", "dose", "age"]].assign(word=["a", "x", "c", None, "b", "y"])
+    arranged, known = (made(read_columns(later)) for made in (encoder.arranged, encoder.known))
+    assert arranged.names == known.names == ["dose", "age", "word"]
+    assert arranged.declared == [True, False, True]
+    assert arranged.arrays[0].tolist() == ["2", None, "3", "2", "2", "3"]
+    assert arranged.arrays[2].tolist() == ["a", "x", "c", None, "b", "y"]
+    assert known.arrays[2].tolist() == ["a", None, "c", None, "b", None]  # a rare level is known
+    assert known.arrays[0].tolist() == arranged.arrays[0].tolist()
+    nothing = encoder.nothing()
+    assert [array.tolist() for array in nothing.arrays][::2] == [[None], [None]]
+    assert np.isnan(encoder.codes(nothing)).all()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "found"),
+    [
+        ([0], ["a"]),
+        ([2], ["c"]),
+        ([-1], ["c"]),
+        ([-3], ["a"]),
+        (["b", np.int64(0)], ["a", "b"]),
+        *(([wrong], None) for wrong in (3, -4, True, False, 1.0, None, "d")),
+    ],
+)
+def test_categories_are_names_or_positions_within_the_table(chosen, found):
+    X = pd.DataFrame(np.arange(12.0).reshape(4, 3) % 5, columns=list("abc"))
+    if found is None:
+        with pytest.raises(ParameterError, match="not a column"):
+            fit(X, categorical_features=chosen)
+    else:
+        assert categories(fit(X, categorical_features=chosen)) == found
+
+
+def test_codes_are_not_kept_for_a_large_table(monkeypatch):
+    encoder, table = fit(), read_columns(TRAIN)
+    for block, kept in ((6, True), (5, False)):
+        monkeypatch.setattr("imputefree.data._encoders.BLOCK", block)
+        assert ("_codes" in vars(encoder.coded(table))) == kept
+    assert "_codes" not in vars(table)
+
+
+def test_a_sample_does_not_decide_which_gaps_and_levels_there_are(monkeypatch):
+    monkeypatch.setattr("imputefree.data._row_store.SAMPLE_ROWS", 40)
+    n = 400
+    X = pd.DataFrame({"x": np.arange(n) * 1.0, "full": 1.0 + np.arange(n), "s": ["a"] * n})
+    X.loc[7, "x"] = NAN
+    X.loc[[3, 5, 9], "s"] = ["b", "b", "c"]
+    encoder = TableEncoder().fit(RowStore.of(read_columns(X)))
+    plans = dict(zip(encoder.names, encoder.plans, strict=True))
+    assert [plans[name].has_gaps for name in X] == [True, False, False]
+    assert plans["s"].all_levels == ["a", "b", "c"]
+    np.testing.assert_allclose(plans["s"].shares, [397 / 400, 2 / 400, 1 / 400])
+
+
+def test_a_table_of_numbers_may_have_a_column_of_none():
+    encoder = fit(WORDS[["age"]])
+    later = pd.DataFrame({"age": pd.Series([None] * 3, dtype=object)})
+    codes = encoder.codes(Columns(["age"], True, [later["age"].to_numpy()], [False], 3))
+    assert codes.dtype == np.float64
+    assert np.isnan(codes).all()

@@ -131,10 +131,10 @@ class TestValidation:
         for given in (chosen, chosen.tolist(), chosen.astype(int)):
             assert (*split_of(monkeypatch, small(), SERIES, Y, held_out=given),) == expected
         named = long(validate=chosen), Y
-        found = split_of(monkeypatch, small(**COLUMNS), *named, held_out="validate")
-        assert (*found,) == expected
-        found = split_of(monkeypatch, small(GILRegressor), TABLE, np.arange(N), held_out=chosen)
-        assert (*found,) == expected
+        actual = split_of(monkeypatch, small(**COLUMNS), *named, held_out="validate")
+        assert (*actual,) == expected
+        actual = split_of(monkeypatch, small(GILRegressor), TABLE, np.arange(N), held_out=chosen)
+        assert (*actual,) == expected
 
     def test_held_out_rows_teach_nothing(self):
         """Other labels there change which epoch is kept, but no gradient and no scale."""
@@ -255,8 +255,8 @@ class TestWeights:
         for weight in (None, "balanced", {True: 1, False: 0.01}):
             clf = small(class_weight=weight, per_step=per_step, max_iter=20)
             clf.set_params(weight_decay=0.0, learning_rate_init=0.02).fit(SERIES, rare)
-            found = clf.predict_proba(SERIES)
-            share.append((np.concatenate(found) if per_step else found)[:, 1].mean())
+            actual = clf.predict_proba(SERIES)
+            share.append((np.concatenate(actual) if per_step else actual)[:, 1].mean())
         assert share[0] < share[1] < share[2]
 
     @pytest.mark.parametrize("per_step", [False, True])
@@ -419,13 +419,13 @@ class TestInsight:
     def test_tables(self, cls, policy):
         model = small(cls, policy=policy).fit(TABLE, np.arange(N) % 2)
         assert model.features(TABLE).shape == (N, 2 * 4)
-        found = model.importance(TABLE)
-        assert found.shape == (N, 2)  # columns, not inputs
-        assert 0 <= found.min() <= found.max() <= 1
+        actual = model.importance(TABLE)
+        assert actual.shape == (N, 2)  # columns, not inputs
+        assert 0 <= actual.min() <= actual.max() <= 1
         if policy == "observed":
-            np.testing.assert_array_equal(found, TABLE.notna())
+            np.testing.assert_array_equal(actual, TABLE.notna())
         alone = model.importance(TABLE[["b", "a"]].iloc[3:4])  # by name: order of training
-        np.testing.assert_allclose(alone, found[3:4], atol=1e-6)
+        np.testing.assert_allclose(alone, actual[3:4], atol=1e-6)
 
     @pytest.mark.parametrize("policy", POLICIES)
     def test_series(self, policy):
@@ -433,9 +433,9 @@ class TestInsight:
         panel = Panel.from_list(SERIES, static=age)
         model = small(policy=policy).fit(panel, Y)
         assert model.features(panel).shape == (N, 2 * 4)
-        found = model.importance(panel)
-        assert [values.shape for values in found] == [(steps, 4) for steps in LENGTHS]
-        flat = np.concatenate(found)
+        actual = model.importance(panel)
+        assert [values.shape for values in actual] == [(steps, 4) for steps in LENGTHS]
+        flat = np.concatenate(actual)
         assert 0 <= flat.min() <= flat.max() <= 1
         if policy == "observed":
             np.testing.assert_array_equal(flat[:, :3], ~np.isnan(np.concatenate(SERIES)))
@@ -443,18 +443,18 @@ class TestInsight:
             np.testing.assert_array_equal(flat[:, 3], seen)
         for i in (0, 7):  # a series alone, without padding, gives the same
             alone = model.importance(panel[[i]])
-            np.testing.assert_allclose(alone[0], found[i], atol=1e-6)
+            np.testing.assert_allclose(alone[0], actual[i], atol=1e-6)
 
     def test_features_of_series_are_the_hidden_state_after_the_last_step(self):
         model = small(cell="gru").fit(SERIES, Y)
-        found = model.features(SERIES)
+        actual = model.features(SERIES)
         table = model.encoder_.transform(Panel.from_list(SERIES))
         ends = np.cumsum(LENGTHS)
         for i in (1, 5, 9):
             steps = torch.from_numpy(table.values[ends[i] - LENGTHS[i] : ends[i]])
             with torch.no_grad():
                 hidden = model.predictor_.encoder(steps.expand(2, 1, -1, -1), None)[:, 0, -1]
-            np.testing.assert_allclose(found[i], hidden.flatten(), atol=1e-6)
+            np.testing.assert_allclose(actual[i], hidden.flatten(), atol=1e-6)
 
     def test_importance_of_a_step_does_not_know_what_comes_after(self):
         model = small(policy="ddpg").fit(SERIES, Y)

@@ -39,9 +39,9 @@ class TestUnscaledNumbers:
         )
         method = model.predict_proba if cls is GILClassifier else model.predict
         far = np.tile(FAR, (copies, 1))
-        found = method(far)
-        assert np.isfinite(found).all()
-        np.testing.assert_array_equal(found, method(far.clip(-UNSCALED_LIMIT, UNSCALED_LIMIT)))
+        actual = method(far)
+        assert np.isfinite(actual).all()
+        np.testing.assert_array_equal(actual, method(far.clip(-UNSCALED_LIMIT, UNSCALED_LIMIT)))
         inside = X.copy()
         inside[0, 1] = UNSCALED_LIMIT / 2  # which still counts as itself
         assert not np.array_equal(method(inside)[0], method(X)[0])
@@ -65,8 +65,8 @@ class TestTargets:
     @pytest.mark.parametrize("unit", [1e-300, 1e-40, 1e38, 1e140])
     def test_the_unit_of_the_target_does_not_matter(self, unit):
         usual = GILRegressor(**SMALL).fit(X, SIGNAL).predict(X)
-        found = GILRegressor(**SMALL).fit(X, SIGNAL * unit).predict(X)
-        np.testing.assert_allclose(found / unit, usual, rtol=1e-5, atol=1e-6)
+        actual = GILRegressor(**SMALL).fit(X, SIGNAL * unit).predict(X)
+        np.testing.assert_allclose(actual / unit, usual, rtol=1e-5, atol=1e-6)
 
     def test_targets_whose_squares_overflow_are_refused(self):
         check_error(lambda: GILRegressor(**SMALL).fit(X, SIGNAL * 1e300), "y holds", "overflow")
@@ -76,8 +76,8 @@ class TestWeights:
     @pytest.mark.parametrize("weight", [1e-300, 1e300])
     def test_the_unit_of_weights_does_not_matter(self, weight):
         usual = GILClassifier(**SMALL).fit(X, Y).predict_proba(X)
-        found = GILClassifier(**SMALL).fit(X, Y, np.full(100, weight)).predict_proba(X)
-        np.testing.assert_allclose(found, usual, atol=1e-6)
+        actual = GILClassifier(**SMALL).fit(X, Y, np.full(100, weight)).predict_proba(X)
+        np.testing.assert_allclose(actual, usual, atol=1e-6)
 
     @pytest.mark.parametrize("odd", [np.nan, np.inf, -1.0, 10**400])
     @pytest.mark.parametrize("cls", [GILClassifier, ImputeFreeClassifier])

@@ -82,8 +82,10 @@ def test_networks_get_no_input_that_tells_gaps():
     series, y = series_with_a_leak(40, 0)
     model = GILSequenceClassifier(missingness="ignore", max_iter=1).fit(series, y)
     assert model.encoder_.input_names == ["0", "1"]
-    told = ("count of", "time since", "first time of", "observations", "missing")
-    assert not any(word in name for name in model.encoder_.summaries.input_names for word in told)
+    revealing = ("count of", "time since", "first time of", "observations", "missing")
+    assert not any(
+        word in name for name in model.encoder_.summaries.input_names for word in revealing
+    )
 
 
 def test_series_hold_under_exchanged_gaps(tmp_path):

@@ -43,8 +43,8 @@ def test_any_oddity_anywhere_is_an_error_on_purpose_or_does_no_harm(form, per_st
         else:
             given[name] = odd
         model = GILSequenceClassifier(**options, **roles).fit(**given)
-        found = model.predict_proba(given["X"])
-        assert np.isfinite(np.concatenate(found) if per_step else found).all()
+        actual = model.predict_proba(given["X"])
+        assert np.isfinite(np.concatenate(actual) if per_step else actual).all()
 
     fitted = GILSequenceClassifier(**options, **columns).fit(X, y)
     calls = {f"fit {name}": partial(fit, name=name) for name in [*LAYOUT, *BESIDE, "X", "y"]}

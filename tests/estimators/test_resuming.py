@@ -33,11 +33,11 @@ def table(n=90):
 
 def series(n=40):
     rng = np.random.default_rng(1)
-    found = [rng.normal(size=(steps, 3)) for steps in rng.integers(1, 7, n)]
-    y = np.array([int(values[-1, 0] > 0) for values in found])
-    for values in found:
+    actual = [rng.normal(size=(steps, 3)) for steps in rng.integers(1, 7, n)]
+    y = np.array([int(values[-1, 0] > 0) for values in actual])
+    for values in actual:
         values[rng.random(values.shape) < 0.4] = np.nan
-    return found, y
+    return actual, y
 
 
 @pytest.fixture

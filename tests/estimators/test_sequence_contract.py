@@ -97,8 +97,8 @@ def asked_of(estimator):
             tags.input_tags.two_d_array = True
             return tags
 
-    found = checks._yield_all_checks(TakesTables(), legacy=True)
-    return {checks._check_name(check) for check in found} | {"check_estimator_cloneable"}
+    actual = checks._yield_all_checks(TakesTables(), legacy=True)
+    return {checks._check_name(check) for check in actual} | {"check_estimator_cloneable"}
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

@@ -305,11 +305,11 @@ class TestEveryStep:
         X, y, columns = STEP_FORMATS[name]()
         clf = small(per_step=True, **columns).fit(X, y)
         assert same(clf, expected[0])
-        found = clf.predict_proba(X)
-        if isinstance(found, list):
-            assert [len(values) for values in found] == LENGTHS.tolist()
-            found = np.concatenate(found)
-        assert np.array_equal(found, np.concatenate(expected[1]))
+        actual = clf.predict_proba(X)
+        if isinstance(actual, list):
+            assert [len(values) for values in actual] == LENGTHS.tolist()
+            actual = np.concatenate(actual)
+        assert np.array_equal(actual, np.concatenate(expected[1]))
         assert clf.score(X, y) == expected[0].score(TIMED, STEP_Y)
 
     @pytest.mark.parametrize("kind", ["pandas", "polars", "indexed"])
@@ -322,9 +322,9 @@ class TestEveryStep:
         elif kind == "indexed":
             X, columns = frame.set_index(["who", "hour"]), {}
         known = small(per_step=True, **COLUMNS).fit(long(), np.concatenate(STEP_Y))
-        found = known.predict_proba(X)
-        assert np.allclose(found, np.concatenate(expected[1])[place], atol=1e-6)
-        assert np.array_equal(known.predict(X), known.classes_[found.argmax(1)])
+        actual = known.predict_proba(X)
+        assert np.allclose(actual, np.concatenate(expected[1])[place], atol=1e-6)
+        assert np.array_equal(known.predict(X), known.classes_[actual.argmax(1)])
         # Labels by position follow the rows too, whatever the order of series in training.
         y = np.concatenate(STEP_Y)[place]
         by_column = small(per_step=True, **COLUMNS).fit(frame.assign(y=y), "y")
@@ -341,20 +341,20 @@ class TestEveryStep:
     def test_only_steps_so_far_are_looked_at(self, expected):
         times = [t[: len(t) // 2 + 1] for t in TIMES]
         early = [values[: len(t)] for values, t in zip(SERIES, times, strict=True)]
-        found = expected[0].predict_proba(Panel.from_list(early, times))
-        for part, whole in zip(found, expected[1], strict=True):
+        actual = expected[0].predict_proba(Panel.from_list(early, times))
+        for part, whole in zip(actual, expected[1], strict=True):
             assert np.allclose(part, whole[: len(part)], atol=1e-6)
 
     def test_numbers_and_strings(self):
         y = [np.linspace(0, 1, steps) * 100 for steps in LENGTHS]
         reg = small(GILSequenceRegressor, per_step=True, max_iter=60, learning_rate_init=0.03)
         reg.set_params(weight_decay=0.0, dropout=0.0, batch_size=8).fit(SERIES, y)
-        found = reg.predict(SERIES)
-        assert [values.shape for values in found] == [(steps,) for steps in LENGTHS]
-        assert reg.score(SERIES, y) == r2_score(np.concatenate(y), np.concatenate(found)) > 0.3
+        actual = reg.predict(SERIES)
+        assert [values.shape for values in actual] == [(steps,) for steps in LENGTHS]
+        assert reg.score(SERIES, y) == r2_score(np.concatenate(y), np.concatenate(actual)) > 0.3
         y = [np.where(labels == 1, "odd", "even") for labels in STEP_Y]
-        found = small(per_step=True).fit(SERIES, y).predict(SERIES)
-        assert set(np.concatenate(found)) <= {"odd", "even"}
+        actual = small(per_step=True).fit(SERIES, y).predict(SERIES)
+        assert set(np.concatenate(actual)) <= {"odd", "even"}
 
     @pytest.mark.parametrize(
         ("y", "words"),
@@ -381,9 +381,9 @@ class TestEveryStep:
 
         monkeypatch.setattr(inputs_module, "fill_labels", otherwise)
         again = small(per_step=True, class_weight="balanced").fit(SERIES, gaps)
-        found = np.concatenate(clf.predict_proba(SERIES))
-        assert np.array_equal(found, np.concatenate(again.predict_proba(SERIES)))
-        right = clf.classes_[found.argmax(1)] == np.concatenate(STEP_Y)
+        actual = np.concatenate(clf.predict_proba(SERIES))
+        assert np.array_equal(actual, np.concatenate(again.predict_proba(SERIES)))
+        right = clf.classes_[actual.argmax(1)] == np.concatenate(STEP_Y)
         assert clf.score(SERIES, gaps) == pytest.approx(right[np.concatenate(known)].mean())
 
     def test_labels_by_position_of_pairs_are_refused(self):

@@ -100,8 +100,8 @@ def test_rows_of_other_groups_judge():
 def test_numbers_are_predicted_without_the_shortcut():
     rng = np.random.default_rng(0)
     truth = rng.normal(size=N)
-    told = np.where(MASK, rng.normal(size=N), truth)
-    table = np.column_stack([truth + rng.normal(size=N), told + 0.3 * rng.normal(size=N)])
+    shortcut = np.where(MASK, rng.normal(size=N), truth)
+    table = np.column_stack([truth + rng.normal(size=N), shortcut + 0.3 * rng.normal(size=N)])
     model = GILRegressor(policy="meta", **FAST).fit(table, truth, trusted=MASK)
     assert model.column_importance_[0, 0] > 0.9 > 0.1 > model.column_importance_[1, 0]
     new = rng.normal(size=1000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -179,6 +181,14 @@ def test_a_column_without_values_has_no_plausible_one():
     gap, _, weight = draws.plausible(*entries, row, column, np.array([0.5]))
     assert gap.tolist() == [1]
     assert weight.tolist() == [1.0]
+    among = np.array([1, 0, 2, 0]), np.array([2, 4, 3, 4])  # cells with levels and cells without
+    gap, _, weight = draws.plausible(*entries, *among, np.array([0.5]))
+    for at in (0, 2):
+        cell = among[0][[at]], among[1][[at]]
+        np.testing.assert_array_equal(
+            weight[gap == at], draws.plausible(*entries, *cell, np.array([0.5]))[2]
+        )
+    assert set(gap.tolist()) == {0, 2}
 
 
 @pytest.mark.parametrize(("rows", "width", "shape"), [(150, 2, (1, 2, 2)), (299, 45, (2, 45, 4))])
@@ -198,3 +208,25 @@ def test_a_number_of_ten_values_is_drawn_like_a_category():
     _, donor, weight = draws.plausible(*entries, cell, cell, np.array([0.5]))
     assert sorted(X[donor, 0]) == list(range(10))
     np.testing.assert_allclose(weight, 0.1)
+
+
+def test_the_entry_of_the_most_common_level_is_left_out():
+    words = pd.DataFrame({"word": [*"aabbbbc" * 9], "x": np.arange(63.0), "other": [*"ppq" * 21]})
+    draws = ConditionalDraws().fit(read_columns(words), np.random.default_rng(0))
+    encoder = draws.inputs.encoder
+    every = encoder.input_names[: encoder.n_entries]
+    kept = [every[j] for j in draws._kept_entries()]
+    assert set(every) - set(kept) == {"word=b", "other=p"}
+
+
+@pytest.mark.parametrize("width", [1.0, 0.1])
+def test_the_outermost_quantiles_are_the_outermost_values(draws, width):
+    """Also of a narrow density, for which all of the column lies below the highest score."""
+    frame, draws = table(), copy.deepcopy(draws)
+    draws.density.loadings_ *= width
+    draws.density.noise_ *= width**2
+    values, observed = draws.entries(read_columns(frame))
+    row = np.flatnonzero(frame["a"].isna())[:1]
+    ends = np.array([0.0, 1.0])
+    _, donor, _ = draws.plausible(values, np.zeros_like(observed), row, np.zeros(1, int), ends)
+    assert frame["a"][donor].tolist() == [frame["a"].min(), frame["a"].max()]

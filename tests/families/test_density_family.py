@@ -171,6 +171,47 @@ def test_damaged_arrays_are_refused(problem, damage):
         DensityFamily().restore(parts, arrays)
 
 
+def test_one_entry_that_is_not_a_number_or_no_share_is_refused(problem):
+    family, _, _ = problem
+    arrays = {}
+    parts = family.parts(arrays)
+
+    def refuses(name, at, value):
+        damaged = arrays[name].copy()
+        damaged[at] = value
+        with pytest.raises(ValueError, match=r"densit|weight|map|knot"):
+            DensityFamily().restore(parts, arrays | {name: damaged})
+
+    for name, array in arrays.items():
+        if array.dtype.kind == "f":
+            for value in (np.nan, np.inf, -np.inf):
+                refuses(name, (-1,) * array.ndim, value)
+    refuses("product.variances_", (-1, -1), 0.0)
+    refuses("factors.noise_", (-1, -1), 0.0)
+    refuses("sizes", -1, 0)
+    refuses("kinds", -1, 3)
+    refuses("product.sizes", -1, 0)
+    last = int(np.flatnonzero(arrays["sizes"] > 1)[-1])  # the last map of several knots
+    end = int(arrays["sizes"][: last + 1].sum())
+    refuses("knots", end - 1, arrays["knots"][end - 2])  # equal knots
+    sizes = arrays["sizes"].copy()  # a map of no point, although they add up
+    sizes[[last, last - 1]] = sizes[[last, last - 1]].sum(), 0
+    with pytest.raises(ValueError, match="known kind"):
+        DensityFamily().restore(parts, arrays | {"sizes": sizes})
+    empty = {name: array[:0] for name, array in arrays.items() if "." in name}
+    with pytest.raises(ValueError, match="do not belong to the classes"):
+        DensityFamily().restore(parts, arrays | empty)
+    for name in ("weights", "log_prior"):
+        with pytest.raises(ValueError, match="not a number"):
+            DensityFamily().restore(parts | {name: [*parts[name][:-1], np.inf]}, arrays)
+    size = arrays["product.sizes"][0]  # a share of 0 that leaves the sum at 1
+    weights = arrays["product.weights_"].copy()
+    weights[:2] = weights[:2].sum(), 0.0
+    assert size > 1
+    with pytest.raises(ValueError, match="not shares"):
+        DensityFamily().restore(parts, arrays | {"product.weights_": weights})
+
+
 def test_weights_of_rows_count():
     """Rows of weight 0 in effect: those of one group say that the class is another."""
     X, group, _ = frame(600)
@@ -263,3 +304,19 @@ def test_only_drawings_are_learned_in_single_precision(columns, dtype):
     family = DensityFamily(n_folds=1)
     family.fit(task(X, np.arange(40) % 2, 2))
     assert family._analyser().dtype == dtype
+
+
+def test_densities_are_fitted_until_they_gain_little(problem):
+    """1e-4 per entry, or 30 iterations; at 20 those with factors stop."""
+    family, given, _ = problem
+    entries = given.examples.inputs.n_rows * len(family.inputs.kinds)
+    longest = {}
+    for shape, most in (("product", 30), ("factors", 20)):
+        histories = [model.history_ for model in family.models[shape]]
+        histories = [one[0] if shape == "product" else one for one in histories]
+        for history in histories:
+            gains = np.diff(history)
+            assert len(gains) == most or gains[-1] < 1e-4 * entries
+            assert len(gains) <= most
+        longest[shape] = max(map(len, histories))
+    assert min(longest.values()) > 4

@@ -129,3 +129,12 @@ def test_files_keep_it_bit_for_bit():
     np.testing.assert_array_equal(again.predict(read_columns(X)), family.predict(read_columns(X)))
     with pytest.raises(ValueError, match="fit together"):
         ForestFamily().restore(parts | {"n_classes": 3}, arrays)
+
+
+def test_a_forest_grows_as_long_as_there_is_time(monkeypatch):
+    X, y = rows()
+    left = iter([5.0, 0.5, 1e-9, 0.0])  # after each tree
+    monkeypatch.setattr(FamilyTask, "seconds_left", lambda self: next(left))
+    family, task = ForestFamily(), task_of(X, y, 0, deadline=1.0)
+    family.fit(replace(task, folds=task.folds[:1]))
+    assert len(family.trees.splits) == 4

@@ -282,7 +282,8 @@ class TestPrecision:
         for dtype in (np.float32, np.float64):
             model = Mixture(4, dtype=dtype, rng=np.random.default_rng(0), smoothing=1e-9)
             models[dtype] = model.fit(values, observed)
-        assert models[np.float64].means_.min() == pytest.approx(EDGE)
+        means = models[np.float64].means_
+        assert (means.min(), means.max()) == (EDGE, 1.0 - EDGE)
         other = 1.0 - values
         for rows in (values, other):
             wide = models[np.float64].log_likelihood(rows, observed)
@@ -393,6 +394,31 @@ class TestMixedColumns:
     def test_levels_are_a_distribution_and_the_objective_never_falls(self):
         model, _, _ = self.fitted(tol=0.0, smoothing=0.5)
         np.testing.assert_allclose(model.means_[:, 2:].sum(1), 1.0)
+        share = model.means_[:, 1:]
+        np.testing.assert_allclose(model.variances_[:, 1:], share * (1 - share))
         (history,) = model.history_
         assert np.diff(history).min() > -1e-9
         assert history[-1] > history[0] + 1.0
+
+
+@pytest.mark.parametrize(("columns", "components", "rows"), [(5, 2, 14), (3, 7, 10), (80, 2, 1)])
+def test_a_block_holds_rows_of_a_bounded_size(columns, components, rows, monkeypatch):
+    """70 numbers: a row's columns, or its components."""
+    values = np.random.default_rng(0).integers(0, 2, (33, columns)).astype(float)
+    observed = np.ones(values.shape, dtype=bool)
+    model = Mixture(components, max_iter=1).fit(values, observed)
+    monkeypatch.setattr(_product_mixture, "CHUNK", 70)
+    sizes = [len(joint) for _, joint in model._joint(values, observed)]
+    assert set(sizes[:-1]) == {rows}
+    assert sum(sizes) == 33
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-300, 5.0, -5.0, 1e150])
+def test_a_column_that_varies_by_rounding_is_constant(mean):
+    """Deviations of a billionth of the mean are rounding; its variance is then 1."""
+    unit = max(abs(mean), 1e-290)
+    for spread, constant in ((0.5e-9, True), (2e-9, False)):
+        values = mean + unit * spread * np.tile([-1.0, 1.0], 10)[:, None]
+        found = Background.of(values, np.ones((20, 1), dtype=bool), "gaussian")
+        varied = np.ptp(values) > 0 and unit * spread > 1e-160
+        assert (found.variance[0] == 1.0) == (constant or not varied)

@@ -89,3 +89,15 @@ def test_pickles_do_not_hold_stacks():
     size = len(pickle.dumps(family))
     assert len(family._stacks) == 2
     assert len(pickle.dumps(family)) == size
+
+
+@pytest.mark.parametrize(("models", "size"), [(mixtures, 10), (analysers, 10)])
+def test_stacks_hold_numbers_of_a_bounded_size(models, size, monkeypatch):
+    """Components times columns, or columns times half the squared factors: 10, 10 or 10, 15, 20."""
+    fitted = models()
+    sizes = [10, 15, 20] if models is mixtures else [10, 10, 10]
+    for most in (9, 10, 11, 21, 25, 26, 30, 31, 45, 46):
+        monkeypatch.setattr(_stacked_densities, "MOST_NUMBERS", most)
+        groups = [sum(sizes[: k + 1]) // most for k in range(3)]
+        found = list(_stacked_densities.stacks(fitted))
+        assert len(found) == len(set(groups))

@@ -202,3 +202,23 @@ def test_the_input_after_the_last_one_is_refused(grown):
     TreeEnsemble.of_arrays(arrays, last + 1, trees.n_outputs)
     with pytest.raises(ValueError, match="inputs that do not exist"):
         TreeEnsemble.of_arrays(arrays, last, trees.n_outputs)
+
+
+def test_numbers_next_to_zero_go_where_lightgbm_sends_them():
+    """Up to a size, a number counts as 0; a threshold between 0 and it shows up to which."""
+    tiny = _tree_ensemble.NEARLY_ZERO
+    values = [0.0, tiny / 2, tiny, np.nextafter(tiny, 1.0), 2 * tiny, np.nan]
+    X = np.array([sign * value for value in values for sign in (1, -1)])[:, None]
+    for threshold in (tiny / 4, -tiny / 4, 1.5 * tiny, -1.5 * tiny):
+        split = {"feature": [0], "threshold": [threshold], "missing_left": [True], "left": [~0]}
+        split |= {"right": [~1], "value": [-1.0, 1.0], "splits": [1], "leaves": [2]}
+        stump = TreeEnsemble.of_arrays(split, 1, 1)
+        np.testing.assert_array_equal(stump.predict_once(X), stump.predict(X))
+
+
+@pytest.mark.parametrize(("ones", "left"), [(19, True), (20, True), (21, False)])
+def test_of_two_sides_with_as_many_rows_a_gap_takes_the_left_one(ones, left):
+    X = np.r_[np.zeros(40 - ones), np.ones(ones)][:, None]
+    options = {"verbosity": -1, "num_threads": 1, "num_leaves": 2, "min_data_in_leaf": 1}
+    trees = TreeEnsemble.of_booster(lightgbm.train(options, lightgbm.Dataset(X, X[:, 0]), 1))
+    assert trees.missing_left.tolist() == [left]

@@ -11,6 +11,8 @@ import pytest
 from imputefree.data import Examples, RowStore, TableEncoder, draw_folds, read_columns
 from imputefree.families import FamilyTask, Growth, TreeFamily
 from imputefree.families import _binned_rows as binned_rows
+from imputefree.families import _family as family_module
+from imputefree.families import _tree_family as tree_family
 from imputefree.families._tree_family import usual_growths
 
 GROWTH = Growth(learning_rate=0.3, early_stopping_round=5)
@@ -137,3 +139,87 @@ def test_trees_of_larger_tables_are_larger(rows, rate, leaves):
     assert (best.learning_rate, best.num_leaves, best.extra_trees) == (rate, leaves, False)
     assert best.min_data_in_leaf == (10 if leaves == 16 else 20)
     assert random == replace(best, extra_trees=True)
+
+
+class Clock:
+    """A clock that stands still, except while trees grow."""
+
+    def __init__(self, monkeypatch, *modules):
+        self.now = 100.0
+        for module in modules:
+            monkeypatch.setattr(module, "time", self)
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.mark.parametrize(("seconds", "folds"), [(31.0, 4), (30.0, 4), (29.0, 3), (10.0, 1)])
+def test_no_fold_is_begun_that_would_not_be_done_in_time(seconds, folds, monkeypatch):
+    """They take 10, 5, 5 and 5 seconds; each is begun if as much is left as the longest took."""
+    clock = Clock(monkeypatch, family_module, tree_family)
+    monkeypatch.setattr(tree_family, "MANY_ROWS", 100)
+    takes = iter([10.0, 5.0, 5.0, 5.0])
+    grow = TreeFamily._grow
+
+    def slowly(self, task, *how):
+        clock.now += next(takes)
+        return grow(self, replace(task, deadline=None), *how)
+
+    monkeypatch.setattr(TreeFamily, "_grow", slowly)
+    _, _, task = made(deadline=clock.now + seconds)
+    held_out = TreeFamily(growths=[Growth(0.3, max_trees=2)]).fit(task)
+    rows = np.concatenate([rows for _, rows in task.folds[:folds]])
+    assert np.flatnonzero(~np.isnan(held_out[:, 0])).tolist() == sorted(rows.tolist())
+
+
+def test_a_task_knows_how_late_it_is(monkeypatch):
+    clock = Clock(monkeypatch, family_module)
+    _, _, task = made()
+    assert (task.seconds_left(), task.is_late()) == (np.inf, False)
+    assert task.with_share(0.5) is task
+    task = replace(task, deadline=110.0)
+    assert task.with_share(0.5).deadline == 105.0
+    for now, left, late in ((100.0, 10.0, False), (109.0, 1.0, False), (110.0, 0.0, True)):
+        clock.now = now
+        assert (task.seconds_left(), task.is_late()) == (left, late)
+
+
+@pytest.mark.parametrize(("rows", "jobs"), [(149, 1), (150, 4)])
+def test_folds_of_many_rows_grow_one_by_one(rows, jobs, monkeypatch):
+    monkeypatch.setattr(tree_family, "MANY_ROWS", 150)
+    _, _, task = made(rows)
+    assert len(TreeFamily(growths=[GROWTH])._jobs(task)) == jobs
+    assert len(TreeFamily(growths=[GROWTH, GROWTH], n_folds=3)._jobs(task)) == 2 * min(jobs, 3)
+
+
+@pytest.mark.parametrize(("constant", "rounds"), [([0], 6), ([0, 1], 0)])
+def test_folds_go_on_until_none_of_them_grows(constant, rounds, monkeypatch):
+    """A fold whose classes are all the same has no split to find, and is done at once."""
+    _, y, task = made()
+    pairs = [(np.arange(50 * k, 50 * k + 40), np.arange(50 * k + 40, 50 * k + 50)) for k in (0, 1)]
+    y = y.copy()
+    for number in constant:
+        y[pairs[number][0]] = 0
+    looks = []
+    monkeypatch.setattr(FamilyTask, "seconds_left", lambda self: looks.append(self) or 1.0)
+    growth = Growth(0.3, early_stopping_round=1000, max_trees=6, min_data_in_leaf=3)
+    TreeFamily(growths=[growth]).fit(replace(task, target=y, folds=pairs))
+    assert len(looks) == rounds  # after each round but one that ends it
+
+
+def test_copies_of_rows_stay_in_the_fold_of_their_row():
+    _, y, task = made()
+    copied = task.copied(task.examples.inputs.rows(np.tile(np.arange(150), 3)))
+    assert copied.copies == 3
+    assert copied.target.tolist() == [*y, *y, *y]
+    for (train, held_out), (rows, others) in zip(task.folds, copied.folds, strict=True):
+        assert sorted(rows) == sorted(row + 150 * k for row in train for k in range(3))
+        assert sorted(others) == sorted(row + 150 * k for row in held_out for k in range(3))
+    assert copied.training_inputs().n_rows == 150
+
+
+def test_trees_grow_in_silence(capfd):
+    """LightGBM's own way to speak is its standard output."""
+    _, _, task = made()
+    TreeFamily(growths=[Growth(0.3, max_trees=2)]).fit(task)
+    assert capfd.readouterr() == ("", "")

@@ -324,3 +324,57 @@ def test_actor_finds_the_importance_with_the_best_reward():
             reached.append(policy.actor(state.joined).mean((0, 1)).detach())
     assert start > 0.3
     assert (torch.stack(reached).mean(0) - best).abs().max() < 0.15, reached
+
+
+@pytest.mark.parametrize("series", [False, True])
+@pytest.mark.parametrize("begun", [0, 3])
+def test_a_restored_policy_goes_on_as_the_first_one(series, begun):
+    task = task_of(members=2)
+    states = [state_of(task, 8, seed=i) for i in range(6)]
+    if series:  # of whose steps some are padding, and eight are stored
+        states = [replace(state, valid=torch.arange(8).expand(2, 8) < 6) for state in states]
+
+    def learned(policy, step):
+        reward = torch.full((2, 8), float(step))
+        action = policy.importance(states[step])
+        return policy.learn(transition_of(states[step], action, reward, states[step + 1]))
+
+    options = {"batch_size": 4, "actor_rate": 0.01, "critic_rate": 0.01, "tau": 0.1}
+    first, second = started(task, **options), DDPG(hidden_sizes=(16, 16), **options)
+    for step in range(begun):
+        learned(first, step)
+    generator = torch.Generator().manual_seed(9)  # its first networks are others
+    second.start(replace(task, generator=generator))
+    second.restore(copy.deepcopy(first.state()))
+    generator.set_state(task.generator.get_state())
+    for step in range(begun, 5):
+        assert learned(first, step) == learned(second, step)
+    for name in DDPG._NETWORKS:
+        pairs = (getattr(policy, name).parameters() for policy in (first, second))
+        assert all(map(torch.equal, *pairs))
+    assert (second.steps, len(second.replay)) == (5, 5 * 8)
+
+
+def test_steps_of_series_are_stored_unless_they_are_padding():
+    """Twice a batch of them are drawn; the next state is the same row of the next batch's draw."""
+    task = task_of()
+    policy = started(task, batch_size=40)
+    one, other = (
+        replace(state_of(task, 8, seed=i), valid=torch.arange(8)[None] < count)
+        for i, count in enumerate((5, 3))
+    )
+    reward = torch.arange(8.0)[None]
+    policy.learn(transition_of(one, policy.importance(one), reward, other))
+    assert policy.replay.batch == 80
+    stored = policy.replay.reward[0, 0]
+    assert set(stored.tolist()) == {0.0, 1.0, 2.0, 3.0, 4.0}
+    assert torch.equal(policy.replay.rows[0, 0], one.rows[0, stored.long()].int())
+    assert set(policy.replay.rows[1, 0].tolist()) == set(other.rows[0, :3].tolist())
+
+
+def test_it_learns_from_nothing_but_its_importance_and_a_reward():
+    policy, state = started(), state_of(task_of(), 8)
+    action, reward = policy.importance(state), torch.zeros(1, 8)
+    for given in ((None, reward), (action, None), (None, None)):
+        with pytest.raises(TypeError, match="reward"):
+            policy.learn(transition_of(state, *given, state))

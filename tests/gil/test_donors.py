@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 import torch
 
 from imputefree.data import TableEncoder, read_columns
 from imputefree.gil import Donors, TrainingData
+from imputefree.gil._donors import WINDOW
 
 
 def all_donors(donors, row):
@@ -81,3 +83,15 @@ def test_steps_have_the_gaps_of_the_donors_steps_that_are_as_far():
     fixed = data.ignoring_gaps(Donors.of(data.target, True), torch.tensor([1, 0])).judged
     nan = float("nan")
     assert np.array_equal(fixed.values.flatten(), [1, 2, nan, nan, 5, nan], equal_nan=True)
+
+
+@pytest.mark.parametrize("n", [1, 2, 19, 20, 41, 200])
+def test_donors_of_numbers_are_a_window_of_ranks(n):
+    """As wide as a twentieth of the rows; it stops at both ends of the table."""
+    y = torch.randn(n, generator=torch.Generator().manual_seed(0))
+    donors, rank = Donors.of(y, classes=False), y.argsort().argsort().tolist()
+    width = min(n // WINDOW + 1, n)
+    for row in range(n):
+        begin = min(max(n - 1 - rank[row] - width // 2, 0), n - width)
+        found = sorted(rank[donor] for donor in all_donors(donors, row))
+        assert found == list(range(begin, begin + width))

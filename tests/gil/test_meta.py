@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from sklearn.metrics import log_loss
 
 from imputefree.gil._importance import ImportanceTap
 from imputefree.gil._meta import MetaPolicy, importance_gradient
+from imputefree.gil._policies import Transition
 from imputefree.gil._predictors import Predictor
+from imputefree.gil._recurrent import RecurrentTap
 from tests.gil.made import (
     MISLEADING,
     USEFUL,
@@ -66,9 +70,10 @@ def test_closed_form_equals_autograd_through_one_gradient_step(linear_path):
     assert expected.abs().max() > 1e-5
 
 
-def test_importance_starts_at_its_initial_value():
+@pytest.mark.parametrize("sizes", [(), (64,), (9, 8, 7)])
+def test_importance_starts_at_its_initial_value(sizes):
     task = task_of(members=2)
-    policy = MetaPolicy(start_at=0.3)
+    policy = MetaPolicy(sizes, start_at=0.3)
     policy.start(task)
     importance = policy.importance(state_of(task, 50))
     assert (importance - 0.3).abs().max() < 0.05
@@ -93,3 +98,58 @@ def test_meta_finds_misleading_columns_and_lowers_the_test_loss():
     random, misleading, useful = verdict("random", 0)
     assert misleading == useful == 0.5
     assert meta < random
+
+
+def rows_tap(members, rows, inputs, g):
+    tap = ImportanceTap()
+    tap.inputs = torch.randn(members, rows, inputs, generator=g)
+    tap.delta = torch.randn(members, rows, 4, generator=g)
+    return tap
+
+
+def steps_tap(members, rows, inputs, g):
+    """Of a cell without memory, two steps per series."""
+    tap = RecurrentTap()
+    tap.run = lambda values, weights: (values @ weights[0][:, None].mT).tanh()
+    tap.values = torch.randn(members, rows // 2, 2, inputs, generator=g)
+    tap.inputs = tap.values.flatten(1, 2)
+    tap.weights = [torch.randn(members, 4, inputs, generator=g)]
+    tap.upstream = torch.randn(members, rows // 2, 2, 4, generator=g)
+    tap.unweighted = torch.randn(members, 4, inputs, generator=g)
+    return tap
+
+
+@pytest.mark.parametrize("tap_of", [rows_tap, steps_tap])
+@pytest.mark.parametrize("begun", [0, 2])
+def test_a_restored_policy_goes_on_as_the_first_one(tap_of, begun):
+    task, g = task_of(members=2), torch.Generator().manual_seed(0)
+    steps = []
+    for number in range(4):
+        state, tap = state_of(task, 8, seed=number), tap_of(2, 8, 3, g)
+        steps.append(Transition(state, None, None, state, tap, 0.1))
+    first, second = MetaPolicy(rate=0.05), MetaPolicy(rate=0.05)
+    first.start(task)
+    told = [first.learn(step) for step in steps[:begun]]
+    assert [len(figures) for figures in told] == [0, 1][:begun]  # one step later
+    second.start(task)  # with other weights
+    second.restore(copy.deepcopy(first.state()))
+    for step in steps[begun:]:
+        assert first.learn(step) == second.learn(step)
+    assert all(map(torch.equal, first.network.parameters(), second.network.parameters()))
+
+
+def test_the_policy_follows_the_sign_of_the_gradient():
+    """Importance of the entries whose gradient disagrees with the next one falls; others rise."""
+    task = task_of(members=1)
+    policy = MetaPolicy(rate=0.05)
+    policy.start(task)
+    state = state_of(task, 8)
+    before = policy.importance(state).mean((0, 1))
+    for step in range(4):
+        tap = rows_tap(1, 8, 3, torch.Generator())
+        tap.inputs[:] = torch.tensor([1.0, -1.0, (-1.0) ** step])
+        tap.delta[:] = 1.0
+        policy.learn(Transition(state, None, None, state, tap, 0.1))
+    change = policy.importance(state).mean((0, 1)) - before
+    assert (change[:2] > 0.005).all()
+    assert change[2] < -0.005

@@ -10,6 +10,7 @@ from imputefree.gil import denormals_as_zero
 from imputefree.gil._predictors import (
     ACTIVATIONS,
     CrossEntropy,
+    MemberLinear,
     MemberMlp,
     Predictor,
     SquaredError,
@@ -141,3 +142,14 @@ def test_squared_error():
     expected = (raw[..., 0] - target) ** 2
     assert torch.equal(SquaredError().errors(raw, target), expected)
     assert torch.equal(SquaredError().predict(raw), raw)
+
+
+@pytest.mark.parametrize("inputs", [0, 25])
+def test_weights_of_a_layer_start_uniform_around_zero(inputs):
+    """Between ±1 / √inputs, as PyTorch's do, or within the bound that is asked for."""
+    for bound, expected in ((None, 1 / max(inputs, 1) ** 0.5), (0.003, 0.003)):
+        layer = MemberLinear(2, inputs, 200, torch.Generator().manual_seed(0), bound)
+        assert layer.weight.shape == (2, 200, inputs)
+        for part in (layer.bias, layer.weight) if inputs else (layer.bias,):
+            assert 0.98 * expected < part.abs().max() <= expected
+            assert abs(part.mean()) < 0.1 * expected

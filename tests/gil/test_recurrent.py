@@ -120,8 +120,9 @@ def test_tap_gives_products_with_the_gradient_of_every_step(cell):
 @BOTH
 def test_late_importance_of_none_is_ordinary_training(cell):
     layer, x, _, upstream = made(cell)
-    backward(layer, x, None, upstream, early=False)
+    tap, _ = backward(layer, x, None, upstream, early=False)
     late = [p.grad.clone() for p in layer.parameters()]
+    assert torch.equal(tap.gradient(), layer.input_weight.grad)
     layer.zero_grad()
     layer(x).backward(upstream)
     assert all(
@@ -155,3 +156,15 @@ def test_no_python_loop_over_time():
 
     calls(3)  # imports happen on first use
     assert calls(60) < calls(3) + 30
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+def test_weights_start_uniform_around_zero(cell):
+    """Between ±1 / √H, as PyTorch's do."""
+    layer = MemberRecurrent(cell, 2, 60, 25, torch.Generator().manual_seed(0))
+    for weight in (layer.input_weight, layer.hidden_weight):
+        assert 0.19 < weight.abs().max() <= 0.2
+        assert abs(weight.mean()) < 0.01
+        assert weight.std().item() == pytest.approx(0.2 / 3**0.5, rel=0.05)
+    for bias in (layer.input_bias, layer.hidden_bias):
+        assert 0.15 < bias.abs().max() <= 0.2

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import copy
 import math
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from imputefree.errors import ImputefreeError
+from imputefree.gil import _train as train_module
 from imputefree.gil._policies import NoPolicy, ObservedPolicy, Policy
 from imputefree.gil._predictors import CrossEntropy, Predictor
 from imputefree.gil._rewards import ContrastiveReward, LossReward
-from imputefree.gil._train import Settings, Trainer
+from imputefree.gil._train import Settings, Trainer, _means
 from imputefree.gil._training_data import Batches, TrainingData
 from tests.gil.made import look
 
@@ -256,3 +260,115 @@ def test_training_stops_after_patience_but_not_before_enough_steps():
     made = trainer(max_epochs=200, patience=3, patience_steps=30, learning_rate=1e-12)
     made.run(data(), [torch.arange(0, 30)] * K, [torch.arange(30, ROWS)] * K)
     assert 10 <= len(made.history["loss"]) <= 14  # 30 steps are ten epochs of three
+
+
+def test_gradients_of_all_ranks_are_added_before_the_step():
+    """Two ranks that see the same rows: every gradient twice."""
+
+    class Twins:
+        def sum_(self, tensors):
+            for tensor in tensors:
+                tensor *= 2
+
+    table, rows, gradients = data(), torch.arange(10).expand(K, -1), []
+    for alone in (True, False):
+        made = trainer()
+        step = look(made, table, rows)
+        made.team = SimpleNamespace(alone=alone, rows=Twins())
+        made._update(step, None)
+        gradients.append([parameter.grad for parameter in made.predictor.parameters()])
+    for one, two in zip(*gradients, strict=True):
+        assert torch.equal(2 * one, two)
+        assert one.abs().max() > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [
+        (lambda ones: ones, True),
+        (lambda ones: 0 * ones, True),
+        (lambda ones: ones[..., :1], False),
+        (lambda ones: ones.index_fill(1, torch.tensor([3]), -0.01), False),
+        (lambda ones: ones.index_fill(1, torch.tensor([3]), 1.01), False),
+        (lambda ones: ones * math.nan, False),
+    ],
+)
+def test_the_first_answer_of_a_custom_policy_is_checked(answer, accepted):
+    class Custom(Policy):
+        def importance(self, state):
+            return answer(torch.ones_like(state.values))
+
+    refused = nullcontext() if accepted else pytest.raises(ImputefreeError, match="importance")
+    with refused:
+        trainer(Custom(), batch_size=ROWS).run(data(), every_row(), epochs=1)  # of one step
+
+
+@pytest.mark.parametrize(("stop_at", "kept"), [(4, True), (10**6, False)])
+def test_a_checkpoint_is_removed_unless_training_was_interrupted(stop_at, kept):
+    class Kept:
+        removed = False
+
+        def remove(self):
+            self.removed = True
+
+        def __getattr__(self, name):
+            return lambda *args, **how: nullcontext() if name == "blamed" else None
+
+    checkpoint = Kept()
+    trainer(Impatient(stop_at)).run(data(), every_row(), epochs=2, checkpoint=checkpoint)
+    assert checkpoint.removed != kept
+
+
+def test_figures_of_an_epoch_are_means_of_the_steps_that_told_them():
+    steps = [{"loss": torch.tensor(1.0)}, {"loss": torch.tensor(3.0), "q": 5.0}, {"loss": 2.0}]
+    assert _means(steps) == {"loss": 2.0, "q": 5.0}
+
+
+@pytest.mark.parametrize(("deadline", "steps"), [(None, 12), (109.0, 12), (105.0, 6), (99.0, 1)])
+def test_no_step_begins_after_the_deadline(deadline, steps, monkeypatch):
+    """A step takes a second; four make an epoch."""
+    clock = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(train_module, "time", clock)
+    made, update = trainer(), Trainer._update
+
+    def slowly(self, *how):
+        clock.now += 1.0 if self.steps < 9 or deadline != 109.0 else 0.0
+        return update(self, *how)
+
+    monkeypatch.setattr(Trainer, "_update", slowly)
+    made.run(data(), every_row(), epochs=3, deadline=deadline)
+    assert made.steps == steps
+    assert len(made.history["loss"]) == math.ceil(steps / 4)
+
+
+class Waiting(Policy):
+    """Does nothing, but is not `fixed`: all members stay until the last one is done."""
+
+    def importance(self, state):
+        return None
+
+
+@pytest.mark.parametrize(("policy", "left"), [(NoPolicy, 1), (Waiting, 2)])
+def test_members_that_are_done_leave_if_the_policy_allows_it(policy, left):
+    """The first member is judged on wrong labels, which it does worse and worse."""
+    table = replace(data(), target=(data().values[:, 0] > 0).long())
+    table.target[15:20] = 1 - table.target[15:20]
+    rows = [torch.arange(0, 15), torch.arange(20, 35)]
+    held_out = [torch.arange(15, 20), torch.arange(35, 40)]
+    options = {"max_epochs": 12, "patience": 3, "patience_steps": 1, "learning_rate": 0.03}
+    made, members = trainer(policy(), **options), []
+    made.run(table, rows, held_out, progress=lambda *_: members.append(made.predictor.members))
+    assert members[0] == K
+    assert members[-1] == left
+    assert made.predictor.members == K
+    assert all(len(parameter) == K for parameter in made.predictor.parameters())
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_ranks_are_compared_where_there_are_several(alone, monkeypatch):
+    compared = []
+    monkeypatch.setattr(Trainer, "_check_team", lambda *given: compared.append(given[-1]))
+    made = trainer()
+    made.team = SimpleNamespace(alone=alone)
+    made._course(data(), every_row(), None, None)
+    assert compared == ([] if alone else [10])  # rows of a batch

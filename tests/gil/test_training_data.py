@@ -206,6 +206,13 @@ class TestSeries:
         for _ in range(batches.steps):
             assert (classes[next(batches)].view(2, 2, -1) == torch.tensor([[[0], [1]]])).all()
 
+    def test_long_series_come_at_any_time(self):
+        lengths = self.lengths.clone()
+        lengths[:16] = 1000
+        batches = self.batches(members=1, lengths=lengths)
+        places = {int((lengths[epoch(batches)[0]] == 1000).all(1).nonzero()) for _ in range(12)}
+        assert len(places) > 4
+
     def test_batches_are_not_sorted_inside(self):
         drawn = self.lengths[epoch(self.batches(members=1))[0]].float()
         ahead = (drawn[:, :8].mean(1) > drawn[:, 8:].mean(1)).float().mean()

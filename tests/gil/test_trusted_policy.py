@@ -198,3 +198,32 @@ def test_series_are_refused():
             Settings(),
             *generators,
         )
+
+
+def test_the_slope_of_a_logit_is_that_of_its_importance():
+    """∂E/∂logit = ∂E/∂a · a (1 - a), all sources on the scale of their mean."""
+    policy = TrustedPolicy()
+    policy.judges = torch.zeros(ROWS, dtype=torch.long)
+    policy.judges[:20] = 1
+    trainer, _, step = trained(random_importance()[0])
+    policy.start(step.state.task)
+    with torch.no_grad():
+        policy.logits.copy_(torch.linspace(-2.0, 3.0, 8))
+    asked = []
+
+    def judge(rows):
+        asked.append(trainer._judge(data(), rows))
+        return asked[0]
+
+    a = policy.logits.detach().sigmoid()
+    told = policy.learn(Transition(step.state, None, None, step.state, step.tap, RATE, judge))
+    assert told["importance"] == pytest.approx(a.mean().item())
+    slopes = []
+    for number in (0, 1):  # whichever judged
+        teaches = (policy.judges[step.state.rows] != number).double()
+        by_source = torch.zeros(8).double()
+        by_source[:D] = agreement(step.tap, asked[0], teaches)
+        slope = -by_source * a * (1 - a)
+        slopes.append(slope / slope.abs().mean().clamp_min(1e-30))
+    assert any(torch.allclose(policy.logits.grad, slope) for slope in slopes)
+    assert policy.logits.grad.abs().mean().item() == pytest.approx(1.0)

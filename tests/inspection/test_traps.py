@@ -71,8 +71,8 @@ def test_a_level_that_only_one_class_has(table):
     assert f"{(y[zero] == 1).sum()} of {zero.sum()} rows with 0" in trap.fact
     names = np.where(zero, "none", "some")
     assert kinds(find_traps(X.assign(site=names), y), "site") == ["answer"]
-    told = X.assign(site=site, size=np.where(zero, 0.0, 1 + rng.random(N)))
-    assert find_traps(told, y) == []  # another column says the same: nothing stands out
+    explained = X.assign(site=site, size=np.where(zero, 0.0, 1 + rng.random(N)))
+    assert find_traps(explained, y) == []  # another column says the same: nothing stands out
 
 
 def test_copies_are_told_from_equal_rows_of_few_values(table):

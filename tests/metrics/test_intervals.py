@@ -30,21 +30,21 @@ CASES = [("classification", 2), ("classification", 4), ("regression", 0)]
 def test_weights_are_repeated_rows(task, classes):
     truth, prediction = case(task, classes=classes)
     weights = RNG.integers(0, 4, (20, len(truth))).astype(float)
-    found = weighted_scores(task, truth, prediction, weights)
+    actual = weighted_scores(task, truth, prediction, weights)
     for i, times in enumerate(weights.astype(int)):
         rows = np.repeat(np.arange(len(truth)), times)
         expected = figures(task, truth[rows], prediction[rows])
-        assert set(expected) == set(found)
+        assert set(expected) == set(actual)
         for metric, value in expected.items():
-            assert found[metric][i] == pytest.approx(value, abs=1e-12)
+            assert actual[metric][i] == pytest.approx(value, abs=1e-12)
 
 
 def test_a_class_that_is_not_drawn_leaves_figures_undefined():
     truth, probability = np.array([0, 0, 1]), np.array([[0.8, 0.2], [0.6, 0.4], [0.1, 0.9]])
-    found = weighted_scores("classification", truth, probability, np.array([[1.0, 2.0, 0.0]]))
-    assert np.isnan(found["auc"][0])
-    assert np.isnan(found["average_precision"][0])
-    assert found["accuracy"][0] == 1
+    actual = weighted_scores("classification", truth, probability, np.array([[1.0, 2.0, 0.0]]))
+    assert np.isnan(actual["auc"][0])
+    assert np.isnan(actual["average_precision"][0])
+    assert actual["accuracy"][0] == 1
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def calibration(truth, probability, bins=15):
 @pytest.mark.parametrize("seed", range(3))
 def test_classes(classes, seed):
     truth, probability = drawn(classes=classes, seed=seed)
-    found = classification_scores(truth, probability)
+    actual = classification_scores(truth, probability)
     rows = list(zip(truth, probability, strict=True))
     kinds = [1] if classes == 2 else range(classes)
     expected = {
@@ -71,15 +71,15 @@ def test_classes(classes, seed):
         "log_loss": -math.fsum(math.log(p[t]) for t, p in rows) / len(truth),
     }
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-12), name
+        assert actual[name] == pytest.approx(value, abs=1e-12), name
 
 
 @pytest.mark.parametrize("classes", [2, 5])
 def test_calibration(classes):
     truth, probability = drawn(300, classes, ties=False)
-    found = calibration_error(truth, probability)
-    assert found == pytest.approx(calibration(truth, probability), abs=1e-12)
-    assert found == classification_scores(truth, probability)["calibration_error"]
+    actual = calibration_error(truth, probability)
+    assert actual == pytest.approx(calibration(truth, probability), abs=1e-12)
+    assert actual == classification_scores(truth, probability)["calibration_error"]
 
 
 def test_two_classes_are_told_apart_at_one_half():
@@ -94,10 +94,10 @@ def test_sure_errors_count_but_do_not_decide_everything():
 
 
 def test_what_is_not_defined_is_none():
-    found = classification_scores(np.array([1, 1]), np.array([[0.2, 0.8], [0.4, 0.6]]))
-    assert found["auc"] is None
-    assert found["average_precision"] is None
-    assert found["accuracy"] == 1.0
+    actual = classification_scores(np.array([1, 1]), np.array([[0.2, 0.8], [0.4, 0.6]]))
+    assert actual["auc"] is None
+    assert actual["average_precision"] is None
+    assert actual["accuracy"] == 1.0
     assert regression_scores(np.array([2.0, 2.0]), np.array([1.0, 3.0])) == {
         "r2": None,
         "rmse": 1.0,
@@ -117,10 +117,10 @@ def test_numbers():
     guess = truth + rng.normal(0, 0.1, 50)
     error = math.fsum((t - g) ** 2 for t, g in zip(truth, guess, strict=True))
     centre = math.fsum(truth) / 50
-    found = regression_scores(truth, guess)
+    actual = regression_scores(truth, guess)
     expected = 1 - error / math.fsum((t - centre) ** 2 for t in truth)
-    assert found["r2"] == pytest.approx(expected, abs=1e-9)
-    assert found["rmse"] == pytest.approx(math.sqrt(error / 50), abs=1e-12)
+    assert actual["r2"] == pytest.approx(expected, abs=1e-9)
+    assert actual["rmse"] == pytest.approx(math.sqrt(error / 50), abs=1e-12)
 
 
 def test_imputation():
@@ -135,9 +135,9 @@ def test_imputation():
             plain.append((truth[i, j] - filled[i, j]) ** 2)
             if spread[j]:
                 scaled.append(plain[-1] / spread[j] ** 2)
-    found = imputation_scores(filled, truth, hidden, spread)
-    assert found["imputation_mse"] == pytest.approx(math.fsum(plain) / len(plain), abs=1e-12)
+    actual = imputation_scores(filled, truth, hidden, spread)
+    assert actual["imputation_mse"] == pytest.approx(math.fsum(plain) / len(plain), abs=1e-12)
     expected = math.fsum(scaled) / len(scaled)
-    assert found["imputation_mse_scaled"] == pytest.approx(expected, abs=1e-12)
+    assert actual["imputation_mse_scaled"] == pytest.approx(expected, abs=1e-12)
     nothing = imputation_scores(filled, truth, np.zeros_like(hidden), spread)
     assert nothing == {"imputation_mse": None, "imputation_mse_scaled": None}

@@ -40,8 +40,8 @@ def test_without_a_driver_no_value_matters():
     missing = make_missing("blocks", truth, 0.3, groups=GROUPS)
     again = make_missing("blocks", changed(truth, range(6)), 0.3, groups=GROUPS)
     np.testing.assert_array_equal(missing.observed, again.observed)
-    found = pairwise_dependence(missing.apply(truth), truth).to_numpy()[:5]
-    assert np.abs(found).max() < independent(1080, 1920)
+    actual = pairwise_dependence(missing.apply(truth), truth).to_numpy()[:5]
+    assert np.abs(actual).max() < independent(1080, 1920)
     assert missing.mechanism == "MCAR"
 
 
@@ -52,8 +52,8 @@ def test_a_driver_makes_it_at_random():
         "blocks", changed(truth, range(5)), 0.3, groups=GROUPS, driver=5, at_most=1
     )
     np.testing.assert_array_equal(missing.observed, again.observed)
-    found = pairwise_dependence(missing.apply(truth), truth).to_numpy()
-    assert (np.abs(found[:5, 5]) > 0.3).all()
+    actual = pairwise_dependence(missing.apply(truth), truth).to_numpy()
+    assert (np.abs(actual[:5, 5]) > 0.3).all()
     assert missing.mechanism == "MAR"
     assert missing.drivers.iloc[:5, 5].all()
     assert not missing.drivers.iloc[:, :5].any(axis=None)
@@ -174,8 +174,8 @@ def test_flat_images_frames_and_units_make_no_difference():
     for pattern in ("rows", "quarters"):
         wanted = make_missing("mnist_mar", X, pattern=pattern).observed.reshape(len(X), -1)
         for other in (flat, 256 * flat, pd.DataFrame(flat)):
-            found = make_missing("mnist_mar", other, pattern=pattern).observed
-            np.testing.assert_array_equal(found, wanted)
+            actual = make_missing("mnist_mar", other, pattern=pattern).observed
+            np.testing.assert_array_equal(actual, wanted)
 
 
 def test_shapes_and_shares():

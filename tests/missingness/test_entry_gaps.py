@@ -71,8 +71,8 @@ def test_the_mask_does_not_look_at_values(rate):
 def test_no_value_tells_anything_about_a_gap(seed):
     truth = table(3000, seed=seed)
     missing = make_missing("mcar", truth, 0.4, seed)
-    found = pairwise_dependence(missing.apply(truth), truth).to_numpy()
-    assert np.abs(found).max() < independent(1200, 1800)
+    actual = pairwise_dependence(missing.apply(truth), truth).to_numpy()
+    assert np.abs(actual).max() < independent(1200, 1800)
     areas = mask_auc(missing.apply(truth), truth)["seen and own"]
     assert np.abs(areas - 0.5).max() < 0.06
     assert not missing.drivers.to_numpy().any()
@@ -172,9 +172,9 @@ def test_columns_that_are_neither_seen_nor_lose_stay_whole():
     truth = table(3000)
     missing = make_missing("mar", truth, 0.1, seen=[0], columns=[2])
     assert missing.missing_by_column.tolist() == [0, 0, 0.6, 0, 0, 0]
-    found = pairwise_dependence(missing.apply(truth), truth)
-    assert abs(found.iloc[2, 0]) > independent(1800, 1200)
-    assert found.drop(index="2").isna().all(axis=None)
+    actual = pairwise_dependence(missing.apply(truth), truth)
+    assert abs(actual.iloc[2, 0]) > independent(1800, 1200)
+    assert actual.drop(index="2").isna().all(axis=None)
 
 
 def test_strings_and_gappy_columns_are_not_picked_as_drivers():
@@ -212,9 +212,9 @@ def test_integers_as_names_are_names():
 def test_self_masking_depends_on_the_own_value_and_only_on_it(side, sign):
     truth = np.random.default_rng(0).normal(size=(3000, 4))
     missing = make_missing("mnar_self", truth, 0.4, side=side)
-    found = pairwise_dependence(missing.apply(truth), truth).to_numpy()
-    assert (sign * np.diag(found) > 0.6).all()
-    off = found[~np.eye(4, dtype=bool)]
+    actual = pairwise_dependence(missing.apply(truth), truth).to_numpy()
+    assert (sign * np.diag(actual) > 0.6).all()
+    off = actual[~np.eye(4, dtype=bool)]
     assert np.abs(off).max() < independent(1200, 1800)
     np.testing.assert_array_equal(missing.drivers, 2.0 * sign * np.eye(4))
     assert missing.mechanism == "MNAR"
@@ -277,12 +277,12 @@ def test_what_drives_is_hidden_too():
     truth = np.random.default_rng(0).normal(size=(4000, 5))
     missing = make_missing("mnar_hidden", truth, 0.4, drivers=[0, 1])
     assert missing.missing_by_column.tolist() == [0.4] * 5
-    found = pairwise_dependence(missing.apply(truth), truth).to_numpy()
+    actual = pairwise_dependence(missing.apply(truth), truth).to_numpy()
     noise = independent(1600, 2400)
-    assert np.abs(found[:2]).max() < noise  # the drivers' own gaps are completely random
-    assert np.abs(found[:, 2:]).max() < noise
-    assert (np.abs(found[2:, :2]).max(axis=1) > 0.3).all()
-    np.testing.assert_array_equal(np.sign(missing.drivers.iloc[2:, :2]), np.sign(found[2:, :2]))
+    assert np.abs(actual[:2]).max() < noise  # the drivers' own gaps are completely random
+    assert np.abs(actual[:, 2:]).max() < noise
+    assert (np.abs(actual[2:, :2]).max(axis=1) > 0.3).all()
+    np.testing.assert_array_equal(np.sign(missing.drivers.iloc[2:, :2]), np.sign(actual[2:, :2]))
     again = make_missing("mnar_hidden", changed(truth, [2, 3, 4]), 0.4, drivers=[0, 1])
     np.testing.assert_array_equal(missing.observed, again.observed)
 

@@ -15,28 +15,28 @@ from tests.refusals import check_error
 def test_pairs_are_twice_the_auc_minus_one():
     truth = table(300, 3).round(1)  # with ties
     X = make_missing("mnar_self", truth, 0.3).apply(truth)
-    found = pairwise_dependence(X, truth).to_numpy()
+    actual = pairwise_dependence(X, truth).to_numpy()
     for i in range(3):
         for j in range(3):
             area = roc_auc_score(np.isnan(X[:, i]), truth[:, j])
-            assert found[i, j] == pytest.approx(2 * area - 1)
+            assert actual[i, j] == pytest.approx(2 * area - 1)
 
 
 def test_without_the_truth_only_what_is_seen_counts():
     truth = table(300, 3)
     X = make_missing("mar", truth, 0.3, seen=[0]).apply(truth)
-    found = pairwise_dependence(X).to_numpy()
-    assert np.isnan(np.diag(found)).all()
+    actual = pairwise_dependence(X).to_numpy()
+    assert np.isnan(np.diag(actual)).all()
     known = ~np.isnan(X[:, 2])
     area = roc_auc_score(np.isnan(X[known, 1]), X[known, 2])
-    assert found[1, 2] == pytest.approx(2 * area - 1)
+    assert actual[1, 2] == pytest.approx(2 * area - 1)
 
 
 def test_strings_and_columns_without_gaps_say_nothing():
     X = make_missing("mcar", frame(), 0.2, columns=["ph"]).apply(frame())
-    found = pairwise_dependence(X, frame())
-    assert found["sex"].isna().all()
-    assert found.drop(index="ph").isna().all(axis=None)
+    actual = pairwise_dependence(X, frame())
+    assert actual["sex"].isna().all()
+    assert actual.drop(index="ph").isna().all(axis=None)
     areas = mask_auc(X, frame())
     assert areas.index.tolist() == ["ph"]
     assert list(areas.columns) == ["missing", "seen", "own", "seen and own"]

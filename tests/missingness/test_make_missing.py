@@ -126,7 +126,7 @@ def refused(*parts, name="mcar", X=None, rate=0.3, kind=ParameterError, **option
 
 def test_bad_names_and_options():
     refused(
-        "there is no mechanism 'magic'. Known are mcar, mar, mnar_self, mnar_quantile,"
+        "there is no mechanism 'magic'. Valid names are mcar, mar, mnar_self, mnar_quantile,"
         " mnar_hidden, blocks, mnist_mar, series_rates, bursts. Pass one of these names.",
         name="magic",
     )

@@ -73,8 +73,8 @@ def test_values_do_not_matter(name, options):
     zeros = make_missing(name, np.zeros_like(truth), 0.4, **options)
     np.testing.assert_array_equal(missing.observed, zeros.observed)
     assert not missing.drivers.to_numpy().any()
-    found = pairwise_dependence(missing.apply(truth), truth)
-    assert found.abs().max(axis=None) < 1.5 * independent(1000, 3000)
+    actual = pairwise_dependence(missing.apply(truth), truth)
+    assert actual.abs().max(axis=None) < 1.5 * independent(1000, 3000)
 
 
 @pytest.mark.parametrize("length", [1.0, 2.0, 8.0])
@@ -84,16 +84,16 @@ def test_runs_are_geometric_with_that_mean(rate, length):
     missing = make_missing("bursts", X, rate, length=length)
     np.testing.assert_allclose(missing.missing_by_column, rate, atol=1e-4)
     for j in range(3):
-        found = runs(~missing.observed[:, :, j])
-        assert found.mean() == pytest.approx(length, rel=0.15)
+        actual = runs(~missing.observed[:, :, j])
+        assert actual.mean() == pytest.approx(length, rel=0.15)
         # A geometric variable is above its minimum with the chance 1 - 1 / mean.
-        assert (found > 1).mean() == pytest.approx(1 - 1 / length, abs=0.05)
+        assert (actual > 1).mean() == pytest.approx(1 - 1 / length, abs=0.05)
 
 
 def test_seen_stretches_are_geometric_too():
-    found = runs(make_missing("bursts", series(40, 1000, 1), 0.5, length=4).observed[:, :, 0])
-    assert found.mean() == pytest.approx(4, rel=0.1)
-    assert found.std() == pytest.approx(np.sqrt(12), rel=0.2)
+    actual = runs(make_missing("bursts", series(40, 1000, 1), 0.5, length=4).observed[:, :, 0])
+    assert actual.mean() == pytest.approx(4, rel=0.1)
+    assert actual.std() == pytest.approx(np.sqrt(12), rel=0.2)
 
 
 def test_each_step_of_a_series_is_missing_equally_often():
@@ -113,8 +113,8 @@ def test_runs_continue_after_steps_that_are_missing_already():
     X[:, ::2, 0] = np.nan
     missing = make_missing("bursts", X, 0.5, length=6)
     assert missing.rate == pytest.approx(0.5, abs=1e-4)
-    found = runs(~missing.observed[:, 1::2, 0])
-    assert found.mean() == pytest.approx(6, rel=0.25)
+    actual = runs(~missing.observed[:, 1::2, 0])
+    assert actual.mean() == pytest.approx(6, rel=0.25)
 
 
 @pytest.mark.parametrize("together", [False, True])

@@ -92,9 +92,9 @@ def test_tables_agree_with_the_estimator(variant):
 def test_numbers_beyond_float32_are_bounded_as_by_the_estimator():
     model, path, session = exported("table", "unscaled")
     X = gappy_frame(3, 1).assign(dose=[1e39, -1e300, 1.0], money=[1e20, 1.0, 1.7e308])
-    found = session.run(None, encode(path, X))[0]
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-5)
+    actual = session.run(None, encode(path, X))[0]
+    assert np.isfinite(actual).all()
+    np.testing.assert_allclose(actual, model.predict_proba(X), atol=1e-5)
 
 
 @pytest.mark.slow

@@ -82,9 +82,9 @@ def test_notes_name_unseen_levels_and_numbers_outside_of_training():
     ],
 )
 def test_explanations_say_how_much_a_row_is_like_training(row, level, words):
-    found = ask("table", row, "/explain")["familiarity"]
-    assert found["level"] == level
-    assert words in found["sentence"]
+    actual = ask("table", row, "/explain")["familiarity"]
+    assert actual["level"] == level
+    assert words in actual["sentence"]
 
 
 def test_an_empty_row_is_told_the_share_of_training():

@@ -159,8 +159,14 @@ def test_clients_take_turns():
 
 def test_limits_are_in_the_schema_and_in_the_description_of_the_api():
     served = client("array", limits=limits.Limits(rows=7, seconds=3))
-    told = served.get("/schema").json()["limits"]
-    assert told == {"rows": 7, "bytes": 4_000_000, "seconds": 3, "waiting": 64, "connections": 512}
+    stated = served.get("/schema").json()["limits"]
+    assert stated == {
+        "rows": 7,
+        "bytes": 4_000_000,
+        "seconds": 3,
+        "waiting": 64,
+        "connections": 512,
+    }
     api = served.get("/openapi.json").json()
-    assert api["info"]["x-limits"] == told
+    assert api["info"]["x-limits"] == stated
     assert "429" in api["paths"]["/predict"]["post"]["responses"]

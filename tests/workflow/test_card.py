@@ -22,7 +22,7 @@ def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0
 
     scores = {"imputefree": of(ours[0]), "mask_only": of(mask), "lightgbm": of(boosting)}
     scores["imputefree"]["auc"] = list(ours)
-    found = {
+    actual = {
         "how": "5-fold cross-validation",
         "tested": 300,
         "interval": {
@@ -40,7 +40,7 @@ def estimate(ours=(0.80, 0.75, 0.85), mask=0.6, boosting=0.78, low=-0.01, high=0
         },
         "failed": {},
     }
-    return found | verdict(found)
+    return actual | verdict(actual)
 
 
 def about(found, rows=300, classes=None):
@@ -85,7 +85,11 @@ def test_everything_is_in_it():
             "| dose\\|x | number | 12.5 % |",
         ),
         *("`name`: texts that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
-        *("do not cover which rows were learned from", "percentile bootstrap", "of the class yes"),
+        *(
+            "but not with the rows that were learned from",
+            "percentile bootstrap",
+            "of the class yes",
+        ),
         "difference from gradient boosting (LightGBM) | +0.020 [-0.010, +0.050]",
         *("| trees | 70 % | 0.450 |", "| density | left out | 0.610 |", "| the blend |  | 0.440 |"),
         "Calibration error of the blend there: 0.031.",
@@ -126,26 +130,26 @@ def test_limits_depend_on_the_data():
 
 
 def test_a_short_training_is_mentioned():
-    told = about(estimate())
-    assert "kept short" not in render("card.md.jinja", told)
-    told["made"]["settings"] = {"quality": "fast", "time_limit": 30.0}
-    assert "(30 seconds, fast quality)" in render("card.md.jinja", told)
+    described = about(estimate())
+    assert "kept short" not in render("card.md.jinja", described)
+    described["made"]["settings"] = {"quality": "fast", "time_limit": 30.0}
+    assert "(30 seconds, fast quality)" in render("card.md.jinja", described)
 
 
 def test_groups_need_no_warning():
-    found = copy.deepcopy(estimate())
-    assert "--group" in render("card.md.jinja", about(found))
-    found["interval"]["over"] = "groups"
-    assert "--group" not in render("card.md.jinja", about(found))
+    actual = copy.deepcopy(estimate())
+    assert "--group" in render("card.md.jinja", about(actual))
+    actual["interval"]["over"] = "groups"
+    assert "--group" not in render("card.md.jinja", about(actual))
 
 
 def test_the_best_reference():
     assert best_reference(estimate(mask=0.7, boosting=0.6)) == "mask_only"
     assert best_reference(estimate(mask=0.6, boosting=0.7)) == "lightgbm"
-    found = estimate()
-    found["main"] = "log_loss"
-    found["scores"]["mask_only"]["log_loss"][0] = 0.1
-    assert best_reference(found) == "mask_only"
+    actual = estimate()
+    actual["main"] = "log_loss"
+    actual["scores"]["mask_only"]["log_loss"][0] = 0.1
+    assert best_reference(actual) == "mask_only"
 
 
 @pytest.mark.parametrize("kind", [int, float])

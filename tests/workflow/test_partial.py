@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -144,3 +145,28 @@ def test_what_ends_up_in_the_card_is_compared(request_, name):
     del state["asked"][name]
     module._write(path, state)
     check_error(lambda: enter(request_, resume=True), f"{name} differ")
+
+
+def test_what_marks_the_folder_is_removed_last(request_, monkeypatch):
+    """A kill in between leaves a folder that is still known as ours."""
+    with opened(request_) as partial:
+        for piece in ("aaa", "zzz"):
+            partial.keep(piece, prediction=np.array([1.0]))
+        removed, unlink = [], Path.unlink
+
+        def noted(path, *args, **how):
+            removed.append(path.name)
+            return unlink(path, *args, **how)
+
+        monkeypatch.setattr(Path, "unlink", noted)
+        partial.remove()
+    assert set(removed[:2]) == {"aaa.piece", "zzz.piece"}
+    assert removed[2:] == ["asked", "lock"]
+
+
+def test_few_rows_take_one_thread_and_many_those_of_pytorch(request_, monkeypatch):
+    monkeypatch.setattr(module.torch, "get_num_threads", lambda: 7)
+    problem = Problem(request_, "d.csv", pd.DataFrame(index=range(9)), *[np.empty(0)] * 2, [])
+    for many, threads in ((10, 1), (9, 7)):
+        monkeypatch.setattr(module, "MANY_ROWS", many)
+        assert module._n_threads(problem) == threads

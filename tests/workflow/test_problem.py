@@ -133,9 +133,9 @@ def test_another_file_with_the_same_columns(ask):
     problem = read_problem(request)
     other = table()[["y", "b", "a"]].iloc[:9].assign(new=1)
     other.to_csv(request.data.with_name("t.csv"), index=False)
-    found = read_other(request.data.with_name("t.csv"), problem)
-    assert list(found.frame) == list(problem.frame)
-    assert found.truth.tolist() == [0, 1] * 4 + [0]
+    actual = read_other(request.data.with_name("t.csv"), problem)
+    assert list(actual.frame) == list(problem.frame)
+    assert actual.truth.tolist() == [0, 1] * 4 + [0]
     other.drop(columns="b").to_csv(request.data.with_name("t.csv"), index=False)
     check_error(
         lambda: read_other(request.data.with_name("t.csv"), problem),
@@ -153,8 +153,8 @@ def test_another_file_of_one_class_keeps_the_classes(ask):
     request = ask(table())
     problem = read_problem(request)
     table().iloc[1::2].to_csv(request.data.with_name("t.csv"), index=False)
-    found = read_other(request.data.with_name("t.csv"), problem)
-    assert found.truth.tolist() == [1] * 12
+    actual = read_other(request.data.with_name("t.csv"), problem)
+    assert actual.truth.tolist() == [1] * 12
 
 
 def test_a_test_file_that_was_learned_from_is_refused(ask):

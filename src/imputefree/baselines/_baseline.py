@@ -26,6 +26,7 @@ from ..data import (
     read_numbers,
     read_target,
     remember_columns,
+    table_tags,
 )
 from ..errors import InputError
 from ..estimators import RULES
@@ -174,11 +175,7 @@ class Baseline(BaseEstimator):
         return self.model_.predict(self.encoder_.as_numbers(read_columns(X)))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+        return table_tags(super().__sklearn_tags__())
 
 
 class BaselineClassifier(ClassifierMixin, Baseline):

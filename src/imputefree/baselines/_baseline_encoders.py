@@ -63,7 +63,7 @@ class TreeEncoder(PlainEncoder):
 
 
 class LinearEncoder(PlainEncoder):
-    """Numbers in standard deviations from their mean (outliers pulled in first), 0 where missing;
+    """Numbers in standard deviations from their mean (outliers clipped first), 0 where missing;
     one 0/1 input per category, and one per column with gaps that says "missing here".
 
     >>> import pandas as pd

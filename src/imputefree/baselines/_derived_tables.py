@@ -29,6 +29,7 @@ from ..data import (
     summarise_mask,
     summarise_mask_steps,
     summarise_steps,
+    table_tags,
     training_panel,
 )
 from ..errors import InputError
@@ -96,16 +97,12 @@ class MaskOnly(DerivedTable):
         return _mask(self.table_.arranged(read_columns(X)))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+        return table_tags(super().__sklearn_tags__())
 
 
 class MaskOnlyClassifier(DerivedClassifier, MaskOnly):
-    """Classify rows by which of their entries are observed. A table without gaps says nothing:
-    then it predicts the class shares.
+    """Classify rows by which of their entries are observed; if there are no gaps, predict the class
+    shares.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def _filled(plan: Any, array: np.ndarray, block: np.ndarray, guess: np.ndarray) 
         return guess[:, 0]
     if not plan.shown_levels:
         return array
-    # Any rare level stands for all of them: the network reads them as one.
+    # Any rare level represents all of them: the network reads them as one.
     levels = np.array([*plan.levels, *plan.rare_levels[:1]], dtype=object)
     return np.where(np.isnan(block[:, 0]), levels[guess.argmax(1)], array)
 

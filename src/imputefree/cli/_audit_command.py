@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 @answers_option
 @option("--group", metavar="COLUMN", help="Compare groups, such as hospitals.")
 @option("--repeats", type=click.IntRange(1), default=5, help="How often gaps are drawn.")
-@option("--max-rows", type=click.IntRange(20), default=2000, help="Of more rows, so many drawn.")
+@option(
+    "--max-rows",
+    type=click.IntRange(20),
+    default=2000,
+    help="Use at most this many, drawn at random.",
+)
 @option("--seed", type=click.IntRange(0), default=0, help="Same seed, same audit.")
 @json_option
 @option("--out", "--output", "-o", "out", metavar="FILE", type=FILE,
@@ -54,10 +59,10 @@ def audit_command(
 ) -> None:
     """Show how a model depends on which values are missing.
 
-    DATA has answers, and rows that the model did not learn from. The model predicts them without
-    each column in turn, with more gaps, and with the gaps of other rows: then a mask says nothing,
-    and what the score loses is what the model owes to who gets measured. Scores have 95% intervals
-    (bootstrap over rows, or series).
+    DATA holds rows with answers that the model did not learn from. The model predicts them without
+    each column in turn, with more gaps, and with the gaps of other rows. In the latter the mask
+    carries no information, so the loss in score is what the model gains from who gets measured.
+    Scores have 95% intervals (bootstrap over rows, or series).
     """
     if out is not None:
         check_file(out, [model, data], (".html", ".json", *PICTURES), "--out")

@@ -55,8 +55,10 @@ file_option = partial(option, section="What is written")
     help="Separated by commas or repeated, such as gil,lightgbm,em+network; default: all of the"
     " study. An unknown name lists the known ones.",
 )
-@option("--target", metavar="COLUMN", help="Of table:FILE.csv: the column to predict.")
-@option("--drop", multiple=True, metavar="COLUMNS", help="Of table:FILE.csv: columns to leave out.")
+@option("--target", metavar="COLUMN", help="For table:FILE.csv: the column to predict.")
+@option(
+    "--drop", multiple=True, metavar="COLUMNS", help="For table:FILE.csv: columns to leave out."
+)
 @option("--rates", multiple=True, metavar="NUMBERS", help="Shares to hide, such as 0.5,0.9.")
 @option("--seeds", type=POSITIVE, help="Number of masks; or of splits, if nothing is hidden.")
 @option("--steps", type=POSITIVE, help="Maximum number of training steps.")
@@ -71,19 +73,19 @@ file_option = partial(option, section="What is written")
     "--masks",
     type=click.Choice(["fixed", "redrawn"]),
     default="fixed",
-    help="Hide the same pixels of an image all along, or others in each batch of training.",
+    help="Hide the same pixels of an image throughout, or others in each training batch.",
 )
 @option(
     "--placeholders",
     multiple=True,
     metavar="VALUES",
-    help="Values of a gap, each in turn, such as 0,3max (three times the largest value).",
+    help="Values to put in gaps, each in turn, such as 0,3max (three times the largest value).",
 )
 @option(
     "--search",
     type=POSITIVE,
     metavar="FITS",
-    help="Let every network choose on validation rows from so many settings, drawn from the paper's"
+    help="Let every network choose on validation rows from this many settings of the paper's"
     " grids.",
 )
 @option("--quick", is_flag=True, help="A little of everything, for a first look.")
@@ -184,7 +186,9 @@ def _refuse_hopeless(study: str, root: Path | None, **columns: Any) -> None:
 
 
 @click.command("report", cls=Command)
-@click.argument("results", nargs=-1, required=True, type=ExistingPath(), help="Files of `bench`.")
+@click.argument(
+    "results", nargs=-1, required=True, type=ExistingPath(), help="Results files of `bench`."
+)
 @output_option("Page; default: the first file, as .html.")
 @option("--title", help="Title of the page; default: the studies.")
 def report_command(results: tuple[Path, ...], output: Path | None, title: str | None) -> None:

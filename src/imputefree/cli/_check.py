@@ -30,12 +30,12 @@ SOUND = (
 def check_command(test: Path | None, as_json: bool, strict: bool, **choices: Any) -> None:
     """Show how a file is read, and what in it would make a model look better than it is.
 
-    Looks for columns that tell the target almost alone, by their values or by where they have
+    Looks for columns that predict the target almost alone, by their values or by where they have
     gaps; rows that are copies of others; columns that look like the id of a patient or customer
     with several rows; and targets that hardly vary. Takes seconds, and learns nothing.
 
-    What is found is suspicious, not wrong: whether a column is known when predictions are made, you
-    know best.
+    What it reports is suspicious, not necessarily wrong: only you know whether a column is known
+    when predictions are made.
     """
     from ..workflow import advised, check_problem, read_other, read_problem
 

@@ -20,7 +20,7 @@ CLEANING = 2.0  # seconds for which a second signal is ignored
 
 
 class Ended(SystemExit):
-    """The process was told to end by a signal, whose usual exit code is 128 plus its number."""
+    """A signal asked the process to end; the usual exit code is 128 plus its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FIRST_ROWS, FIRST_SERIES = 200, 50  # explained if none are named
 MAX_SPAN = 1_000_000  # rows that one span may name
-ONE_BY_ONE = 5  # up to so many named rows are shown one by one, more of them by column
+ONE_BY_ONE = 5  # up to this many rows are shown one by one, more of them by column
 Selection = tuple[list[str], list[Any], "pd.DataFrame"]  # notes, names of rows or series, rows
 
 
@@ -70,7 +70,7 @@ def explain_command(
 
     A value's effect is the prediction minus the one without it: about the model, not about causes.
 
-    What to measure next is judged by the values of training: a ranking, not a promise.
+    What to measure next is judged by the values seen in training: a ranking, not a promise.
 
     Up to five named rows are shown one by one, more of them by column.
     """

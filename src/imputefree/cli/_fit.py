@@ -69,16 +69,16 @@ class ShareOrFile(click.ParamType):
     type=click.Choice(["classification", "regression"]),
     help="By default strings, and whole numbers with up to 20 different values, are classes.",
 )
-@option("--drop", multiple=True, metavar="COLUMNS", help="Leave out; separate by commas or repeat.")
-@option("--category", multiple=True, metavar="COLUMNS", help="Columns of numbers that are codes.")
+@option("--drop", multiple=True, metavar="COLUMNS", help="Columns to leave out; repeatable.")
+@option("--category", multiple=True, metavar="COLUMNS", help="Numeric columns that hold codes.")
 @option(
     "--larger-than-memory",
     is_flag=True,
-    help="Read rows once, into a temporary file, and train from there. Folders always are.",
+    help="Read rows once, into a temporary file, and train from it. Always so for folders.",
 )
 @option("--resume", is_flag=True, help="Continue an interrupted fit.")
 @option("--fresh", is_flag=True, help="Remove what an interrupted fit left, and start again.")
-@file_option("--columns", type=ExistingPath(), metavar="FILE.yaml", help="What columns are.")
+@file_option("--columns", type=ExistingPath(), metavar="FILE.yaml", help="How to read columns.")
 @file_option(
     "--understood",
     type=FILE,
@@ -103,7 +103,9 @@ class ShareOrFile(click.ParamType):
 )
 @estimate_option("--group", metavar="COLUMN", help="Rows with the same value are never split.")
 @estimate_option(
-    "--estimate/--no-estimate", default=True, help="Estimate scores, next to simpler models."
+    "--estimate/--no-estimate",
+    default=True,
+    help="Estimate scores, and compare with simpler models.",
 )
 @model_option(
     "--model",
@@ -114,33 +116,33 @@ class ShareOrFile(click.ParamType):
 @model_option(
     "--quality",
     type=click.Choice(["fast", "balanced", "best"]),
-    help="Of a blend; by default balanced.",
+    help="Quality of a blend; default: balanced.",
 )
 @model_option(
     "--time-limit",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="For one training of a blend; an estimate trains several times.",
+    help="Time limit of one fit of a blend; an estimate fits several times.",
 )
 @model_option(
     "--missingness",
     type=click.Choice(["use", "ignore"]),
     default="use",
-    help="Whether which values are missing may tell the target.",
+    help="Whether the model may use which values are missing.",
 )
 @model_option("--quick", is_flag=True, help="Fast quality and one split, for a first look.")
 @model_option(
     "--policy",
-    help="Of a network: how much each entry teaches (none, observed, ddpg, meta, gate, random).",
+    help="For networks: how much each entry teaches (none, observed, ddpg, meta, gate, random).",
 )
 @model_option(
     "--trusted",
     metavar="COLUMN",
-    help="Of a network: 1 in rows surely like those to predict, 0 in others. They judge what the"
+    help="For networks: 1 in rows surely like those to predict, 0 in others. They judge what the"
     " others teach, and only they are scored.",
 )
-@model_option("--max-iter", type=POSITIVE, help="Of a network: maximum number of epochs.")
-@model_option("--members", type=POSITIVE, help="Of a network: how many are averaged.")
+@model_option("--max-iter", type=POSITIVE, help="For networks: maximum number of epochs.")
+@model_option("--members", type=POSITIVE, help="For networks: how many are averaged.")
 @model_option(
     "--intervals",
     type=click.Choice(["by_missingness", "mask"]),

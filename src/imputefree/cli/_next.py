@@ -91,13 +91,13 @@ def next_command(
     as_json: bool,
     csv_file: Path | None,
 ) -> None:
-    """Rank what is missing in each row by what measuring it would gain, per unit of cost.
+    """Rank the missing values of each row by what measuring them would gain, per unit of cost.
 
-    The gain is what the value is expected to tell about the class (in nats), or the variance of the
-    predicted number that it explains; values are drawn given what is known in the row. In a series,
-    what is missing at its last step is ranked, and static values.
+    The gain is the expected information about the class (in nats), or the variance of the predicted
+    number that the value explains; values are drawn conditionally on the rest of the row. For
+    series, values that are missing at the last step, and static values, are ranked.
 
-    With --budget or --confidence, measurements are planned one after the other.
+    With --budget or --confidence, several measurements are planned in sequence.
     """
     if csv_file is not None:
         check_lines_file(csv_file, [model, data, background])

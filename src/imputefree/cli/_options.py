@@ -127,15 +127,15 @@ def _standard_input() -> Path:
 
 
 FILE_OPTIONS = (
-    option("--sep", metavar="MARK", section="File", help="Between columns: , ; tab or another."),
-    option("--decimal", metavar="MARK", section="File", help="Before decimals: . or a comma."),
-    option("--encoding", section="File", help="Such as utf-8, cp1252 or utf-16."),
+    option("--sep", metavar="MARK", section="File", help="Column separator: , ; tab or another."),
+    option("--decimal", metavar="MARK", section="File", help="Decimal mark: . or a comma."),
+    option("--encoding", section="File", help="Encoding, such as utf-8, cp1252 or utf-16."),
     option(
         "--missing",
         multiple=True,
         metavar="CODES",
         section="File",
-        help="Cells that stand for a gap, as -9,unknown or COLUMN=0; repeatable.",
+        help="Cells that mean missing, such as -9,unknown or COLUMN=0; repeatable.",
     ),
 )
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     "--last",
     is_flag=True,
     section="Series",
-    help="If every step is predicted, write only the last of each series.",
+    help="For predictions per step: write only the last of each series.",
 )
 @file_options
 def predict_command(
@@ -85,11 +85,11 @@ def predict_command(
 
     With --coverage also `low` and `high`, or `set`: its classes, separated by |.
 
-    Series that grow: with --history, DATA need hold only the new steps. They are predicted with
-    what FILE (a .csv, .csv.gz or .parquet file) holds of the same series, and added to it.
+    For growing series, with --history, DATA need only hold the new steps. They are predicted with
+    the earlier steps of the same series in FILE (.csv, .csv.gz or .parquet), and added to it.
 
-    The tables of a folder, sorted by name, are one table; if the output is a folder, too, each
-    part is written under its own name.
+    The files of a folder, sorted by name, are one table; if the output is a folder too, each part
+    is written under its own name.
     """
     if output != "-":
         inputs = [path for path in (model, data, *join, history) if path]

@@ -32,7 +32,7 @@ PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
     "--timeout",
     type=SECONDS,
     default=10.0,
-    help="Seconds for the headers of a request, for its body, for its answer, and to take that.",
+    help="Seconds each for headers, body, answer, and receiving the answer.",
 )
 @background_option()
 @costs_option
@@ -53,10 +53,10 @@ def serve_command(
     Prints its address and runs until Ctrl-C or SIGTERM. GET /schema says what a row looks like,
     POST /predict and /explain take one; GET /openapi.json describes everything.
 
-    Clients share it: of 64 requests and 512 connections at a time, each client may hold as many as
+    Clients share it: of 64 concurrent requests and 512 connections, each client may hold as many as
     are still free, and they take turns.
 
-    With --background, what to measure next is ranked by its gain per unit of cost, as by
+    With --background, measurements are ranked by their gain per unit of cost, as by
     `imputefree next`.
     """
     require_extra("serve", "starlette", "pydantic", "uvicorn")

@@ -36,7 +36,7 @@ from ._columns import (
     numbers,
     read_columns,
     remember_columns,
-    to_strings,
+    table_tags,
 )
 from ._dates import (
     DATE_CODES,
@@ -48,22 +48,27 @@ from ._dates import (
     unambiguous_format,
 )
 from ._encoders import Encoder, Table, TableEncoder
-from ._examples import Examples
+from ._examples import NOT_A_JUDGE, Examples
 from ._few_rows import FewRows, Lines, LoneRow
-from ._folds import Fold, Folds, assign_folds, draw_folds, tenths
-from ._judges import NOT_A_JUDGE
-from ._missing_codes import Code, find_codes
+from ._folds import Fold, Folds, Split, Splits, assign_folds, draw_folds, tenths
+from ._missing_codes import find_codes
 from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity, unit_name
 from ._remembered_panels import prediction_panel, training_panel
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
-from ._running_summaries import summarise_mask_steps, summarise_steps
 from ._series_labels import fill_labels, series_labels, step_labels
 from ._series_rows import Layout, first_steps
-from ._splits import Split, Splits
-from ._summaries import ACTIVITY, EXTENT, WINDOWS, summarise, summarise_mask
+from ._summaries import (
+    ACTIVITY,
+    EXTENT,
+    WINDOWS,
+    summarise,
+    summarise_mask,
+    summarise_mask_steps,
+    summarise_steps,
+)
 from ._target import (
     MOST_CLASSES,
     ClassCodes,
@@ -103,7 +108,6 @@ __all__ = [
     "Category",
     "ClassCodes",
     "ClockTime",
-    "Code",
     "Columns",
     "Encoder",
     "Examples",
@@ -169,8 +173,8 @@ __all__ = [
     "summarise_mask",
     "summarise_mask_steps",
     "summarise_steps",
+    "table_tags",
     "tenths",
-    "to_strings",
     "training_panel",
     "unambiguous_format",
     "unit_name",

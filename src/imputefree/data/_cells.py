@@ -65,7 +65,7 @@ TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "fal
 
 
 def is_gap_word(text: str) -> bool:
-    """Whether a string, in any case, stands for a gap among numbers.
+    """Whether a string, in upper or lower case, means "missing" among numbers.
 
     >>> [is_gap_word(text) for text in ("k.A.", "n/A", "nb", "--:--")]
     [True, True, False, True]
@@ -144,12 +144,12 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Levels:
-    """The levels of a category column, and which of them a cell stands for.
+    """The levels of a category column, and which of them a cell represents.
 
     A cell is the level of the same string. Failing that, it is compared as a number: training may
     have read the column as numbers, where "1", "1.0" and "01" are one level and True is 1.
 
-    known : the levels, or a mapping from each level to what it stands for
+    known : the levels, or a mapping from each level to what it represents
 
     >>> levels = Levels(["1", "2", "A"])
     >>> levels.match(pd.Series(["1", "2.0", "A", None, "B"]))
@@ -160,7 +160,7 @@ class Levels:
         self.known = dict(known) if isinstance(known, Mapping) else {name: name for name in known}
 
     def match(self, cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-        """What each cell stands for, None where missing; and which are unknown levels; (n,)."""
+        """What each cell represents, None where missing; and which are unknown levels; (n,)."""
         try:
             codes, distinct = factorized(cells)
         except TypeError:
@@ -174,7 +174,7 @@ class Levels:
         return matched[codes], unseen[codes]
 
     def find(self, cell: Any) -> tuple[Any, bool]:
-        """What a cell that is not missing stands for, or None; and whether it is unknown."""
+        """What a cell that is not missing represents, or None; and whether it is unknown."""
         names = _possible_names(cell)
         name = next((name for name in names if name in self.known), None)
         if name is None:

@@ -22,7 +22,7 @@ from ._columns import factorized, to_strings
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
 UNSCALED_LIMIT = 1e12  # of a number that is not scaled: products of networks stay within float32
-OUTLIER = 5.0  # robust standard deviations from the median beyond which a value is pulled in
+OUTLIER = 5.0  # robust standard deviations from the median at which values are clipped
 TINY = 1e-290  # knots closer than this would make a slope overflow
 KNOTS = 129  # points that describe a column's distribution
 FEW_VALUES = 10  # a number with at most this many distinct values also gets one input per value
@@ -32,16 +32,17 @@ _TAIL = np.array([0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.025])
 FINE_SHARES = np.unique([*np.linspace(0.0, 1.0, 65), *_TAIL, *(1 - _TAIL)])
 BIN_SIZES = {"piecewise": BIN_SIZE, "bins": 1.0, "fine": 2.0}  # by encoding
 FEW_VALUES_SIZE = 0.4  # their size: below 1, so that the plain value remains the main input
-COUNTED_VALUES, LEVEL_ROWS = 128, 10  # in a piecewise encoding, one with at most so many, for each
-COUNTED_SIZE = 1.0  # value of at least ten rows
-RARE = "(rare)"  # input that stands for all levels too rare to have their own
+COUNTED_VALUES = 128  # in a piecewise encoding, a number with at most this many distinct values
+LEVEL_ROWS = 10  # gets one input per value that at least this many rows have,
+COUNTED_SIZE = 1.0  # of this size
+RARE = "(rare)"  # input for all levels too rare to have their own
 MAX_LEVELS, MIN_LEVEL_ROWS = 64, 2
 FEW_STRINGS = 256  # whose levels are looked up one by one
-QUANTILES = (np.arange(9) + 0.5) / 9  # which training values stand for a column of many
+QUANTILES = (np.arange(9) + 0.5) / 9  # training values that represent a column with many values
 
 
 def location(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard deviation of the observed entries, with outliers pulled in first.
+    """Mean and standard deviation of the observed entries, with outliers clipped first.
 
     (0, 1) if nothing is observed; the spread of a constant column is 1.
 
@@ -57,7 +58,7 @@ def location(values: np.ndarray) -> tuple[float, float]:
     reach = OUTLIER * (high - low) / 1.349  # 1.349: interquartile range of a standard normal
     if reach > 0:
         pulled = np.clip(seen, median - reach, median + reach)
-    else:  # half of the column is one value: quartiles say nothing, the outer percent does
+    else:  # half of the column is one value: quartiles are useless, outer percentiles are not
         pulled = np.clip(seen, *np.percentile(seen, [1, 99]))
     center, spread = _moments(pulled)
     return 16 * center, 16 * (spread or _moments(seen)[1]) or 1.0
@@ -231,7 +232,7 @@ class Number:
         return np.full(len(array), np.nan)  # a category column without a single entry
 
     def plausible(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of training that stand for the column, and their shares; (v,) each.
+        """Values of training that represent the column, and their shares; (v,) each.
 
         >>> Number.learn("dose", np.array([1.0, 2.0, 2.0, np.nan, 2.0])).plausible()
         (array([1., 2.]), array([0.25, 0.75]))

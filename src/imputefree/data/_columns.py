@@ -425,6 +425,14 @@ class NumericTables:
         return tags
 
 
+def table_tags(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator that takes NaN, strings and categories."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.string = True
+    tags.input_tags.categorical = True
+    return tags
+
+
 def feature_count_error(columns: Columns, owner: str, expected: int, remedy: str) -> InputError:
     """The error for a table with more or fewer columns than in training."""
     return InputError(

@@ -296,10 +296,6 @@ class TableEncoder(Encoder):
         arrays = self._coded(columns)
         return np.array(arrays).T if columns.n_rows <= FEW_ROWS else np.column_stack(arrays)
 
-    def inputs_of_few(self, columns: Columns, placeholder: float) -> np.ndarray:
-        """All inputs of up to `FEW_ROWS` rows, the placeholder where missing; (n, D) float32."""
-        return self.few_rows.inputs(self.codes(columns), placeholder)
-
     @cached_property
     def few_rows(self) -> FewRows:
         """How up to `FEW_ROWS` rows become inputs."""

@@ -1,4 +1,4 @@
-"""Numbers that stand for a gap, such as -9, -999, 9999 or an impossible 0, found by their shape.
+"""Numbers that mean "missing", such as -9, -999, 9999 or an impossible 0, found by their shape.
 
 A code looks like one (nines, or a negative number among others that are not) and stands apart: far
 outside the rest, or as the only extreme that many rows share. Zero is a code only where the rest
@@ -24,11 +24,11 @@ HUGE = 1e15
 NEAR = 20  # different values next to one, to which its rows are compared
 FEWEST = 8  # values besides codes, to know what the rest looks like
 LONG_RUN = 4  # negative numbers that count down from zero are rarely so many codes
-CLASSES = 20  # up to so many different numbers may be codes of classes: 9 may be one of them
+CLASSES = 20  # up to this many distinct numbers may be class codes: 9 may be one of them
 
 
 class Code(NamedTuple):
-    """A number that seems to stand for a gap."""
+    """A number that seems to mean "missing"."""
 
     value: float
     rows: int
@@ -56,14 +56,14 @@ def find_codes(values: np.ndarray, elsewhere: Collection[float] = ()) -> list[Co
         if apart.all() or not len(apart):
             break
         looks[looks] = apart > 0
-    found = [
+    codes = [
         Code(float(known[j]), int(counts[j]), level == 2)
         for j, level in zip(places, apart.tolist(), strict=True)
     ]
     zero = np.flatnonzero(known == 0)
     if len(zero) and _impossible_zero(known[~looks], counts[~looks]):
-        found.append(Code(0.0, int(counts[zero[0]]), False))
-    return sorted(found, key=lambda code: -code.rows)
+        codes.append(Code(0.0, int(counts[zero[0]]), False))
+    return sorted(codes, key=lambda code: -code.rows)
 
 
 def _counts_down(known: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Values outside the range that training saw: counted by column, told in one sentence."""
+"""Values outside the range of training: counted by column, reported in one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import OutsideRangeWarning, counted, shorten
 from ._column_plans import Number
 
 FAR = 1.0  # widths of the range of training beyond which a number is far outside
-OFTEN, FEWEST = 0.1, 10  # share and number of values outside the range that are worth a word
+OFTEN, FEWEST = 0.1, 10  # share and number of values outside the range that are reported
 
 
 def beyond(values: Any, low: float, high: float) -> Any:
@@ -46,16 +46,16 @@ class _Count:
     def phrase(self) -> str:
         extremes = [self.low] * (self.low < (self.plan.low or 0.0))
         extremes += [self.high] * (self.high > (self.plan.high or 0.0))
-        found = " and ".join(f"{value:g}" for value in extremes)
+        reached = " and ".join(f"{value:g}" for value in extremes)
         known = f"training: {self.plan.low:g} to {self.plan.high:g}"
-        return f"{self.plan.name!r} reaches {found} in {counted(self.outside, 'row')} ({known})"
+        return f"{self.plan.name!r} reaches {reached} in {counted(self.outside, 'row')} ({known})"
 
 
 class Outside:
     """Counts values outside the range of training, column by column.
 
-    A value is far outside if it is farther from the range than the range is wide. One such value is
-    told; values just outside are told if they are many.
+    A value is far outside if it is farther from the range than the range is wide. A single such
+    value is reported; values just outside are reported if there are many.
 
     >>> age = Number.learn("age", np.array([20.0, 30.0, 60.0]))
     >>> outside = Outside()
@@ -86,11 +86,11 @@ class Outside:
 
     @property
     def sentence(self) -> str:
-        """Which columns were outside, how far and how often; "" if none is worth a word."""
-        told = [count.phrase for count in self._counts.values() if count.is_worth_a_word]
-        if not told:
+        """Which columns were outside, how far and how often; "" if there is nothing to report."""
+        phrases = [count.phrase for count in self._counts.values() if count.is_worth_a_word]
+        if not phrases:
             return ""
-        return f"Outside the range of training: {shorten(told, word=str)}."
+        return f"Outside the range of training: {shorten(phrases, word=str)}."
 
     def warn(self) -> None:
         """Warn the caller of `predict`, if there is something to say."""

@@ -244,8 +244,8 @@ def _starts(panel: Panel) -> np.ndarray:
 
 def _since(panel: Panel, observed: Any = True) -> np.ndarray:
     """Time since the last observation *before* each step, or since the series began; (S,)."""
-    here = np.arange(len(panel.times))
-    last = np.maximum.accumulate(np.where(observed, here, 0))
+    step = np.arange(len(panel.times))
+    last = np.maximum.accumulate(np.where(observed, step, 0))
     before = np.concatenate([[0], last[:-1]])
     with np.errstate(over="ignore"):
         return panel.times - panel.times[np.maximum(before, _starts(panel))]

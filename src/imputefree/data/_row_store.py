@@ -38,7 +38,7 @@ class RowStore:
     matrix : (N, C) float32 or float64, maybe a `np.memmap`; a category holds the numbers of its
         levels, and NaN is missing
     names, named, declared : as for `Columns`
-    levels : by column, the strings that the numbers of a category stand for, in any order
+    levels : by column, the strings that the codes of a category represent, in any order
     index : which rows, or all
     order : which columns, or all
     coders : by place in this order, what is made of a column's numbers when rows are read

@@ -1,4 +1,4 @@
-"""Targets and weights of rows, from whatever holds them, and checked."""
+"""Targets and weights of rows, read from any container, and checked."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def check_shape(array: np.ndarray, name: str, n_rows: int) -> None:
 
 
 def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
-    """Targets, weights or groups from whatever holds them; of any shape."""
+    """Targets, weights or groups from any container; of any shape."""
     try:
         if isinstance(values, pd.Series | pd.DataFrame) or is_polars(values):
             values = values.to_numpy()  # which a lazy frame does not have

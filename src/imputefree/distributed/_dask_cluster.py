@@ -125,9 +125,9 @@ def _cause(ranks: Sequence[Any]) -> BaseException:
     end, errors = time.monotonic() + GRACE, list[BaseException]()
     while time.monotonic() < end and len(errors) < len(ranks):
         errors = [rank.exception() for rank in ranks if rank.status == "error"]
-        own = [error for error in errors if not isinstance(error, ClusterError)]
-        if own:
-            return own[0]
+        causes = [error for error in errors if not isinstance(error, ClusterError)]
+        if causes:
+            return causes[0]
         time.sleep(LOOK)
     lost = ClusterError("the Dask scheduler has dropped the fit", "It may have restarted", AGAIN)
     return errors[0] if errors else lost

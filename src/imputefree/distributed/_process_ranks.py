@@ -63,8 +63,8 @@ class ProcessRanks(Ranks):
         return _value(outcome[0])
 
     def share(self, work: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result]:
-        mine = jobs[self.rank :: self.size]
-        shares = [_value(part) for part in self.gather(_outcome(lambda: [*map(work, mine)]))]
+        own_jobs = jobs[self.rank :: self.size]
+        shares = [_value(part) for part in self.gather(_outcome(lambda: [*map(work, own_jobs)]))]
         return [shares[number % self.size][number // self.size] for number in range(len(jobs))]
 
 
@@ -111,7 +111,7 @@ def _sentence_at_sigterm(ranks: Ranks) -> Iterator[None]:
 
     def stop(*_: Any) -> None:
         raise ClusterError(
-            f"rank {ranks.rank} of {ranks.size} was told to end (SIGTERM)",
+            f"rank {ranks.rank} of {ranks.size} received SIGTERM",
             "torchrun ends all ranks when one has failed or was killed, or when it is stopped",
             f"The first error in the log says why. {AGAIN}",
         )

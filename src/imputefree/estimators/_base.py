@@ -41,12 +41,11 @@ from ..gil import (
     make_reward,
 )
 from ..io import pack_network, unpack_network
-from ._auto_settings import resolve
-from ._fit_identity import training_checkpoint
 from ._network_prediction import NetworkPrediction
-from ._parameters import Parameters
+from ._parameters import Parameters, resolve
+from ._resuming import training_checkpoint
 
-FEWEST_ROWS = 50  # of fewer, trees can tell nothing about columns
+FEWEST_ROWS = 50  # with fewer, trees cannot estimate the relevance of columns
 
 
 class GILEstimator(NetworkPrediction, Parameters):
@@ -179,7 +178,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         self.predictor_.to(_device(self.device))
 
     def _placeholder(self, inputs: Any) -> float:
-        """What is filled in before the network sees a row; learned values it puts in itself."""
+        """The value that fills gaps; the network fills in learned values itself."""
         if not isinstance(self.placeholder, str):
             return float(self.placeholder)
         self.placeholder_ = 0.0
@@ -250,7 +249,7 @@ class GILEstimator(NetworkPrediction, Parameters):
     def _without_mask(
         self, data: TrainingData, examples: Examples
     ) -> tuple[TrainingData, Examples]:
-        """The same rows with gaps of others, so that gaps do not tell the target."""
+        """The same rows with gaps of others, so that gaps carry no information about the target."""
         n, per_row = data.n_rows, not examples.per_step
         target = data.target if per_row else torch.zeros(n, dtype=torch.long)
         donors = Donors.of(target.to(data.values.device), is_classifier(self) or not per_row)
@@ -314,7 +313,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         train_rows: Sequence[Tensor],
         deadline: float | None,
     ) -> Tensor | None:
-        """How fast each member learns from each input of a table or a summary; (K, 1, D).
+        """Relative learning rate of each input of a table or a summary, per member; (K, 1, D).
 
         The root of a column's relevance, relative to that of an average column. Not with trusted
         rows: to trees that learn from all rows, a shortcut is most relevant.
@@ -334,7 +333,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         return torch.from_numpy(paces).to(self._device(), torch.float32)
 
     def _paced_table(self, examples: Examples) -> tuple[Examples, np.ndarray, Any] | None:
-        """What relevance is about: a table, the column of each input, and which are categories."""
+        """Input of `_pace`: a table, the column of each input, and which columns are categories."""
         raise NotImplementedError
 
     def _new_trainer(

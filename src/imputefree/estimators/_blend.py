@@ -29,15 +29,14 @@ from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import loss, scores
 from ._base import GILEstimator, refuse_empty
-from ._finished import Finished, fit_once, remove_finished, task_digest
-from ._fit_identity import fit_identity
 from ._inputs import Engine
 from ._parameters import RULES
+from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_digest
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
 SHARES = {"trees": 0.5, "forest": 0.2, "density": 0.2, "factors": 0.4, "network": 1.0}
-TIMED_ROWS = 2000  # that tell how long it takes to read all of them
+TIMED_ROWS = 2000  # that show how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 USUAL = ["trees", "forest", "density", "network"]
@@ -140,7 +139,7 @@ class BlendEstimator(Engine, BlendParameters):
 
     @property
     def partial_fit(self) -> Any:
-        """Not there: an AttributeError says why."""
+        """Not available: an AttributeError says why."""
         raise AttributeError(
             f"{type(self).__name__} has no partial_fit: trees and the weights of the blend are"
             " learned from all rows at once. Fit again on all rows, with fit_files if they do not"
@@ -198,7 +197,7 @@ class BlendEstimator(Engine, BlendParameters):
         rng: np.random.Generator,
         families: dict[str, Any],
     ) -> tuple[FamilyTask, dict[str, Any]]:
-        """Let rows take the gaps of others, so that gaps do not tell the target.
+        """Give rows the gaps of others, so that gaps carry no information about the target.
 
         Trees split on gaps, so they learn from copies of the rows with such gaps; networks draw
         theirs as they train; densities integrate gaps out. All are judged on the first copy.
@@ -228,7 +227,7 @@ class BlendEstimator(Engine, BlendParameters):
         return current_ranks().total(2 * seconds > task.seconds_left()) > 0
 
     def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
-        """What families and pool would have said of rows that they did not learn from."""
+        """Losses of the families, and scores of the pool, on rows they did not learn from."""
         known = ~np.isnan(np.stack(predictions)).any((0, 2))
         kind, truth = "regression", np.asarray(task.examples.target)
         if task.n_classes:
@@ -244,11 +243,11 @@ class BlendEstimator(Engine, BlendParameters):
             self.out_of_fold_ = scored(scores, pool.apply(predictions))
 
     def _names(self, task: FamilyTask) -> list[str]:
-        """The families to fit, in their order; of no row, or one, only networks can learn."""
+        """The families to fit, in their order; only networks can learn from fewer than two rows."""
         if task.n_classes == 1 or min((len(train) for train, _ in task.folds), default=0) < 2:
             return ["network"]
         names = self.families or QUALITIES[self.quality]
-        if self.families is None:  # where they do not help, see docs/architecture.md
+        if self.families is None:  # where they do not help, see docs/decisions.md
             idle = {"forest"} if len(task.target) > FOREST_ROWS else set()
             idle |= set() if task.n_classes else {"forest", "density"}
             names = [name for name in names if name not in idle]

@@ -21,11 +21,11 @@ from ._table_estimators import GILClassifier, GILRegressor
 class ImputeFreeClassifier(ClassTarget, TableInputs, FilesInputs, BlendEstimator):
     """Classify rows of a table with gaps by a blend of models that need no imputation.
 
-    Trees, boosted or in a forest, split on what is there, networks see a placeholder and an
-    indicator, and densities integrate gaps out: p(observed entries | class). All learn from the
-    same folds. Their
-    out-of-fold predictions decide the weights of the blend: those of least log-loss, pulled towards
-    equal ones on small tables. A family that gets no weight is dropped.
+    Trees, boosted or in a forest, learn at each split where missing values go; networks see a
+    placeholder and an indicator; densities integrate gaps out: p(observed entries | class). All
+    learn from the same folds. The weights of the blend minimise the log-loss of the out-of-fold
+    predictions, shrunk towards equal weights on small tables. A family that gets no weight is
+    dropped.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, FilesInputs, BlendEstimator
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
     time_limit : float or None, default=None
-        Seconds that a fit may take.
+        Maximum duration of a fit in seconds.
     missingness : {"use", "ignore"}, default="use"
-        Whether which values are missing may tell the target; as for `GILClassifier`. With "ignore"
+        Whether the model may use which values are missing; as for `GILClassifier`. With "ignore"
         trees learn from up to four copies of the rows, each with gaps of other rows, networks as
-        described there, and all are weighed on rows with such gaps. Densities never use gaps.
+        described there, and all are weighted on rows with such gaps. Densities never use gaps.
     categorical_features : "auto" or list of names or positions, default="auto"
         As for `GILClassifier`.
     random_state : int, RandomState or None, default=None
@@ -56,7 +56,7 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, FilesInputs, BlendEstimator
     weights_ : dict
         Weight of each family in the blend.
     settings_ : dict
-        What the networks' parameters that follow the size of the table became.
+        The networks' parameters that follow the size of the table.
     families_ : dict
         The fitted families with a weight above 0.
     losses_ : dict
@@ -90,7 +90,7 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, FilesInputs, BlendEstimator
     """Predict a number for rows of a table with gaps by a blend; see `ImputeFreeClassifier`.
 
     The weights of the blend are those of least squared error. Forests and densities are not in the
-    default: they did not help trees and networks to predict numbers.
+    default: they did not improve predictions of numbers.
     """
 
     network_class = GILRegressor
@@ -102,8 +102,8 @@ MEMBERS = 4
 def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
     """Larger trees, and small ones that are nearly a sum of functions of one summary each.
 
-    They are as good as each other, and their mean is better than both. There are some ten summaries
-    of each column, and a tree sees 20 of them, or a tenth.
+    They are equally good, and their mean is better than either. There are about ten summaries of
+    each column, and a tree sees 20 of them, or a tenth.
     """
     share = min(max(2 / n_columns, 0.1), 1.0)
     few = Growth(
@@ -158,12 +158,11 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
 class ImputeFreeSequenceClassifier(ClassTarget, SeriesBlend):
     """Classify series with gaps, of any length, by a blend of models that need no imputation.
 
-    Trees split on summaries of a series: of each column its mean, extremes, spread, first and last
-    value, how often, when first and how long ago it was observed; how observations spread over the
-    steps, and the length of the series.
-    Recurrent networks read the series step by step, and the summaries too. Weights and families
-    are those of `ImputeFreeClassifier`. There is one label per series; for a label per step use
-    `GILSequenceClassifier(per_step=True)`.
+    Trees split on summaries of a series: for each column its mean, extremes, spread, first and last
+    value, and how often, when first and how long ago it was observed; how observations spread over
+    the steps; and the length of the series. Recurrent networks read the series step by step, and
+    the summaries as well. Families are weighted as in `ImputeFreeClassifier`. There is one label
+    per series; for a label per step use `GILSequenceClassifier(per_step=True)`.
 
     Parameters
     ----------

@@ -30,29 +30,33 @@ class FilesInputs:
         drop: Sequence[str] = (),
         store: str | os.PathLike[str] | None = None,
         checkpoint: Any = None,
-        **how: Any,
+        sep: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        missing: Any = None,
+        columns: Any = None,
     ) -> Self:
         """Learn from a CSV or Parquet file, or a folder of such parts, that need not fit in memory.
 
-        Files are read as `read_table` reads them; columns are understood from 20,000 rows of all
-        parts. Then rows are read once, into a temporary file of 8 bytes per cell, and training
-        reads that. The model is the same as that of `fit` on the same rows in the same order. Above
-        262,144 rows, both learn scales and bins from a sample of rows (levels and gaps from all of
-        them).
+        Files are read as `read_table` reads them; what columns hold is detected from 20,000 rows of
+        all parts. Then rows are read once, into a temporary file of 8 bytes per cell, from which
+        training reads. The model is the same as that of `fit` on the same rows in the same order.
+        Above 262,144 rows, both learn scales and bins from a sample of rows (levels and gaps from
+        all of them).
 
         Parameters
         ----------
         path : a file, or a folder whose tables, sorted by name, have the same columns
-            Cells that do not fit what was understood are an error with part and line.
+            Cells that do not fit what was detected are an error that names part and line.
         target : column to predict
             Rows without a target are left out, with a warning.
         sample_weight, groups : column or None
             As for `fit`.
         drop : columns to leave out
         store : folder for the temporary file; default: that of the system
-            It has no name, and ends with the call or, if that is killed, with the process.
+            It has no name, and disappears at the end of the call, or of the process.
         checkpoint : as for `fit`
-        how : sep, decimal, encoding, missing and columns, as for `read_table`
+        sep, decimal, encoding, missing, columns : as for `read_table`
 
         Examples
         --------
@@ -72,7 +76,9 @@ class FilesInputs:
         task = "classification" if is_classifier(self) else "regression"
         place = None if store is None else Path(store)
         roles: Any = {"weight": sample_weight, "groups": groups, "drop": drop, "folder": place}
-        with stored_rows(Path(path), target, task=task, **roles, **how) as rows:
+        marks: Any = {"sep": sep, "decimal": decimal, "encoding": encoding}
+        marks |= {"missing": missing, "columns": columns}
+        with stored_rows(Path(path), target, task=task, **roles, **marks) as rows:
             for note in filter(None, [*rows.understood.notes, left_out(rows)]):
                 warnings.warn(note, stacklevel=2)
             model: Self = fit_stored(self, rows, checkpoint)

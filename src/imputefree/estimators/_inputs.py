@@ -1,7 +1,7 @@
-"""What goes in, what is predicted and what comes out: all of an estimator but how it learns.
+"""Inputs, targets and predictions: everything of an estimator except how it learns.
 
 An estimator is made of three parts: `TableInputs` or `SeriesInputs` read, `ClassTarget` or
-`NumberTarget` say what is predicted, and an engine learns: networks (`GILEstimator`) or a blend
+`NumberTarget` define what is predicted, and an engine learns: networks (`GILEstimator`) or a blend
 (`BlendEstimator`). The engine has `_predict_inputs` and, for series, `_known_columns` and
 `_predicts_steps`.
 """
@@ -21,6 +21,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+from .._rules import finite
 from ..data import (
     ClassCodes,
     Columns,
@@ -41,18 +42,18 @@ from ..data import (
     series_labels,
     split_static,
     step_labels,
+    table_tags,
     training_panel,
 )
 from ..errors import InputError, ParameterError
 from ..io import load_model_file, save_model_file
-from ._finite import finite
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
 SMALLEST = 1e-140  # standard deviation of targets whose squares still are float64
 
 
 class Engine:
-    """What every engine has: predictions in the form of X, and files.
+    """What every engine has: predictions in the form of X, and model files.
 
     It is fitted once it has the attribute that `_fitted_by` names; the file of a fitted one holds
     the attributes that `_kept` names. `encoder_` knows the columns of training: their kinds,
@@ -103,7 +104,7 @@ class Engine:
         return load_model_file(path, cls)
 
 
-# ---- what other packages ask of a fitted estimator, whatever its engine
+# ---- what other packages need of a fitted estimator, with either engine
 def read_inputs(model: Engine, X: Any, beside: Mapping[str, Any] | None = None) -> Any:
     """X as `Columns` or a `Panel`, read as in training.
 
@@ -166,7 +167,7 @@ class TableInputs:
         return values
 
     def __sklearn_tags__(self) -> Any:
-        return _tags(super().__sklearn_tags__())  # type: ignore[misc]
+        return table_tags(super().__sklearn_tags__())  # type: ignore[misc]
 
 
 class SeriesInputs:
@@ -266,17 +267,10 @@ class SeriesInputs:
         return float(measure(truth, guess, sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:
-        tags = _tags(super().__sklearn_tags__())  # type: ignore[misc]
+        tags = table_tags(super().__sklearn_tags__())  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _tags(tags: Any) -> Any:
-    tags.input_tags.allow_nan = True
-    tags.input_tags.string = True
-    tags.input_tags.categorical = True
-    return tags
 
 
 def _weights(sample_weight: Any, panel: Panel) -> Any:
@@ -349,7 +343,7 @@ class ClassTarget(ClassifierMixin):
         """Probability of each class; (n, classes).
 
         One row per row of a table. Series are in the order of their first appearance, which
-        `series_ids` tells; with `per_step` there is one row per row of a frame, else a list of
+        `series_ids` gives; with `per_step` there is one row per row of a frame, else a list of
         (steps, classes) arrays, one per series.
 
         X : as for `fit`
@@ -401,7 +395,7 @@ class NumberTarget(RegressorMixin):
     def predict(self, X: Any) -> Any:
         """A number for each row; (n,).
 
-        Series are in the order of their first appearance, which `series_ids` tells; with
+        Series are in the order of their first appearance, which `series_ids` gives; with
         `per_step` there is one number per row of a frame, else a list of (steps,) arrays, one per
         series.
 

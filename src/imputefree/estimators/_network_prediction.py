@@ -1,4 +1,4 @@
-"""What trained networks say about a row or a series: predictions, features, importance."""
+"""Output of trained networks for rows or series: predictions, features, importance."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from .. import gil
+from .._rules import finite
 from ..data import FEW_ROWS, Encoder, TableEncoder
 from ..errors import ParameterError
 from ..gil import CrossEntropy, Loss, Policy, Predictor, SquaredError, TrainingData, predict_raw
-from ._finite import finite
 from ._inputs import ClassTarget, Engine
 
 
@@ -71,7 +71,7 @@ class NetworkPrediction(Engine):
 
     @property
     def _predicts_steps(self) -> bool:
-        """Whether the networks predict every step, whatever `per_step` has been set to since."""
+        """Whether the networks predict every step, even if `per_step` has been changed since."""
         return bool(self.predictor_.shape.get("per_step", False))
 
     def _predict_inputs(self, inputs: Any) -> np.ndarray:

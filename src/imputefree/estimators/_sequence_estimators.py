@@ -158,9 +158,9 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
     missingness : {"use", "ignore"}, default="use"
-        As for `GILClassifier`. "ignore" also leaves out the times since observations, whatever
-        `time_since` says, and of summaries how often and when values were observed. The length of
-        a series remains known.
+        As for `GILClassifier`. "ignore" also leaves out the times since observations, even with
+        `time_since=True`, and the summaries of how often and when values were observed. The length
+        of a series remains known.
     categorical_features : "auto" or list of names or positions, default="auto"
         As for `GILClassifier`; may name static columns too.
     numeric_encoding : {"auto", "rich", "plain", "unscaled"}, default="plain"
@@ -171,15 +171,14 @@ class GILSequenceClassifier(ClassTarget, SequenceEstimator):
         Give the networks, per column with gaps, the time since it was last observed before this
         step and, if steps are not evenly spaced, the time since the last step.
     summary : bool, default=True
-        Give the output layers, besides the last hidden state, summaries of the series: of each
-        column its mean, extremes, spread, first and last value, change, how often, when first and
-        how long ago it was observed; how observations spread over the steps, the number of both,
-        and the duration. Each
-        number fills bins, one after the other, and enters through a layer and a linear path of its
-        own. With `per_step`, seven statistics of each column up to the step. Importance does not
-        act on them; the paper's network has none.
+        Give the output layers, besides the last hidden state, summaries of the series: for each
+        column its mean, extremes, spread, first and last value, change, and how often, when first
+        and how long ago it was observed; how observations spread over the steps, the number of
+        both, and the duration. Each number fills bins, one after the other, and enters through a
+        layer and a linear path of its own. With `per_step`, seven statistics of each column up to
+        the step. Importance does not act on them; the paper's network has none.
     relevance : bool, default=True
-        Let a few boosted trees say how much each summary matters, as for the columns of
+        Let a few boosted trees estimate how much each summary matters, as for the columns of
         `GILClassifier`.
     per_step : bool, default=False
         Learn and predict a label for every step, not one per series. Steps whose label is missing

@@ -100,8 +100,8 @@ class GILClassifier(ClassTarget, TableEstimator):
         Reward of "ddpg"; "contrastive" makes it the paper's GIL-D (classifiers only).
     n_members : int or "auto", default="auto"
         Number of networks in the ensemble: 8, from 50,000 rows on 4, from 500,000 on 2. 1 is the
-        paper's setting.
-        Here and below, "auto" follows the size of the table; `settings_` tells what it became.
+        paper's setting. Here and below, "auto" follows the size of the table; `settings_` has the
+        values used.
     hidden_layer_sizes : int, tuple of int or "auto", default="auto"
         Widths of the hidden layers: (128, 128), from 50,000 rows on (256, 256).
     activation : {"relu", "gelu", "silu", "tanh"}, default="relu"
@@ -110,9 +110,9 @@ class GILClassifier(ClassTarget, TableEstimator):
         Also connect the inputs to the output directly: if that takes no more weights than there are
         rows.
     relevance : bool, default=True
-        Let a few boosted trees say how much each column matters. What the first layer starts from,
-        and the steps it takes, are then larger for columns that matter more. False is the paper's
-        training. Without effect in a fit with `trusted` rows.
+        Let a few boosted trees estimate how much each column matters. Initial weights and learning
+        rate of the first layer are then larger for columns that matter more. False is the paper's
+        training. Has no effect in a fit with `trusted` rows.
     dropout : float or "auto", default="auto"
         Share of hidden units switched off at each training step: 0.2, from 50,000 rows on 0.1.
     placeholder : float, "learned" or "3max", default=0.0
@@ -122,10 +122,10 @@ class GILClassifier(ClassTarget, TableEstimator):
     indicator : bool, default=True
         Give the networks one input per column with gaps that says "missing here".
     missingness : {"use", "ignore"}, default="use"
-        Whether which values are missing may tell the target. "ignore" leaves indicators out,
-        whatever `indicator` says, and in every step a row also gets the gaps of another row: one
-        of another class or, for numbers, one from the other end of the target. Gaps then say
-        nothing about the target, so that predictions do not rest on who was measured.
+        Whether the model may use which values are missing. "ignore" leaves indicators out, even
+        with `indicator=True`, and in every step a row also gets the gaps of another row: one of
+        another class or, for numbers, one from the other end of the target. Gaps then carry no
+        information about the target, so that predictions do not depend on who was measured.
         `audit_missingness` shows what this costs and gains.
     categorical_features : "auto" or list of names or positions, default="auto"
         "auto" takes columns of strings and categories. A missing category is missing; one never
@@ -133,21 +133,20 @@ class GILClassifier(ClassTarget, TableEstimator):
     numeric_encoding : {"auto", "rich", "piecewise", "plain", "unscaled"}, default="auto"
         "plain" gives a number one input. "unscaled" does not scale it either: for numbers on one
         scale, such as pixels; the placeholder is then in their units, and numbers beyond 1e12 count
-        as 1e12. "rich" adds its normal score
-        (a number with more than ten distinct values) or one input per value, and "piecewise" also
-        up to 48 bins that a value fills one after the other. "auto" is rich for less than 2,000
-        rows of up to 100 columns, else piecewise, but plain for tables so large that bins would
-        take gigabytes.
+        as 1e12. "rich" adds its normal score (a number with more than ten distinct values) or one
+        input per value, and "piecewise" also up to 48 bins that a value fills one after the other.
+        "auto" is rich for fewer than 2,000 rows of up to 100 columns, otherwise piecewise, but
+        plain for tables so large that bins would take gigabytes.
     encoder : callable or None, default=None
         Custom encoder: called with the estimator's unfitted encoder, returns the one to use.
     hide : float or "auto", default="auto"
         Probability that a training step hides an observed entry, so that the networks get used
         to gaps: 0.1, from 50,000 rows on 0.
     learning_rate_init : float or "auto", default="auto"
-        Initial learning rate of Adam: 0.002, from 5,000 rows on 0.004.
+        Initial learning rate of Adam: 0.002, from 5,000 rows on 0.008, from 50,000 on 0.004.
     learning_rate_decay : float or "auto", default="auto"
         Factor on the learning rate per `learning_rate_decay_steps` steps, applied smoothly: 1, from
-        5,000 rows on 0.02 (if the initial rate is "auto", too).
+        5,000 rows on 0.02 (if the initial rate is "auto" too).
     learning_rate_decay_steps : int or "auto", default="auto"
         All steps that training may take.
     weight_decay : float or "auto", default="auto"
@@ -159,7 +158,7 @@ class GILClassifier(ClassTarget, TableEstimator):
     batch_size : int or "auto", default="auto"
         Rows per step and member: 128, 256, 512 or 1,024, from 5,000, 50,000 and 500,000 rows on.
     max_iter : int or "auto", default="auto"
-        Maximum number of epochs: 200, or 12, 8 and 5 from these numbers of rows on.
+        Maximum number of epochs: 200, or 9, 8 and 5 from these numbers of rows on.
     early_stopping : bool, default=True
         Hold out rows, keep each member's best weights on them and stop when none improves.
     validation : {"rotating", "shared"}, default="rotating"
@@ -194,7 +193,7 @@ class GILClassifier(ClassTarget, TableEstimator):
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of the training data.
     settings_ : dict
-        What the parameters that are "auto" became.
+        The values used for parameters that are "auto".
     encoder_ : encoder
         Turns columns into inputs; `encoder_.input_names` names the networks' inputs.
     predictor_ : torch.nn.Module
@@ -202,7 +201,7 @@ class GILClassifier(ClassTarget, TableEstimator):
     policy_ : policy object
         The policy after training.
     column_importance_ : ndarray of shape (columns, 2)
-        After a fit with `trusted`: the importance of each column's values, and of its being missing
+        After a fit with `trusted`: the importance of each column's values, and of its missingness
         (NaN if the networks do not read it).
 
     Examples
@@ -218,8 +217,8 @@ class GILClassifier(ClassTarget, TableEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these rows.
 
-        The first call fixes columns, scales and, by `classes`, all classes there will ever be
-        (default: those of its y).
+        The first call fixes columns, scales and all classes: `classes`, or by default those of its
+        y.
         """
         return self._partial_fit(X, y, sample_weight, classes)
 

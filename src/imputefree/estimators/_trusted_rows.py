@@ -1,4 +1,4 @@
-"""Fits with trusted rows: columns that the trusted rows speak against teach little or nothing."""
+"""Fits with trusted rows: columns that contradict the trusted rows teach little or nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TrustedRows:
     _new_trainer: Any
 
     def _check_trusted(self, trusted: Any) -> None:
-        """Refuse trusted rows without the policy that reads them, and networks that know more."""
+        """Refuse trusted rows without the policy that uses them, and networks already trained."""
         if trusted is None:
             return
         learns = isinstance(self.policy, TrustedPolicy)
@@ -46,7 +46,7 @@ class TrustedRows:
         if self.warm_start:
             raise ParameterError(
                 "trusted rows are given, and warm_start is True",
-                "Networks trained before have already learned what trusted rows may speak against",
+                "Networks that are already trained may have learned what trusted rows contradict",
                 "Set warm_start=False",
             )
 
@@ -80,9 +80,9 @@ class TrustedRows:
         return policy.frozen()
 
     def distrusted_columns(self, below: float = 0.5) -> pd.DataFrame:
-        """The columns that trusted rows spoke against, the least trusted first.
+        """The columns that contradict the trusted rows, the least trusted first.
 
-        A column is listed twice if both its values and its being missing have a low importance.
+        A column is listed twice if both its values and its missingness have a low importance.
 
         below : the importance under which it is listed
 

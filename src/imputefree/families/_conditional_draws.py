@@ -1,4 +1,4 @@
-"""Values that a gap could have, given what is known in its row: draws from a joint density."""
+"""Plausible values of a gap, given the rest of its row: draws from a joint density."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._density_inputs import DensityInputs
 from ._factor_mixture import FactorMixture
 
 FEW_VALUES = 10  # a number with at most this many distinct values is drawn like a category
-# Chosen by held-out log-densities of hidden entries on five tables (docs/architecture.md); flat.
+# Chosen by held-out log-densities of hidden entries on five tables (docs/decisions.md); flat.
 FACTORS, MOST_FACTORS, ENTRIES_PER_FACTOR = 3, 10, 10
 COMPONENT_ROWS, MOST_COMPONENTS = 100, 5
 NOISE, SMOOTHING = 0.2, 4.0  # of the factor analysers, see there
@@ -35,7 +35,7 @@ class Plausible(NamedTuple):
 
 
 class ConditionalDraws:
-    """A joint density of numbers and categories, and what it says of a gap given a row's entries.
+    """A joint density of numbers and categories, and its conditionals given a row's entries.
 
     Numbers become normal scores, categories one entry per level (`DensityInputs`), and all of them
     together a mixture of factor analysers (`FactorMixture`). Given the observed entries o of a row,
@@ -43,8 +43,8 @@ class ConditionalDraws:
         a number       score_j | x_o  is a mixture of normals, in closed form
         a category     p(v | x_o)  ~  share of v  *  p(x_o, v) / p(v)
 
-    where a category stands at one of its levels: the last factor is the density of the observed
-    entries given that level, and with nothing observed levels have their shares. Numbers of few
+    where v is a level of the category: the last factor is the density of the observed entries given
+    that level, and with nothing observed levels have their training shares. Numbers of few
     values are treated like categories. The value of a score is the training value whose rank is the
     score's under the density's own distribution of the column: with nothing observed, draws have
     the distribution of training, ties included, and a draw is always an entry of a training row,
@@ -100,11 +100,11 @@ class ConditionalDraws:
         column: np.ndarray,
         shares: np.ndarray,
     ) -> Plausible:
-        """What gaps could be.
+        """Plausible values of gaps.
 
         values, observed : (n, entries) what is known of rows, as `entries` gives it
         row, column : (m,) the gaps
-        shares : (k,) or (m, k) which quantiles stand for a number of many values, with equal
+        shares : (k,) or (m, k) quantiles that represent a number with many values, with equal
             weights; categories come with all their levels
 
         A gap in a column without a training value has no plausible value.
@@ -157,7 +157,7 @@ class ConditionalDraws:
     def _kept_entries(self) -> np.ndarray:
         """All entries but that of the most common level of each category.
 
-        It follows from the others. With it, factors would be spent on what is known anyway.
+        It follows from the others, so factors should not be spent on it.
         """
         encoder = self.inputs.encoder
         column_of = encoder.input_columns[: encoder.n_entries]
@@ -213,10 +213,10 @@ class ConditionalDraws:
             low = np.where(below < shares, middle, low)
             high = np.where(below < shares, high, middle)
         nothing = np.zeros((1, len(self.column_of)))
-        own = self.density.conditionals(nothing, nothing.astype(bool))  # of the column, row aside
-        mean, variance = (part[0, :, entry][:, :, None] for part in own[1:])
+        marginal = self.density.conditionals(nothing, nothing.astype(bool))  # without conditioning
+        mean, variance = (part[0, :, entry][:, :, None] for part in marginal[1:])
         sizes = np.array([len(rows) for rows in self.order])[column][:, None]
-        place = _below((low + high) / 2, own[0], mean, np.sqrt(variance))
+        place = _below((low + high) / 2, marginal[0], mean, np.sqrt(variance))
         rank = np.minimum((place * sizes).astype(int), sizes - 1)
         starts = np.cumsum([0, *map(len, self.order)])[column]
         return np.concatenate(self.order)[starts[:, None] + rank]
@@ -233,10 +233,10 @@ class ConditionalDraws:
         first = np.cumsum(counts) - counts
         level = starts[column][gap] + np.arange(len(gap)) - first[gap]
         donor = self.level_donor[level]
-        mine = self.column_of == column[gap][:, None]  # (M, entries)
-        filled = np.where(mine, self.values[donor], values[row[gap]])
+        in_column = self.column_of == column[gap][:, None]  # (M, entries)
+        filled = np.where(in_column, self.values[donor], values[row[gap]])
         log_p = self.level_log[level]
-        log_p = log_p + self.density.log_likelihood(filled, observed[row[gap]] | mine)
+        log_p = log_p + self.density.log_likelihood(filled, observed[row[gap]] | in_column)
         begin = first[counts > 0]
         top = np.repeat(np.maximum.reduceat(log_p, begin), counts[counts > 0])
         weight = np.exp(log_p - top)

@@ -17,7 +17,7 @@ from ._family import FamilyTask, softmax
 from ._product_mixture import Background, Mixture
 from ._stacked_densities import Stack, stacks
 
-# Chosen on the tables of the benchmark (docs/architecture.md); the optimum is flat.
+# Chosen on the tables of the benchmark (docs/decisions.md); the optimum is flat.
 SMOOTHING = {"class": 4.0, "product": 1.0, "factors": 4.0}  # pseudo-rows, see `_learn`
 ENTRIES = 10  # observed ones of a column per parameter that a component has for it
 MOST_COMPONENTS = 60
@@ -26,7 +26,7 @@ COLUMNS_PER_FACTOR = 50  # of a class, if the table is wide
 NOISE = 0.3  # least noise of a factor analyser, see there
 MOST_VALUES = 2**22  # per density: of a larger table, some rows are drawn
 LEAST_ROWS = 200  # however wide the table is
-PULL = 1.0  # rows' worth of pull that the weights of shapes feel
+PULL = 1.0  # strength of shrinkage of the shapes' weights, in rows
 SHAPES = ("product", "factors")
 Density = Mixture | FactorMixture
 
@@ -42,7 +42,7 @@ class DensityFamily:
 
     For numbers, the density is that of inputs and target jointly, and the prediction
     sum_s b_s E_s[y | row]. The weights b_s >= 0 have the least loss on out-of-fold rows: each shape
-    is wrong in its own way, and alone (b_s = 1) far too sure.
+    makes its own errors, and is overconfident alone (b_s = 1).
 
     categorical_features : as for `TableEncoder`
     n_folds : on how many of the folds densities are fitted
@@ -210,20 +210,20 @@ class DensityFamily:
     def _restored(self, shape: str, arrays: dict[str, np.ndarray]) -> Iterator[Density]:
         """The densities of one shape."""
         prefix = f"{shape}."
-        own = {
+        stored = {
             name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)
         }
-        kinds, sizes, center = self._kinds(shape), own.pop("sizes"), own.pop("center")
+        kinds, sizes, center = self._kinds(shape), stored.pop("sizes"), stored.pop("center")
         if sizes.ndim != 1 or (sizes < 1).any() or center.shape != (len(sizes), len(kinds)):
             raise ValueError("the densities do not belong to the columns")
-        if any(len(array) != sizes.sum(dtype=np.int64) for array in own.values()):
+        if any(len(array) != sizes.sum(dtype=np.int64) for array in stored.values()):
             raise ValueError("the densities do not add up to their components")
         for number, end in enumerate(np.cumsum(sizes)):
             at = slice(end - sizes[number], end)
             model = (
                 Mixture(kind=kinds, dtype=np.float64) if shape == "product" else self._analyser()
             )
-            yield model.restore(center[number], {name: array[at] for name, array in own.items()})
+            yield model.restore(center[number], {name: array[at] for name, array in stored.items()})
 
 
 def _log_densities(
@@ -239,7 +239,7 @@ def _class_weights(
 ) -> np.ndarray:
     """Weights of shapes with the least log-loss; raw (S, n, C) log-densities -> (S,).
 
-    The pull is on their logarithms, towards weights of 0.14: entries of a row depend on each other.
+    Shrinkage acts on their logarithms, towards 0.14, because entries of a row are dependent.
     """
     raw = raw - raw.max(2, keepdims=True)
     row, n, usual = np.arange(len(target)), max(len(target), 1), -2.0
@@ -260,7 +260,7 @@ def _class_weights(
 def _number_weights(
     raw: np.ndarray, target: np.ndarray, weight: np.ndarray, log_prior: np.ndarray
 ) -> np.ndarray:
-    """Weights >= 0 of shapes with the least squared error, pulled to equal ones; (S, n, 1)."""
+    """Weights >= 0 of shapes with the least squared error, shrunk towards equal ones; (S, n, 1)."""
     count = len(raw)
     root, pull = np.sqrt(weight), np.sqrt(PULL)
     rows = np.vstack([(raw[:, :, 0] * root).T, pull * np.eye(count)])

@@ -1,4 +1,4 @@
-"""What densities see of a table: every entry on a scale that its distribution fits."""
+"""Inputs of densities: every entry on a scale that suits its distribution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DensityInputs:
     A level of a category stays 0 or 1. A number that is mostly near the ends of its range, like a
     pixel of a drawing, is mapped to [0, 1] (Bernoulli). Any other number becomes its normal score
     (Gaussian); with `switches=False`, all numbers do. There are no indicators: as entries of a
-    density they were harmful (mixtures put rows together by where their gaps are).
+    density they were harmful (mixtures then cluster rows by where their gaps are).
 
     Fitted: encoder; sizes (d,), knots and scores (sum of sizes,): the maps of the d entries, one
     after the other; kinds (d,).
@@ -116,7 +116,7 @@ def _learn(entry: np.ndarray, switches: bool) -> tuple[str, np.ndarray, np.ndarr
     """Kind, knots and scores of a number; (n,) with NaN for gaps."""
     seen = entry[~np.isnan(entry)]
     low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 0.0)
-    if not low < high:  # a constant says nothing: all values become 0
+    if not low < high:  # constant columns carry no information: all values become 0
         return "bernoulli", np.array([low]), np.zeros(1)
     # Halves cannot overflow, but those of the least numbers are all 0.
     unit = (seen / 2 - low / 2) / (high / 2 - low / 2 or 1.0)

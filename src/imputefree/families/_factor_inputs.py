@@ -20,10 +20,10 @@ NOISE = 0.3  # least noise of the factor analyser, see there
 
 
 class FactorInputs:
-    """Learns one factor analyser from all training rows, whatever their target.
+    """Learns one factor analyser from all training rows, without using the target.
 
-    A row becomes E[z | observed entries]: q numbers without gaps, in which hundreds of entries
-    that move together are read together. A gap costs precision, and shrinks z, but is not filled.
+    A row becomes E[z | observed entries]: q numbers without gaps, which combine hundreds of
+    correlated entries. A gap costs precision, and shrinks z, but is not filled.
 
     Fitted: inputs (`DensityInputs`), analyser (`FactorMixture` of one component).
 
@@ -110,14 +110,14 @@ class OnFactors:
         """What a model file holds: arrays by name, and the rest as plain JSON types."""
         parts = {}
         for name in ("factors", "family"):
-            own: dict[str, np.ndarray] = {}
-            parts[name] = getattr(self, name).parts(own)
-            arrays |= {f"{name}.{key}": array for key, array in own.items()}
+            named: dict[str, np.ndarray] = {}
+            parts[name] = getattr(self, name).parts(named)
+            arrays |= {f"{name}.{key}": array for key, array in named.items()}
         return parts
 
     def restore(self, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `parts`; a ValueError if they do not fit together."""
         for name in ("factors", "family"):
             start = f"{name}."
-            own = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
-            getattr(self, name).restore(parts[name], own)
+            named = {k.removeprefix(start): a for k, a in arrays.items() if k.startswith(start)}
+            getattr(self, name).restore(parts[name], named)

@@ -155,7 +155,7 @@ class FactorMixture:
         """The inverse of `parameters`; a ValueError if these are not a density."""
         k, d = len(parameters["weights_"]), len(center)
         check_parameters(
-            parameters,
+            parameters | {"center_": center},
             weights_=(k,),
             means_=(k, d),
             noise_=(k, d),

@@ -1,6 +1,6 @@
-"""Random forests, grown by LightGBM on gaps as they are: large trees that do not know each other.
+"""Random forests, grown by LightGBM on gaps as they are: large, independent trees.
 
-On small tables they are wrong elsewhere than boosted trees (docs/architecture.md).
+On small tables their errors differ from those of boosted trees (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ FOREST = {
     "feature_fraction_bynode": 0.3,
     "bagging_fraction": 0.8,
 }
-NO_SHARE = 1e-9  # added to every class, lest a row belong to none
+NO_SHARE = 1e-9  # added to every class, so that probabilities are positive
 
 
 class ForestFamily(TreeFamily):
     """A forest on every fold; a tree predicts the mean of a leaf, the forest that of its trees.
 
-    Of two classes, the mean is the share of the second. Of more, every class has trees of its own
-    that tell it from the others, and their shares are divided by the sum.
+    For two classes, the mean is the share of the second. For more, each class has its own trees,
+    one against the rest, and the shares are normalised.
 
-    categorical_features, n_folds : as for `TreeFamily`
+    categorical_features : as for `TreeFamily`
     """
 
-    def __init__(self, categorical_features: Any = "auto", n_folds: int = 5) -> None:
-        super().__init__(categorical_features, (), n_folds)
+    def __init__(self, categorical_features: Any = "auto") -> None:
+        super().__init__(categorical_features, ())
 
     def _jobs(self, task: FamilyTask) -> list[tuple[Sequence[Fold], Any]]:
         folds = task.folds[: self.n_folds]

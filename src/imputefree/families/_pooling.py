@@ -13,8 +13,8 @@ from scipy.special import logsumexp
 from ..metrics import SMALLEST
 from ._family import softmax
 
-PULL = 20.0  # rows' worth of pull towards equal weights
-LEAST = 0.05  # a family of less weight does not earn its keep
+PULL = 20.0  # strength of shrinkage towards equal weights, in rows
+LEAST = 0.05  # a family with less weight is dropped
 STEEPEST = 4.0  # how far probabilities are sharpened or flattened at most
 
 
@@ -41,14 +41,14 @@ class Pool:
         weight: np.ndarray | None = None,
         pull: float = PULL,
     ) -> Pool:
-        """Weights of least loss, pulled towards equal ones, on the rows that all families predict.
+        """Weights of least loss, shrunk towards equal ones, on rows that all families predict.
 
         predictions : per family (n, classes) probabilities or (n, 1) numbers, NaN where none
         target : (n,) classes 0, 1, … or numbers
         weight : (n,) of the rows
         pull : in rows: the fewer rows there are, the closer the weights are to equal
 
-        Families whose weight stays below 0.05 are left out, and the others weighted anew.
+        Families whose weight stays below 0.05 are left out, and the others reweighted.
         """
         stacked = np.stack(predictions)  # (F, n, C)
         known = ~np.isnan(stacked).any((0, 2))
@@ -110,13 +110,13 @@ def _least_loss(
         "constraints": [simplex],
         "options": {"ftol": 1e-12},
     }
-    found = minimize(loss, equal, jac=True, method="SLSQP", **options)
-    weights = np.clip(found.x, 0.0, None)
+    solution = minimize(loss, equal, jac=True, method="SLSQP", **options)
+    weights = np.clip(solution.x, 0.0, None)
     return weights / weights.sum()
 
 
 def _sharpness(pooled: np.ndarray, target: np.ndarray, weight: np.ndarray, pull: float) -> float:
-    """The exponent of least log-loss, pulled towards 1."""
+    """The exponent of least log-loss, shrunk towards 1."""
     logs = np.log(np.maximum(pooled, SMALLEST))
     row = np.arange(len(target))
 

@@ -177,9 +177,9 @@ class Mixture:
     def restore(self, center: Array, parameters: dict[str, Array]) -> Self:
         """The inverse of `parameters`; a ValueError if these are not a density."""
         k, d = len(parameters["weights_"]), len(center)
-        check_parameters(parameters, weights_=(k,), means_=(k, d), variances_=(k, d))
-        self.center_ = center
-        vars(self).update(parameters)
+        every = parameters | {"center_": center}
+        check_parameters(every, weights_=(k,), means_=(k, d), variances_=(k, d))
+        vars(self).update(every)
         shares = self.means_[:, np.broadcast_to(np.asarray(self.kind) != "gaussian", d)]
         if (self.variances_ <= 0).any() or (shares <= 0).any() or (shares >= 1).any():
             raise ValueError("a density has means or variances outside their range")

@@ -1,7 +1,7 @@
-"""How much each column tells about the target, as a few boosted trees see it.
+"""How relevant each column is to the target, estimated by a few boosted trees.
 
-A network learns from all columns at once and at one pace; among 200 columns of which 30 matter it
-is lost for a long time. Trees find the columns that matter by themselves, and can tell a network.
+A network learns from all columns at the same rate; with 200 columns of which 30 matter, it takes
+very long. Trees find the relevant columns quickly, and can pass that on to a network.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def column_relevance(
 ) -> np.ndarray:
     """Share of each column in what trees gain by their splits; (sets of rows, columns).
 
-    Only rows that a network trains on may decide its columns, so there is one answer per set of
-    rows. Where trees gain little, because rows are few or say little, shares are nearly equal.
-    A split of log-loss gains twice what the likelihood does, so chance alone gains a few units.
+    Only rows that a network trains on may influence its columns, so there is one result per set of
+    rows. Where trees gain little, because there are few rows or little signal, shares are nearly
+    equal. A split gains twice the increase in log-likelihood, so chance alone gains a few units.
 
     task : its folds are not used; after its deadline no more trees grow
     training_rows : numbers of rows, per set; of many rows, a sample is drawn

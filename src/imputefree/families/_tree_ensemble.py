@@ -12,7 +12,7 @@ import lightgbm
 import numpy as np
 
 MISSING_LEFT, NAN_IS_MISSING = 2, 8  # bits of LightGBM's decision_type
-LARGEST = np.finfo(np.float64).max  # stands for infinity: all values go left, gaps may go right
+LARGEST = np.finfo(np.float64).max  # means infinity: all values go left, gaps may go right
 NEARLY_ZERO = float(np.float32(1e-35))  # LightGBM reads values of at most this size as 0
 MOST_PATHS = 2**21  # rows times trees that go down by NumPy: 100 MB
 SMALL = 64  # rows up to which one thread is faster than waking up others
@@ -246,11 +246,14 @@ def _read_trees(parts: Sequence[str]) -> dict[str, np.ndarray]:
     def numbers(key: str, dtype: Any, trees: Sequence[dict[str, str]] = grown) -> np.ndarray:
         return np.array(" ".join(tree[key] for tree in trees).split(), dtype=dtype)
 
-    leaves, own = numbers("num_leaves", np.int64, every), numbers("num_leaves", np.int64)
+    leaves, n_leaves = numbers("num_leaves", np.int64, every), numbers("num_leaves", np.int64)
     kind, rows = numbers("decision_type", np.int64), numbers("internal_count", np.int64)
-    in_leaf, tree = numbers("leaf_count", np.int64), np.repeat(np.arange(len(own)), own - 1)
-    first_leaf = np.cumsum(own) - own
-    first_split = first_leaf - np.arange(len(own))
+    in_leaf, tree = (
+        numbers("leaf_count", np.int64),
+        np.repeat(np.arange(len(n_leaves)), n_leaves - 1),
+    )
+    first_leaf = np.cumsum(n_leaves) - n_leaves
+    first_split = first_leaf - np.arange(len(n_leaves))
     left, right = numbers("left_child", np.int32), numbers("right_child", np.int32)
 
     def rows_in(child: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""Boosted trees, grown by LightGBM on gaps as they are: a missing value goes its own way.
+"""Boosted trees, grown by LightGBM on gaps as they are: splits learn where missing values go.
 
 Why LightGBM: on twelve tables with natural gaps its trees were better than those of scikit-learn's
 HistGradientBoosting (it also draws rows, columns and thresholds at random), at a third of the CPU
-time. Why one input per level of a category: at least as good there, on adult and on flights as
-LightGBM's own splits of categories, and every split is a threshold (see docs/architecture.md).
+time. Why one input per level of a category: it is at least as good there, on adult and on flights
+as LightGBM's own category splits, and every split is a threshold (see docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ._family import FamilyTask, link
 from ._tree_ensemble import TreeEnsemble
 
 MAX_TREES = 2000
-LARGER_TREES = {50_000: 32, 150_000: 64}  # leaves of a tree, from so many rows on
+LARGER_TREES = {50_000: 32, 150_000: 64}  # leaves of a tree, from this many rows on
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Growth:
 
 
 def usual_growths(n_rows: int) -> tuple[Growth, Growth]:
-    """Best thresholds and random ones. Few rows are learned as well in larger steps.
+    """Best and random thresholds. For few rows, larger steps are as good.
 
-    Many rows can tell more leaves apart, and then fewer trees are as good or better.
+    With many rows, trees can have more leaves, and fewer of them are as good or better.
     """
     steps = Growth() if n_rows >= MANY_ROWS else Growth(0.1, early_stopping_round=15)
     for fewest, leaves in LARGER_TREES.items():
@@ -54,10 +54,10 @@ def usual_growths(n_rows: int) -> tuple[Growth, Growth]:
 
 
 def fast_growths(n_rows: int) -> tuple[Growth]:
-    """One kind of trees; of a huge table, few large ones that see half of its rows each.
+    """One kind of trees; for a huge table, a few large ones that see half of its rows each.
 
-    On 1,000,000 x 30 made rows 100 such trees are better than 100 of LightGBM's defaults, and
-    those of smaller tables would be thousands.
+    On 1,000,000 x 30 simulated rows, 100 such trees are better than 100 with LightGBM's defaults,
+    while the settings for smaller tables would need thousands.
     """
     bag = 0.51  # of a half or less, LightGBM would make a copy per tree
     huge = Growth(0.2, num_leaves=64, min_data_in_leaf=20, bagging_fraction=bag, max_trees=100)
@@ -73,7 +73,7 @@ class TreeFamily:
     is up.
 
     categorical_features : as for `TableEncoder`
-    growths : kinds of trees, or a function that tells them by the number of rows
+    growths : kinds of trees, or a function of the number of rows that returns them
     n_folds : on how many of the folds trees are grown
 
     Fitted: encoder, trees (a `TreeEnsemble`), n_classes.
@@ -129,7 +129,7 @@ class TreeFamily:
         return self._link(self.trees.predict(self.encoder.numbers(columns)))
 
     def _jobs(self, task: FamilyTask) -> list[tuple[Sequence[Fold], Any]]:
-        """What is grown, in turn: folds that grow together, and how."""
+        """What to grow, in turn: folds that grow together, and their `Growth`."""
         folds, rows = task.folds[: self.n_folds], len(task.target) // task.copies
         together = [folds]
         if rows >= MANY_ROWS:

@@ -136,29 +136,29 @@ class AdamW:
         self.steps = check_alike(state["steps"], self.steps).to(device)
         self.moments = [
             tuple(  # type: ignore[misc]
-                [check_alike(one, known).to(device) for one, known in zip(*both, strict=True)]
-                for both in zip(given, present, strict=True)
+                [check_alike(loaded, known).to(device) for loaded, known in zip(*both, strict=True)]
+                for both in zip(stored, present, strict=True)
             )
-            for given, present in zip(state["moments"], self.moments, strict=True)
+            for stored, present in zip(state["moments"], self.moments, strict=True)
         ]
 
 
-def check_alike(given: Any, known: Tensor) -> Tensor:
+def check_alike(loaded: Any, known: Tensor) -> Tensor:
     """The given tensor; a ValueError unless it is as large as a known one, and of its type.
 
     Fused kernels check neither: a wrong size would end the process.
     """
-    if not isinstance(given, Tensor) or (given.shape, given.dtype) != (known.shape, known.dtype):
+    if not isinstance(loaded, Tensor) or (loaded.shape, loaded.dtype) != (known.shape, known.dtype):
         raise ValueError("the state of an optimizer does not belong to the weights")
-    return given
+    return loaded
 
 
 def restore_optimizer(optimizer: torch.optim.Adam, state: dict[str, Any]) -> None:
     """Load the state of one of PyTorch's, if it belongs to the weights; rates may have changed."""
-    now = optimizer.state_dict()["param_groups"]
-    given = [{**group, "lr": float(group["lr"])} for group in state["param_groups"]]
-    if [group | {"lr": 0.0} for group in given] != [group | {"lr": 0.0} for group in now]:
-        raise ValueError("the settings of an optimizer are other ones")
+    current = optimizer.state_dict()["param_groups"]
+    stored = [{**group, "lr": float(group["lr"])} for group in state["param_groups"]]
+    if [group | {"lr": 0.0} for group in stored] != [group | {"lr": 0.0} for group in current]:
+        raise ValueError("the settings of the optimizer differ")
     weights = optimizer.param_groups[0]["params"]
     if state["state"]:
         for number, weight in enumerate(weights):

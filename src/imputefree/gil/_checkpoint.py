@@ -66,9 +66,9 @@ class Checkpoint:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """If what was read does not lead through the block, the file is refused.
+        """Refuse the file if its content makes the block fail.
 
-        Its checksum may be right and its content made up.
+        Its checksum may be right although its content was forged.
         """
         try:
             yield

@@ -63,17 +63,17 @@ class Behaviour:
         self.random = max(self.random * self.decay, self.random_floor)
 
 
-def random_action(shape: torch.Size, generator: torch.Generator, width: float = 0.2) -> Tensor:
+def random_action(shape: torch.Size, generator: torch.Generator) -> Tensor:
     """Each entry is near 0 or near 1 with equal probability.
 
-    Its distance is that of a normal of this width, truncated at two standard deviations.
+    Its distance from there is normal with standard deviation 0.2, truncated at 0.4.
 
     >>> a = random_action(torch.Size([1, 2000, 1]), torch.Generator().manual_seed(0))
     >>> bool(((a < 0.4) | (a > 0.6)).all()), round((a > 0.5).float().mean().item(), 1)
     (True, 0.5)
     """
     noise = torch.empty(shape)
-    nn.init.trunc_normal_(noise, std=width, a=-2 * width, b=2 * width, generator=generator)
+    nn.init.trunc_normal_(noise, std=0.2, a=-0.4, b=0.4, generator=generator)
     # One draw gives both: the absolute value is the distance, a negative sign folds it to 1.
     return torch.where(noise < 0, 1 + noise, noise)
 

@@ -1,6 +1,6 @@
-"""Whose gaps a training row also gets, so that gaps stop telling the target.
+"""Rows whose gaps a training row also gets, so that gaps carry no information about the target.
 
-A row that takes the gaps of any other row keeps its own gaps as well, and these may tell its
+A row that takes the gaps of any other row keeps its own gaps as well, and these may reveal its
 class. So it takes those of a row from the *other* side: with two classes, the gaps of a row of
 class 0 and of one of class 1 together have the same distribution for the rows of both classes,
 whole patterns included.
@@ -21,9 +21,9 @@ class Donors:
     """For each of n rows, a stretch of sorted rows from which donors are drawn; (n,) int64 each.
 
     of classes : any row of another class. With two, gaps are then independent of the class; with
-        more, they still tell a little.
+        more, they still carry a little information.
     of numbers : rows near the mirror image, the rank from the other end. Then (gaps, rank) and
-        (gaps, mirrored rank) are alike, so that the expected rank is the middle whatever the gaps.
+        (gaps, mirrored rank) are alike, so that the expected rank is the middle for any gaps.
 
     >>> donors = Donors.of(torch.tensor([0, 1, 0, 1]), classes=True)
     >>> donors.draw(torch.arange(4), torch.tensor([0.0, 0.0, 0.9, 0.9])).tolist()

@@ -162,7 +162,7 @@ class Transition:
     """One training step as the policy experienced it: (s, a, r, s').
 
     reward (K, B) is None unless the policy `wants_reward`. The tap holds what the encoder saw at
-    s (`inputs`, placeholder filled in) and the gradient Δ at its output (`delta`). `judge` tells
+    s (`inputs`, placeholder filled in) and the gradient Δ at its output (`delta`). `judge` says
     from row numbers (K, B) how the loss on these rows, with the updated weights W', changes per
     learning rate and unit of gradient that the step takes: ∂E/∂W' times Adam's scale of the step;
     (K, E, D).

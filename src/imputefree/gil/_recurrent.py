@@ -105,8 +105,10 @@ class _LateImportance(torch.autograd.Function):
             else:
                 out = ctx.run(*split(values, weights, tap.importance, constant))
         leaves = [tensor for tensor in (values, *weights) if tensor.requires_grad]
-        *found, rest = torch.autograd.grad(out, [*leaves, constant], upstream, allow_unused=True)
-        by_leaf = iter(found)
+        *leaf_gradients, rest = torch.autograd.grad(
+            out, [*leaves, constant], upstream, allow_unused=True
+        )
+        by_leaf = iter(leaf_gradients)
         gradients = tuple(next(by_leaf) if wants else None for wants in wanted)
         for_input_weight = gradients[1]
         assert for_input_weight is not None

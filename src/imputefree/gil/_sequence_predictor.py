@@ -158,7 +158,7 @@ class SequencePredictor(Predictor):
     def everywhere(self, features: Tensor, raw: Tensor, batch: Batch) -> Tensor:
         """Raw output for every step, from its hidden state alone.
 
-        A summary of the whole series knows what comes after the step; 0 stands for it.
+        A summary of the whole series knows what comes after the step, so it is replaced by 0.
         """
         if self.per_step:
             return raw

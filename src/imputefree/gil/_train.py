@@ -147,7 +147,7 @@ class Trainer:
             self.interrupted = True
             stopping, validation = course.stopping, course.validation
             if stopping and validation and stopping.best_loss.isinf().all():
-                # Within the first epoch: whatever was learned beats untrained weights.
+                # Within the first epoch: any learned weights beat untrained ones.
                 stopping.update(validation.losses(course.judged), 0)
         self.policy.stop()
         self._restore_best(course.stopping, members)

@@ -50,7 +50,7 @@ class TrainingData:
 
     With an `expansion`, values are the parts (n, M) of the inputs with NaN where missing, observed
     is None, and inputs are made batch by batch; without, they are the inputs themselves. Parts of
-    a large table are made batch by batch, too.
+    a large table are made batch by batch as well.
 
     The first `entries` inputs hold entries of the table, the rest are indicators and times
     (None: all are entries). `columns` maps the first inputs to the `n_columns` columns of the
@@ -335,8 +335,8 @@ class Batches:
     def _by_length(self, cards: Tensor, share: int) -> Tensor:
         """The long series last, by length; the others as they come.
 
-        Batches of similar length would take less memory, but where the length tells the label, all
-        series of a batch would have the same: that cost 0.01 of AUROC on PhysioNet 2019.
+        Batches of similar length would take less memory, but where length reveals the label, all
+        series of a batch would have the same one: that cost 0.01 of AUROC on PhysioNet 2019.
         """
         assert self._lengths is not None
         lengths = self._lengths[cards]

@@ -151,10 +151,10 @@ class HeldOut:
         # Members may hold out unequal numbers of rows: repeat the first, with weight 0.
         padding = torch.tensor([width - len(member) for member in rows])
         padded = [torch.cat([member[:1].expand(width - len(member)), member]) for member in rows]
-        mine = slice(self.ranks.rank, None, self.ranks.size)  # of each length as many
-        self.rows = torch.stack(padded)[:, mine].to(device)
+        share = slice(self.ranks.rank, None, self.ranks.size)  # of each length as many
+        self.rows = torch.stack(padded)[:, share].to(device)
         real = torch.arange(width) >= padding[:, None]
-        self.real = real[:, mine].to(device, data.values.dtype)
+        self.real = real[:, share].to(device, data.values.dtype)
 
     def keep_members(self, kept: Tensor) -> None:
         """Validate the members with these numbers only."""

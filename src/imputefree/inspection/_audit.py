@@ -1,4 +1,4 @@
-"""What happens to a model's score when other things go missing."""
+"""What happens to a model's score when other values are missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ._gap_scenarios import GapScenarios, share_missing
 from ._model_rows import ModelRows, predict_rows, read_rows
 
 MORE = (0.1, 0.3, 0.5)  # shares of the observed values that go missing
-FEWEST = 20  # rows: scores of fewer say nothing
+FEWEST = 20  # rows: scores of fewer are meaningless
 FEWEST_IN_PART = 10  # rows of a group, or without gaps
 MOST_GROUPS = 10
 FOLDS = 5  # of the mask-only reference
@@ -55,23 +55,24 @@ def audit_missingness(
     50 % of the observed values gone; with the gaps of other rows; with those of another group. Its
     scores are compared, row by row, with that of the rows as they are.
 
-    *How much of the score is the mask's.* "gaps of other rows" and "own gaps, as many values" are
-    two tables with the same own values in the same cells, and as many borrowed values and gaps in
-    each column. They differ in whose gaps a row has, so what the score loses from one to the other
-    is what the model owes to the mask (`Audit.mask`). It includes what gaps tell about the values
-    that are missing: a mask can be of honest use, but only where others measure by the same habits.
+    *How much of the score is due to the mask.* "gaps of other rows" and "own gaps, as many values"
+    are two tables in which a row has the same values of its own in the same cells, and each column
+    has as many borrowed values and gaps. They differ only in whose gaps a row has, so the
+    difference in score is what the model gains from the mask (`Audit.mask`). It includes what gaps
+    reveal about the missing values: using the mask can be legitimate, but only where others measure
+    by the same habits.
 
     Parameters
     ----------
-    model : any fitted classifier or regressor that takes NaN: of this package, scikit-learn's,
-        LightGBM's, a pipeline
+    model : any fitted classifier or regressor that accepts NaN: from this package, scikit-learn or
+        LightGBM, or a pipeline
     X, y : rows that the model did not learn from, or series with one label each, and the answers
     groups : (n,) or None
         What each row belongs to, such as a hospital: up to ten groups are compared.
     n_repeats : int, default=5
         How often gaps are drawn at random; scores are means.
     max_rows : int, default=2000
-        Of more rows, so many are drawn at random. A table of d columns is predicted d + 25 times,
+        Use at most this many rows, drawn at random. A table of d columns is predicted d + 25 times,
         and five more times per group.
     random_state : int, None, RandomState or Generator, default=0
 
@@ -139,13 +140,13 @@ def _read(
     if len(rows) < FEWEST:
         raise InputError(
             f"there are {counted(len(rows), 'row')} to audit",
-            f"Scores of fewer than {FEWEST} say nothing",
+            f"Scores of fewer than {FEWEST} rows are meaningless",
             "Pass more rows that the model did not learn from",
         )
     if len(np.unique(truth)) == 1:
         raise InputError(
             f"y is {truth[0]!r} everywhere",
-            "A score tells answers apart",
+            "A score needs different answers",
             "Pass rows with different answers",
         )
     if not is_classifier(model):
@@ -198,9 +199,9 @@ class Line:
         """The score with its interval."""
         return figure_of(*self.score)
 
-    def minus(self, other: Line, what: str = "score") -> Any:
+    def minus(self, other: Line, figure: str = "score") -> Any:
         """The difference from another line, resample by resample, with its interval."""
-        (value, drawn), (base, base_drawn) = getattr(self, what), getattr(other, what)
+        (value, drawn), (base, base_drawn) = getattr(self, figure), getattr(other, figure)
         gone = value is None or base is None
         return figure_of(None if gone else value - base, drawn - base_drawn)
 
@@ -220,7 +221,7 @@ class _Judge:
         self.as_it_is = self.now("as it is", "as it is")
 
     def predict(self, rows: ModelRows) -> np.ndarray:
-        """Predictions, or an error that says that the model does not take gaps."""
+        """Predictions, or an error if the model does not accept gaps."""
         try:
             return predict_rows(self.model, rows)
         except ImputefreeError:
@@ -287,7 +288,7 @@ class _Judge:
 
 
 def _other_gaps(judge: _Judge, scenarios: GapScenarios, n_repeats: int) -> list[Line]:
-    """More gaps at random, those of other rows, and what the gaps alone would tell."""
+    """More gaps at random, those of other rows, and a model of the gaps alone."""
     lines = []
     for share in MORE:
         tables = [scenarios.more(share) for _ in range(n_repeats)]
@@ -305,7 +306,7 @@ def _other_gaps(judge: _Judge, scenarios: GapScenarios, n_repeats: int) -> list[
 
 
 def _columns(judge: _Judge, scenarios: GapScenarios) -> list[Line]:
-    """Every column gone in turn."""
+    """Every column missing in turn."""
     return [
         judge.under("column", name, [scenarios.without(j)])
         for j, name in enumerate(judge.rows.names)

@@ -23,7 +23,7 @@ NAMED = 3  # columns or groups per sentence
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """What a model's score becomes when other things go missing.
+    """How a model's score changes when other values are missing.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Audit:
     metric, loss : str
         What score and loss are: AUC and log-loss, or R² and RMSE.
     mask : (value, low, high)
-        What the score owes to the mask: that of "own gaps, as many values" minus that of "gaps of
-        other rows". None without gaps.
+        The part of the score due to the mask: the score with "own gaps, as many values" minus that
+        with "gaps of other rows". None without gaps.
     mask_share : float or None
         `mask` as a share of the score's gain over chance; None if the model is not clearly better
         than chance.
@@ -103,7 +103,7 @@ class Audit:
         return self.table[match].iloc[0]
 
     def summary(self) -> str:
-        """One paragraph: what the score rests on, and what a new site should check."""
+        """One paragraph: what the score depends on, and what a new site should check."""
         sentences = [self._mask_words(), self._column_words(), self._gap_words()]
         sentences += [self._group_words(), self._advice(), *self.notes]
         return " ".join(filter(None, sentences))
@@ -151,7 +151,7 @@ class Audit:
 
     @property
     def _mask_matters(self) -> bool:
-        """Whether the mask's part is beyond chance and worth a word."""
+        """Whether the mask's part is beyond chance and large enough to mention."""
         if self.mask is None or self.mask_share is None:
             return False
         return (self.mask.low or 0) > 0 and self.mask.value >= LITTLE

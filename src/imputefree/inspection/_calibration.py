@@ -5,7 +5,7 @@ of a row and a calibration row the gaps of both: the missing data augmentation o
 Dieuleveut, Josse and Romano (2023; 2024, CP-MDA-Nested*).
 
 Each calibration row is scored by the model that did not learn from it. The row it is compared with
-is asked of the same model (CV+), or of the final one that learned from everything.
+is predicted by the same model (CV+), or by the final one that learned from everything.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPARE = 5.0  # of them beyond the bound on average: more would be smoother, and 
 
 
 class Comparison(NamedTuple):
-    """Some rows, and what the models say where they are compared with n calibration rows."""
+    """Some rows, and their predictions, compared with n calibration rows each."""
 
     rows: np.ndarray  # (r,) their numbers
     scores: np.ndarray  # (r, n) of the calibration rows; infinite where there are fewer
@@ -49,17 +49,17 @@ class FoldModels:
     classes: np.ndarray | None = None
 
     def predict(self, fold: np.ndarray, rows: ModelRows) -> np.ndarray:
-        """What model number fold[i] says of row i; (n,) or (n, C)."""
+        """Predictions of model number fold[i] for row i; (n,) or (n, C)."""
         width = () if self.classes is None else (len(self.classes),)
         answers = np.zeros((len(rows), *width))
         for number in np.unique(fold):
-            mine = np.flatnonzero(fold == number)
+            chosen = np.flatnonzero(fold == number)
             model = self.models[number]
-            part = predict_rows(model, rows if len(mine) == len(rows) else rows.take(mine))
+            part = predict_rows(model, rows if len(chosen) == len(rows) else rows.take(chosen))
             if self.classes is None:
-                answers[mine] = part
+                answers[chosen] = part
             else:  # 0 for a class that this model has not seen
-                answers[mine[:, None], np.searchsorted(self.classes, model.classes_)] = part
+                answers[chosen[:, None], np.searchsorted(self.classes, model.classes_)] = part
         return answers
 
     def score(self, predicted: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -136,15 +136,15 @@ class MaskCalibration:
     remembered: dict[Any, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def compare(self, rows: ModelRows, coverage: float) -> Iterator[Comparison]:
-        """Compare with calibration rows that get the gaps of each row, and it gets theirs."""
+        """Compare each row with calibration rows, both with the gaps of both."""
         least = min(max(LEAST_ALIKE, int(np.ceil(SPARE / (1 - coverage)))), len(self.rows))
         most = min(max(self.most, least), len(self.rows))
         masks, mask_of = np.unique(rows.observed, axis=0, return_inverse=True)
         at_once = int(MOST_CELLS // (most * rows.cells_per_row))
         for part in _parts(np.argsort(mask_of, kind="stable"), at_once):
-            mine, place = np.unique(mask_of[part], return_inverse=True)
-            alike, scores = self._calibrated(masks[mine], least, most)
-            predicted = self._predict(rows.take(part), masks[mine], place, alike)
+            distinct, place = np.unique(mask_of[part], return_inverse=True)
+            alike, scores = self._calibrated(masks[distinct], least, most)
+            predicted = self._predict(rows.take(part), masks[distinct], place, alike)
             counts = np.isfinite(scores).sum(1)
             yield Comparison(part, scores[place], counts[place], predicted)
 
@@ -175,7 +175,7 @@ class MaskCalibration:
     def _predict(
         self, rows: ModelRows, masks: np.ndarray, place: np.ndarray, alike: np.ndarray
     ) -> np.ndarray:
-        """What is said of each row with the gaps of each of its calibration rows; (r, n[, C]).
+        """Predictions for each row with the gaps of each of its calibration rows; (r, n[, C]).
 
         masks (u, d) and alike (u, n) are of distinct masks, `place` (r,) says which is a row's.
         Each row is predicted once for each distinct pair of a model and a mask.

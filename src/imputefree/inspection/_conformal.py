@@ -192,7 +192,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
         return folds
 
     def predict(self, X: Any) -> Any:
-        """What the estimator predicts that was fitted on everything."""
+        """Predictions of the estimator that was fitted on everything."""
         check_is_fitted(self, "calibration_")
         return self.estimator_.predict(X)
 
@@ -223,8 +223,8 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
 class MaskConformalClassifier(ClassifierMixin, MaskConformal):
     """Sets of classes that hold the true one with a chosen probability, for any row's gaps.
 
-    Around any classifier that takes rows with gaps. A row is compared with rows that the model did
-    not learn from: a class belongs to the set unless too many of them conform better to their own
+    Works with any classifier that accepts gaps. A row is compared with rows that the model did not
+    learn from: a class belongs to the set unless too many of them conform better to their own
     class. The score is 1 - p(class): of all scores it gives the smallest sets on average (Sadinle,
     Lei and Wasserman 2019), and it needs no random numbers.
 
@@ -233,8 +233,8 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
     estimator : a classifier with `predict_proba`, such as HistGradientBoostingClassifier, a
         pipeline that begins with an imputer, or one of this package, for tables or series
     method : {"mask", "by_missingness", "marginal"}, default="mask"
-        "marginal" compares with all calibration rows: right on average over all rows, and too sure
-        of rows with many gaps. "by_missingness" compares with calibration rows that have about as
+        "marginal" compares with all calibration rows: right on average over all rows, but too small
+        for rows with many gaps. "by_missingness" compares with calibration rows that have about as
         many gaps (groups of at least 100 rows). "mask" compares with the rows that fit its gaps
         best, and gives both rows of each pair the gaps of both: it also holds for gaps that
         calibration never saw.
@@ -243,15 +243,16 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
         one split, such as ShuffleSplit(1, test_size=0.25), is split conformal prediction. "prefit"
         takes a fitted estimator; then all rows of `fit` calibrate, and it must not have seen them.
     plus : True, False or "auto", default="auto"
-        Whether a row is asked of the models of the folds (CV+), instead of the final one that
-        learned from everything. Then coverage is at least 2 * coverage - 1 whatever the model, and
-        above the chosen one where models of folds disagree; sets are larger, and rows cost more.
-        "auto" does so with "mask" for rows whose gaps no calibration row has: there, each model
-        extrapolates in its own way, and the final one need not err like those of the folds.
+        Whether rows are predicted by the models of the folds (CV+), instead of the final one that
+        learned from everything. The true coverage is then at least 2 * coverage - 1 for any model,
+        and higher than requested where models of folds disagree; sets are larger, and rows cost
+        more. "auto" does so with "mask" for rows whose gaps no calibration row has: there, each
+        model extrapolates in its own way, and the errors of the final one may differ from those of
+        the folds.
     max_calibration : int, default=100
-        For "mask": rows that a row is compared with at most, unless `coverage` needs more. It
-        bounds the cost: a row costs at most twice as many predictions, fewer where rows share
-        their gaps.
+        For "mask": maximum number of rows that a row is compared with, unless `coverage` needs
+        more. It bounds the cost: a row costs at most twice as many predictions, fewer where rows
+        share their gaps.
     random_state : int, RandomState or None, default=None
         For the folds and for the order of calibration rows.
 
@@ -259,17 +260,17 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
     ----------
     classes_ : the class labels, sorted
     estimator_ : fitted on all rows; it gives `predict` and `predict_proba`
-    n_calibration_ : how many rows were left out once, and calibrate
+    n_calibration_ : number of calibration rows
 
     Notes
     -----
     With `cv="prefit"` or one split, and gaps that are independent of values and answers, a set of
     "mask" holds the true class with at least the chosen probability for every mask, if enough
-    calibration rows have no gap that the row does not have; otherwise theory promises
-    2 * coverage - 1 (Zaffran et al. 2024). With folds, `plus=True` has that promise too, and so has
-    "auto" for gaps that no calibration row has; for others it relies on the final model making
+    calibration rows have no gap that the row does not have; otherwise theory guarantees
+    2 * coverage - 1 (Zaffran et al. 2024). With folds, `plus=True` has that guarantee too, and so
+    has "auto" for gaps that no calibration row has; for others it relies on the final model making
     errors like those of the models of the folds. Where gaps depend on what is missing, no method
-    promises anything for a mask: docs/intervals.md says what was measured.
+    guarantees anything for a mask: docs/intervals.md says what was measured.
 
     Examples
     --------
@@ -328,9 +329,9 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
 class MaskConformalRegressor(RegressorMixin, MaskConformal):
     """Intervals that hold the true number with a chosen probability, for any row's gaps.
 
-    As `MaskConformalClassifier`, around any regressor that takes rows with gaps. The score is the
-    absolute residual. It needs no scale that depends on the gaps: with "mask" the two rows of a
-    pair have the same gaps, so that such a scale would change nothing.
+    Like `MaskConformalClassifier`, for any regressor that accepts gaps. The score is the absolute
+    residual. It needs no scale that depends on the gaps: with "mask" the two rows of a pair have
+    the same gaps, so such a scale would change nothing.
 
     Parameters
     ----------
@@ -340,7 +341,7 @@ class MaskConformalRegressor(RegressorMixin, MaskConformal):
     Attributes
     ----------
     estimator_ : fitted on all rows; it gives `predict`
-    n_calibration_ : how many rows were left out once, and calibrate
+    n_calibration_ : number of calibration rows
 
     Examples
     --------

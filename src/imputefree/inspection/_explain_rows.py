@@ -63,31 +63,15 @@ def explain_rows(
     raw = read_inputs(model, X)
     predicted = _predict(model, raw)  # refuses bad input, and warns of unseen categories
     copies = Copies(model, raw, _explained_class(model, predicted, of))
-    n, lengths, prediction = len(predicted), copies.lengths, copies.explained(predicted)
+    lengths, prediction = copies.lengths, copies.explained(predicted)
     begin, end = first_steps(lengths), np.cumsum(lengths)
     # Which columns have a value at the last step, and which at any step; (n, d).
     last = np.hstack([copies.step_seen[end - 1], copies.fixed_seen])
     ever = np.hstack([np.logical_or.reduceat(copies.step_seen, begin), copies.fixed_seen])
-    series = isinstance(raw, Panel)
-    if series and single:
+    if isinstance(raw, Panel) and single:
         _check_work(copies.step_seen, lengths, most_steps)
-    removed = np.full(ever.shape, np.nan)
-    change = np.where(last, np.nan, 0.0)
-    # A column that training never saw has no plausible value: it changes nothing.
-    low = np.where(copies.choices > 0, np.inf, prediction[:, None]) + change
-    high = np.where(np.isinf(low), -np.inf, low)
-    for at in range(0, n, ROWS):
-        place = row, column = _cells(ever[at : at + ROWS], at)
-        removed[place] = prediction[row] - copies.predict(row, column, REMOVED, 0, lengths[row])
-        row, column = _cells(~last[at : at + ROWS], at)
-        each = copies.choices[column]
-        place = row, column = np.repeat(row, each), np.repeat(column, each)
-        choice = np.arange(len(row)) - np.repeat(first_steps(each), each)
-        then = copies.predict(row, column, choice, lengths[row] - 1, lengths[row])
-        share = copies.shares[first_steps(copies.choices)[column] + choice]
-        np.add.at(change, place, share * np.abs(then - prediction[row]))
-        np.minimum.at(low, place, then)
-        np.maximum.at(high, place, then)
+    removed = _removals(copies, prediction, ever)
+    change, low, high = _next_values(copies, prediction, last)
     answers = {
         "columns": model.encoder_.names,
         "of": None if copies.code is None else model.classes_[copies.code],
@@ -102,25 +86,65 @@ def explain_rows(
         return Explanation(importance=importance, removal=removed, **answers)
     if importance is not None and not isinstance(importance, list):  # one row per row of a frame
         importance = np.split(importance[raw.source], end[:-1])
-    removal, n_static = None, copies.fixed_seen.shape[1]
-    if single:
-        flat = np.full((len(raw.times), ever.shape[1]), np.nan)
-        flat[begin, ever.shape[1] - n_static :] = removed[:, ever.shape[1] - n_static :]
-        step, column = _cells(copies.step_seen)
-        row = raw.series[step]
-        at_step = step - begin[row]
-        without = copies.predict(row, column, REMOVED, at_step, at_step + 1)
-        flat[step, column] = prediction[row] - without
-        removal = np.split(flat, end[:-1])
+    removal = _single_removals(copies, prediction, raw, removed) if single else None
     return SeriesExplanation(
         importance=importance,
-        removal=removal,
+        removal=None if removal is None else np.split(removal, end[:-1]),
         column_removal=removed,
         ids=raw.ids,
         times=np.split(raw.times, end[:-1]),
-        n_static=n_static,
+        n_static=copies.fixed_seen.shape[1],
         **answers,
     )
+
+
+def _removals(copies: Copies, prediction: np.ndarray, ever: np.ndarray) -> np.ndarray:
+    """The prediction minus that without a column, NaN for columns without a value; (n, d)."""
+    removed = np.full(ever.shape, np.nan)
+    for at in range(0, len(ever), ROWS):
+        place = row, column = _cells(ever[at : at + ROWS], at)
+        without = copies.predict(row, column, REMOVED, 0, copies.lengths[row])
+        removed[place] = prediction[row] - without
+    return removed
+
+
+def _next_values(
+    copies: Copies, prediction: np.ndarray, last: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean change, lowest and highest prediction over plausible values at the last step.
+
+    NaN where it has a value; (n, d) each. A column that training never saw has no plausible value,
+    and changes nothing.
+    """
+    change = np.where(last, np.nan, 0.0)
+    low = np.where(copies.choices > 0, np.inf, prediction[:, None]) + change
+    high = np.where(np.isinf(low), -np.inf, low)
+    for at in range(0, len(last), ROWS):
+        row, column = _cells(~last[at : at + ROWS], at)
+        each = copies.choices[column]
+        place = row, column = np.repeat(row, each), np.repeat(column, each)
+        choice = np.arange(len(row)) - np.repeat(first_steps(each), each)
+        stop = copies.lengths[row]
+        then = copies.predict(row, column, choice, stop - 1, stop)
+        share = copies.shares[first_steps(copies.choices)[column] + choice]
+        np.add.at(change, place, share * np.abs(then - prediction[row]))
+        np.minimum.at(low, place, then)
+        np.maximum.at(high, place, then)
+    return change, low, high
+
+
+def _single_removals(
+    copies: Copies, prediction: np.ndarray, panel: Panel, removed: np.ndarray
+) -> np.ndarray:
+    """The prediction minus that without a single value; static ones at the first step; (S, d)."""
+    n_columns, begin = copies.step_seen.shape[1], first_steps(copies.lengths)
+    effects = np.full((len(panel.times), removed.shape[1]), np.nan)
+    effects[begin, n_columns:] = removed[:, n_columns:]
+    step, column = _cells(copies.step_seen)
+    row = panel.series[step]
+    at = step - begin[row]
+    effects[step, column] = prediction[row] - copies.predict(row, column, REMOVED, at, at + 1)
+    return effects
 
 
 class Copies:

@@ -24,12 +24,11 @@ class Explanation:
     of : (n,) the class whose probability is explained, row by row; None for a regression
     prediction : (n,) that probability, or the predicted number
     observed : (n, d) bool; a category that training never saw counts as missing
-    importance : (n, d) in [0, 1], what the policy gave; None if the model has no policy
+    importance : (n, d) in [0, 1], by the policy; None if the model has no policy
     removal : (n, d) the prediction minus the prediction without this value; NaN where missing
     next_value : (n, d) mean absolute change of the prediction over plausible values of the column;
-        NaN where observed. Plausible values are those of training, weighted by their share; what
-        the other values of the row say about this column is ignored. A ranking of what to measure,
-        not a promise.
+        NaN where observed. Plausible values are those of training, weighted by their share,
+        independently of the other values of the row. A ranking of what to measure, not a promise.
     next_low, next_high : (n, d) the lowest and the highest prediction over these values
     """
 

@@ -2,8 +2,8 @@
 
 To ask what the mask itself is worth to a model, the mask must change and the values must not. But a
 row cannot show a value that was never measured. Hiding only (a row keeps its gaps and gets those of
-another row too) leaves its own gaps visible, and with them whatever they tell. So `exchanged`
-returns two tables that differ in nothing but whose gaps they have:
+another row too) leaves its own gaps visible, and with them the information they carry. So
+`exchanged` returns two tables that differ only in whose gaps they have:
 
     cell of the row        cell of its partner    partner's gaps        own gaps
     observed               observed               own value             own value
@@ -12,11 +12,11 @@ returns two tables that differ in nothing but whose gaps they have:
     missing                missing                missing               missing
 
 The partners are a permutation of the rows. So both tables have, column by column, the same number
-of gaps, of own values and of borrowed ones, which say nothing about the row; and the own values
-stand in the same cells. With the partner's gaps, a mask says nothing about its row either. What a
-score loses from the right to the left is the mask's.
+of gaps, of own values and of borrowed ones, which carry no information about the row; and the own
+values are in the same cells. With the partner's gaps, the mask carries no information about its row
+either. The difference between the scores with own and with partner's gaps is due to the mask.
 
-In series, a value that should be seen at a step where it was not measured is that of the nearest
+In series, a value that should be seen at a step where it was not measured is taken from the nearest
 step where it was; only a column that was never measured in a series is borrowed.
 """
 
@@ -53,12 +53,12 @@ class Cells:
         """
         end = np.cumsum(self.lengths)
         first, last = (np.repeat(at, self.lengths)[:, None] for at in (end - self.lengths, end - 1))
-        here, far = np.arange(len(observed))[:, None], 4 * len(observed)
-        before = np.maximum.accumulate(np.where(observed, here, -far))
-        after = np.minimum.accumulate(np.where(observed, here, far)[::-1])[::-1]
+        row, far = np.arange(len(observed))[:, None], 4 * len(observed)
+        before = np.maximum.accumulate(np.where(observed, row, -far))
+        after = np.minimum.accumulate(np.where(observed, row, far)[::-1])[::-1]
         before = np.where(before < first, -far, before)
         after = np.where(after > last, far, after)
-        best = np.where(here - before <= after - here, before, after)
+        best = np.where(row - before <= after - row, before, after)
         return np.where((best < 0) | (best >= far), -1, best)
 
     def borrowed(self, rng: np.random.Generator) -> np.ndarray:
@@ -90,13 +90,13 @@ class GapScenarios:
         self.rows, self.rng, self.cells = rows, rng, _cells(rows)
 
     def without(self, column: int) -> ModelRows:
-        """No row has this column."""
+        """The rows without this column."""
         kept = np.ones(self.rows.observed.shape, dtype=bool)
         kept[:, column] = False
         return self.rows.hidden(kept)
 
     def more(self, share: float) -> ModelRows:
-        """This share of the observed values goes missing, at random."""
+        """The rows without this share of the observed values, chosen at random."""
         shown = []
         for cells in self.cells:
             values = np.where(cells.observed, 0.0, np.nan)
@@ -122,11 +122,11 @@ class GapScenarios:
         theirs, sources, own_sources = [], [], []
         for cells, of in zip(self.cells, self._partner_rows(partners), strict=True):
             shown, borrowed = cells.observed[of], cells.borrowed(self.rng)
-            own = cells.nearest(cells.observed)
+            nearest = cells.nearest(cells.observed)
             place = cells.nearest(shown)  # where the partner's gaps show a value
-            kept = np.take_along_axis(own, np.maximum(place, 0), 0)
+            kept = np.take_along_axis(nearest, np.maximum(place, 0), 0)
             theirs.append(shown & cells.observed.any(0))
-            sources.append(np.where(own >= 0, own, borrowed))
+            sources.append(np.where(nearest >= 0, nearest, borrowed))
             own_sources.append(np.where((place >= 0) & (kept >= 0), kept, borrowed))
         seen = [cells.observed for cells in self.cells]
         return self._rebuilt(theirs, sources), self._rebuilt(seen, own_sources)

@@ -46,7 +46,7 @@ def group_columns(columns: Columns, among: Sequence[str] | None = None) -> list[
     ('patient', 100, 300)
     """
     codes = [pd.factorize(array)[0] for array in columns.arrays]
-    found = []
+    groups = []
     for j, name in enumerate(columns.names):
         if among is not None and name not in among:
             continue
@@ -67,8 +67,8 @@ def group_columns(columns: Columns, among: Sequence[str] | None = None) -> list[
             and _is_fixed(codes[k], first, second)
         )
         if named or len(constant) >= max(FEWEST_CONSTANT, 0.1 * len(codes)):
-            found.append(GroupColumn(name, int((sizes > 1).sum()), len(code), constant))
-    return found
+            groups.append(GroupColumn(name, int((sizes > 1).sum()), len(code), constant))
+    return groups
 
 
 def _of_one_date(name: str, other: str) -> bool:

@@ -1,8 +1,8 @@
 """What a model file keeps for sets and intervals: out-of-fold scores, or rows left out of training.
 
-Scores say nothing about a row but how many gaps it has. Calibration with the gaps of each row needs
-rows themselves: then data are in the model file. Both become a conformal estimator around the one
-model of the file.
+Scores reveal nothing about a row except how many gaps it has. Calibration with the gaps of each row
+needs the rows themselves: then data are in the model file. Both become a conformal estimator around
+the one model of the file.
 """
 
 from __future__ import annotations
@@ -120,15 +120,15 @@ def _check_scores(predicted: np.ndarray, scores: np.ndarray, gaps: np.ndarray) -
     group = np.searchsorted(starts, gaps, side="right")
     covered, sizes = [], []
     for number in np.unique(group):
-        mine = group == number
-        rank, ordered = rank_of(USUAL_COVERAGE, mine.sum() - 1), np.sort(scores[mine])
-        # A row's own score is never below itself: what is counted are the others.
-        covered.append(np.searchsorted(ordered, scores[mine]) < rank)
+        in_group = group == number
+        rank, ordered = rank_of(USUAL_COVERAGE, in_group.sum() - 1), np.sort(scores[in_group])
+        # A row's own score is never below itself, so only others are counted.
+        covered.append(np.searchsorted(ordered, scores[in_group]) < rank)
         if predicted.ndim == 2:
-            sizes.append((np.searchsorted(ordered, 1.0 - predicted[mine]) < rank).sum(1))
+            sizes.append((np.searchsorted(ordered, 1.0 - predicted[in_group]) < rank).sum(1))
         else:
             width = 2 * ordered[rank - 1] if rank <= len(ordered) else np.inf
-            sizes.append(np.full(mine.sum(), width))
+            sizes.append(np.full(in_group.sum(), width))
     return _figures(np.concatenate(covered), np.concatenate(sizes))
 
 

@@ -1,4 +1,4 @@
-"""Columns that tell the target almost alone: by values, gaps or one level, or for one class."""
+"""Columns that reveal the target almost alone: by values, gaps or one level, or for one class."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..data import Columns
 from ._column_scores import N_FOLDS, TrapTarget
 
 MOST_ROWS, MOST_COLUMNS, N_TREES = 5000, 100, 40  # of comparisons with other columns
-BY_GAPS = 0.9  # share of a column's gain over chance from which its gaps alone tell
+BY_GAPS = 0.9  # share of a column's gain over chance from which it is due to its gaps
 FEWEST_KNOWN, SURPRISE = 20, 1e-6  # values of one class only, and how likely that is by chance
 PURE, COVER = 0.95, 0.2  # share of a level's rows in one class, and of the class in that level
-DOUBT = 1e-3  # how likely so many of them are by what other columns say
+DOUBT = 1e-3  # how likely that many are, according to the other columns
 MOST_LEVELS = 20  # columns with such a level that are looked at
 
 
 class TrapLimits(NamedTuple):
-    """How telling a column must be to be named, as AUC or R².
+    """How predictive a column must be to be reported, as AUC or R².
 
-    perfect : whatever others do
-    suspect : from here on it is compared with all others together
-    ahead : by which it must be better than they are
-    gaps : what gaps alone do not reach by nature
-    level : how sure others may at most be, on average, of the class that a level tells
+    perfect : reported regardless of other columns
+    suspect : compared with all other columns together from this score on
+    ahead : by how much it must be better than they are
+    gaps : score that gaps alone do not normally reach
+    level : the highest mean probability that others may give the class of a suspicious level
     """
 
     perfect: float = 0.99
@@ -56,18 +56,18 @@ class LoneColumn(NamedTuple):
     others: float | None
 
     def by_gaps(self, chance: float) -> bool:
-        """Whether it is where the column has gaps that tells, not its values."""
+        """Whether the target is revealed by where the column has gaps, not by its values."""
         return self.gaps - chance >= BY_GAPS * (self.alone - chance)
 
 
 class LoneLevel(NamedTuple):
-    """A level, or the gaps, of a column that tell a class which all other columns do not tell.
+    """A level, or the gaps, of a column that reveal a class which no other columns predict.
 
     code : of the bin
     value : the level, or None for gaps
     only : number of the class
     rows, hits : with that level, and those of them in the class
-    others : how probable that class is in these rows by all other columns, on average
+    others : mean probability of that class in these rows, by all other columns
     """
 
     column: int
@@ -79,14 +79,12 @@ class LoneLevel(NamedTuple):
     others: float
 
 
-def lone_columns(
-    codes: np.ndarray, target: TrapTarget, limits: TrapLimits, seed: int = 0
-) -> list[LoneColumn]:
-    """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps tell
-    what gaps do not tell by nature; codes (n, C).
+def lone_columns(codes: np.ndarray, target: TrapTarget, limits: TrapLimits) -> list[LoneColumn]:
+    """Columns that are nearly perfect alone, far ahead of all others together, or whose gaps are
+    unusually predictive; codes (n, C).
     """
     n_rows, n_columns = codes.shape
-    fold = np.random.default_rng(seed).permutation(n_rows) % N_FOLDS
+    fold = np.random.default_rng(0).permutation(n_rows) % N_FOLDS
     alone = np.array([target.score_column(codes[:, j], fold) for j in range(n_columns)])
     suspects = np.flatnonzero(alone >= min(limits.suspect, limits.gaps))
     if not len(suspects):
@@ -98,15 +96,15 @@ def lone_columns(
         best = rest[np.argsort(-alone[rest])[:MOST_COLUMNS]]
         others = compared.score(together(codes[:MOST_ROWS, best], compared, fold[:MOST_ROWS]))
     rare = np.bincount(target.codes).min() if target.numbers is None else n_rows
-    found = []
+    lone_ones = []
     for j in suspects:
         doubt = np.sqrt(max(alone[j] * (1 - alone[j]), 0.0) / max(rare, 1))
         ahead = others is not None and alone[j] - others >= max(limits.ahead, doubt)
         gaps = target.score_column((codes[:, j] == 0).astype(int), fold)
         strong = alone[j] >= limits.suspect and (ahead or alone[j] >= limits.perfect)
         if strong or gaps >= limits.gaps:
-            found.append(LoneColumn(int(j), float(alone[j]), gaps, others))
-    return sorted(found, key=lambda lone: -lone.alone)
+            lone_ones.append(LoneColumn(int(j), float(alone[j]), gaps, others))
+    return sorted(lone_ones, key=lambda lone: -lone.alone)
 
 
 def lone_levels(
@@ -115,12 +113,11 @@ def lone_levels(
     target: TrapTarget,
     limits: TrapLimits,
     known: Collection[int] = (),
-    seed: int = 0,
 ) -> list[LoneLevel]:
-    """Levels almost all of whose rows have one class, which other columns do not tell there.
+    """Levels almost all of whose rows have one class, which other columns do not predict there.
 
-    Such as 0 in a column with the site of a tumour; codes (n, C). A level is one value: the lowest
-    or highest of many belong to one class by nature.
+    Such as 0 in a column with the site of a tumour; codes (n, C). A level is a single value: the
+    lowest or highest of many values often belong to one class.
 
     known : columns that are traps already
     """
@@ -128,7 +125,7 @@ def lone_levels(
         return []
     codes, target = codes[:MOST_ROWS], target.rows(np.arange(len(codes))[:MOST_ROWS])
     n_rows, totals = len(codes), np.bincount(target.codes)
-    found = []
+    candidates = []
     for j in (j for j in range(codes.shape[1]) if j not in known):
         shape = int(codes[:, j].max()) + 1, len(totals)
         table = np.bincount(codes[:, j] * shape[1] + target.codes, minlength=shape[0] * shape[1])
@@ -141,10 +138,10 @@ def lone_levels(
             value, share = _commonest(columns.arrays[j][:MOST_ROWS][codes[:, j] == code])
             if share >= PURE:
                 counts = int(only[code]), int(rows[code]), int(hits[code])
-                found.append(LoneLevel(j, code, value, *counts, 1.0))
-    fold = np.random.default_rng(seed).permutation(n_rows) % N_FOLDS
+                candidates.append(LoneLevel(j, code, value, *counts, 1.0))
+    fold = np.random.default_rng(0).permutation(n_rows) % N_FOLDS
     named = []
-    for level in sorted(found, key=lambda level: -level.hits)[:MOST_LEVELS]:
+    for level in sorted(candidates, key=lambda level: -level.hits)[:MOST_LEVELS]:
         rest = [j for j in range(codes.shape[1]) if j not in {level.column, *known}]
         if not rest:
             break
@@ -164,7 +161,7 @@ def _commonest(values: np.ndarray) -> tuple[Any, float]:
 
 
 def together(codes: np.ndarray, target: TrapTarget, fold: np.ndarray) -> np.ndarray:
-    """What small trees on these columns predict of rows they have not seen; (n, classes or 1)."""
+    """Out-of-fold predictions of small trees on these columns; (n, classes or 1)."""
     import lightgbm
 
     kept = target.codes < target.n_classes
@@ -196,12 +193,12 @@ def one_sided_columns(known: np.ndarray, codes: np.ndarray) -> list[tuple[int, i
     codes : (n,) classes by number
     """
     shares = np.bincount(codes) / len(codes)
-    found = []
+    one_sided = []
     for j in range(known.shape[1]):
         count = np.bincount(codes[known[:, j]], minlength=len(shares))
         rows, only = int(count.sum()), int(count.argmax())
         if rows >= FEWEST_KNOWN and count[only] == rows < len(known):
             by_chance = rows * np.log(shares[only])
             if by_chance < np.log(SURPRISE / known.shape[1]):
-                found.append((j, only, rows))
-    return found
+                one_sided.append((j, only, rows))
+    return one_sided

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._measuring import Measuring
-from ._usual_gains import shrunk, usual_gains
+from ._measuring import Measuring, shrunk, usual_gains
 
 
 @dataclass(frozen=True, eq=False)
 class NextMeasurements:
-    """What measuring would gain, for n rows (or series) and G measurements.
+    """The expected gain of G measurements for n rows (or series).
 
     A measurement is a column, or a panel of columns that are measured together.
 
@@ -23,7 +22,7 @@ class NextMeasurements:
     ----------
     measurements : G names
     cost : (G,) of each
-    prediction : (n, classes) probabilities, or (n,) numbers, as things are
+    prediction : (n, classes) probabilities, or (n,) numbers, before any measurement
     row_gain : (n, G) expected gain by the row alone; NaN where nothing is missing. Over the
         plausible values v of the gap, weighted by P(v | row), with p_v the model's probabilities
         for the row with v, and f_v its number,
@@ -31,17 +30,17 @@ class NextMeasurements:
             classes   H(mean_v p_v) - mean_v H(p_v)       H: entropy in nats
             numbers   Var_v f_v                           in squared units of the target
 
-        For classes this is how much the measurement tells about the class, and for numbers the part
-        of the squared error that it explains, if the model is right: a plain regressor has no
-        variance of its own that could fall. Neither is ever negative.
+        For classes this is the information that the measurement gives about the class, and for
+        numbers the part of the squared error that it explains, if the model is right: a plain
+        regressor has no predictive variance that could decrease. Neither is ever negative.
     usual_gain : (G,) its mean over background rows that lack the measurement
-    gain : (n, G) the mean of both, by which measurements are ranked. A model's opinion of one row
-        is noisy; docs/measure-next.md says what this was worth
-    entropy_fall : (n, G) H(p) - mean_v H(p_v), with p the probabilities as things are; NaN for
-        numbers. It is the gain if the model is consistent (p = mean_v p_v). Real models are not:
-        many measurements make them less sure on average, and what makes them more sure often makes
-        them too sure. So it is reported as it is, but nothing is ranked by it.
-    confidence : (n, G) expected highest probability once it is measured; NaN for numbers
+    gain : (n, G) the mean of both, by which measurements are ranked. The estimate for a single row
+        is noisy; docs/measure-next.md says how much averaging helps
+    entropy_fall : (n, G) H(p) - mean_v H(p_v), with p the current probabilities; NaN for numbers.
+        It equals the gain if the model is consistent (p = mean_v p_v). Real models are not: many
+        measurements make them less certain on average, and those that make them more certain often
+        make them overconfident. So it is reported, but not used for ranking.
+    confidence : (n, G) expected highest probability after the measurement; NaN for numbers
     """
 
     measurements: list[str]
@@ -59,7 +58,7 @@ class NextMeasurements:
         return self.gain / self.cost
 
     def best(self, most: int = 1) -> list[list[str]]:
-        """Names of the measurements to take, best first, at most so many per row.
+        """Names of the measurements to take, best first; at most `most` per row.
 
         By gain per unit of cost. What cannot be measured (infinite cost) is left out.
         """
@@ -98,10 +97,10 @@ def measure_next(
     n_values: int = 12,
     random_state: Any = 0,
 ) -> NextMeasurements:
-    """Rank what to measure next in each row, around any fitted model that takes gaps.
+    """Rank what to measure next in each row, with any fitted model that accepts gaps.
 
-    Values are drawn given what is known in the row, from a joint density of the background rows. In
-    a series, what is missing at its last step can be measured, and static values; known are the
+    Values are drawn conditionally on the rest of the row, from a joint density of the background
+    rows. For series, values missing at the last step and static values can be measured, given the
     rest of that step and the last values before it.
 
     Parameters
@@ -110,12 +109,12 @@ def measure_next(
         a pipeline with an imputer, or ours; for series, one that takes a `Panel`
     X : rows with gaps, or series, as for `predict`
     background : rows, or series, like those of training, or a `PlausibleValues`, which is fitted
-        only once, and remembers the usual gains of the model it was last asked about
+        only once, and remembers the usual gains of the model it was last used with
     costs : of measurements by name, positive; 1 for those not named, `inf` for what cannot be
         measured
     together : columns that are measured together, as {"panel": [columns], …} or a list of lists; a
         panel has one cost, under its name ("na + k" if it has none)
-    n_values : plausible values that stand for a number with many; a category has all its levels
+    n_values : plausible values that represent a numeric column; a category has all its levels
     random_state : of the density, and of the joint draws of panels
 
     Examples
@@ -133,6 +132,8 @@ def measure_next(
     [['pulse']]
     """
     study = Measuring(model, X, background, costs, together, n_values, random_state)
-    prediction, (own, *others) = study.gains(study.stock.start(0, np.arange(len(study.rows))))
+    prediction, (row_gain, *others) = study.gains(study.stock.start(0, np.arange(len(study.rows))))
     names, cost, usual = study.measurements.names, study.measurements.cost, usual_gains(study)
-    return NextMeasurements(names, cost, prediction, own, usual, shrunk(own, usual), *others)
+    return NextMeasurements(
+        names, cost, prediction, row_gain, usual, shrunk(row_gain, usual), *others
+    )

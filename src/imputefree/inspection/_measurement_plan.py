@@ -11,8 +11,7 @@ import pandas as pd
 
 from .._rules import check_value, number, whole
 from ..errors import InputError, ParameterError
-from ._measuring import Measuring
-from ._usual_gains import shrunk, usual_gains
+from ._measuring import Measuring, shrunk, usual_gains
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +72,13 @@ def plan_measurements(
 
     Parameters
     ----------
-    budget : the most that a row's measurements may cost in all
+    budget : maximum total cost of a row's measurements
     confidence : the highest probability at which a plan ends; for classifiers
     truth : the same rows with values that X lacks. Each measurement then reveals the true value,
         and the next one is chosen knowing it: a simulation. What truth lacks cannot be measured.
-        Without it, a plan is made in advance: gain, prediction and confidence are means over draws
-        of what the planned measurements may give.
-    n_draws : how many such draws per row
+        Without it, a plan is made in advance: gain, prediction and confidence are means over
+        possible results of the planned measurements.
+    n_draws : number of such draws per row
 
     Examples
     --------

@@ -1,14 +1,19 @@
-"""Gains of measurements around any model: copies of rows with plausible values in their gaps.
+"""Gains of measurements for any model: copies of rows with plausible values in their gaps.
 
 The model is asked what it would predict with such a value in the gap and everything else as it is,
-gaps included: a model that takes gaps says itself what the rest is worth.
+gaps included: handling the other gaps is left to the model.
+
+The gain in a single row is the opinion of a model that learned from few rows, and overfitting
+inflates it. The mean over many background rows, the usual gain, is steadier. A row's gain is shrunk
+half-way towards it, as the mean of few observations is shrunk towards that of its group (empirical
+Bayes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import entr, ndtr, ndtri
@@ -20,7 +25,7 @@ from ..errors import InputTypeError, ParameterError, shorten
 from ..missingness import generator
 from ._model_rows import ModelRows, predict_rows
 from ._mosaic import Mosaic, arranged
-from ._plausible_values import PlausibleValues, read_given, read_table
+from ._plausible_values import PlausibleValues, read_model_rows, read_table
 from ._present_states import BEFORE, with_present
 
 COPIES = 2**14  # rows that are predicted at once
@@ -29,7 +34,7 @@ PANEL_DRAWS = 32  # joint draws of the values of a panel
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What can be measured: G names and costs, and which of the d columns they give; (G, d) bool.
+    """The possible measurements: G names and costs, and which of d columns each gives; (G, d) bool.
 
     >>> panel = Measurements.read(["na", "k", "ct"], {"ct": 500}, [["na", "k"]])
     >>> panel.names, panel.cost.tolist()
@@ -44,7 +49,7 @@ class Measurements:
     def read(
         cls, names: list[str], costs: Any, together: Any, width: int | None = None
     ) -> Measurements:
-        """Check and read what the user says about costs and panels.
+        """Check and read the user's costs and panels.
 
         width : d, if there are columns after the named ones; they cannot be measured
         """
@@ -98,16 +103,16 @@ class Measuring:
     ) -> None:
         check_value("n_values", n_values, whole(2))
         self.model, self.classes = model, is_classifier(model)
-        self.given = given = read_given(X, model)
-        self.panel = given.X if isinstance(given.X, Panel) else None
-        self.rows = read_table(given)
-        self.measurements = Measurements.read(given.names, costs, together, len(self.rows.names))
+        self.inputs = inputs = read_model_rows(X, model)
+        self.panel = inputs.X if isinstance(inputs.X, Panel) else None
+        self.rows = read_table(inputs)
+        self.measurements = Measurements.read(inputs.names, costs, together, len(self.rows.names))
         self.options = costs, together, n_values
         self.rng = generator(random_state)
         if not isinstance(background, PlausibleValues):
-            known = read_given(background, model)
+            known = read_model_rows(background, model)
             self._check_kind(isinstance(known.X, Panel))
-            known = known.with_columns(given.names) if self.panel else arranged(known, given)
+            known = known.with_columns(inputs.names) if self.panel else arranged(known, inputs)
             kinds = _categories(model, self.rows.names)
             background = PlausibleValues(known, categorical_features=kinds, random_state=self.rng)
         else:
@@ -117,13 +122,13 @@ class Measuring:
         tables += [] if truth is None else [read_table(truth, model)]
         self.n_truth = len(tables[-1])
         self.stock, self.draws = Mosaic(*tables), background.draws
-        own = self.draws.values, self.draws.observed & background.conditional
-        parts = [own if k == 1 else background.entries(rows) for k, rows in enumerate(tables)]
+        stored = self.draws.values, self.draws.observed & background.conditional
+        parts = [stored if k == 1 else background.entries(rows) for k, rows in enumerate(tables)]
         self.values, self.known = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         names = background.rows.names
         self.column_in_density = np.array([names.index(name) for name in self.rows.names])
-        here = {j: c for c, j in enumerate(self.column_in_density)}
-        self.entry_column = np.array([here.get(j, -1) for j in self.draws.column_of])
+        place = {j: c for c, j in enumerate(self.column_in_density)}
+        self.entry_column = np.array([place.get(j, -1) for j in self.draws.column_of])
         score = ndtri((np.arange(n_values) + 0.5) / n_values)
         self.shares = ndtr(score / score.std())  # of a normal, mean and variance are exact
         self.steps = 1 if self.panel is None else len(self.panel.times) // len(self.panel)
@@ -132,9 +137,9 @@ class Measuring:
     def _check_kind(self, of_series: bool) -> None:
         """Refuse a background of another kind than X, and models that predict every step."""
         if of_series != (self.panel is not None):
-            here, there = ("series", "a table") if self.panel else ("a table", "series")
+            kind, other_kind = ("series", "a table") if self.panel else ("a table", "series")
             rule = "Plausible values come from rows, or series, like those of X"
-            fact = f"X is {here}, the background is {there}"
+            fact = f"X is {kind}, the background is {other_kind}"
             raise InputTypeError(fact, rule, "Pass some of the training data as background")
         if self.panel is not None and getattr(self.model, "per_step", False):
             raise InputTypeError(
@@ -144,7 +149,7 @@ class Measuring:
             )
 
     def of(self, rows: ModelRows) -> Measuring:
-        """The same questions about other rows."""
+        """The same measurements for other rows."""
         return Measuring(self.model, rows, self.background, *self.options, random_state=0)
 
     def predict(self, source: np.ndarray) -> np.ndarray:
@@ -253,3 +258,63 @@ def _categories(model: Any, names: list[str]) -> Any:
         return "auto"
     plans = {plan.name for plan in encoder.plans if isinstance(plan, Category)}
     return [name for name in names if name.removesuffix(BEFORE) in plans or name in plans]
+
+
+OWN = 0.5  # weight of a row's own gain; chosen on four tables (docs/measure-next.md)
+USUAL_COPIES = 2**14  # rows that are predicted to learn usual gains, about
+FEWEST_ROWS, MOST_ROWS = 20, 300
+
+
+class UsualGains(NamedTuple):
+    """Usual gains of a model's measurements, as remembered by `PlausibleValues`.
+
+    predicted : predictions for two rows; if they change, the model has been fitted again
+    gain : (G,), NaN for what is never missing
+    """
+
+    model: Any
+    columns: np.ndarray
+    predicted: np.ndarray
+    gain: np.ndarray
+
+    def fits(self, model: Any, columns: np.ndarray, predicted: np.ndarray) -> bool:
+        """Whether these are the gains of this model, as it is now, and of these measurements."""
+        same = self.model is model and np.array_equal(self.columns, columns)
+        return same and np.array_equal(self.predicted, predicted)
+
+
+def shrunk(gain: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Gains of rows (n, G), shrunk towards the usual ones (G,).
+
+    >>> shrunk(np.array([[0.0, 4.0]]), np.array([1.0, np.nan])).tolist()
+    [[0.5, 4.0]]
+    """
+    return np.where(np.isnan(usual), gain, OWN * gain + (1 - OWN) * usual)
+
+
+def usual_gains(study: Measuring) -> np.ndarray:
+    """Usual gains of the measurements of a study; (G,). Remembered with its background.
+
+    Rows of a table get further gaps, a random share in each; for series, the last step is used.
+    """
+    background, model = study.background, study.model
+    columns = study.measurements.columns
+    inputs = background.inputs if background.of_series else background.rows_for(model)
+    inputs = inputs.with_columns(study.inputs.names)
+    predicted = predict_rows(model, inputs.take(np.arange(min(2, len(inputs)))))
+    remembered = background.usual
+    if remembered is None or not remembered.fits(model, columns, predicted):
+        rng = np.random.default_rng(0)
+        fitting = USUAL_COPIES // (study.copies_per_row * study.steps)
+        count = int(np.clip(fitting, FEWEST_ROWS, MOST_ROWS))
+        rows = inputs.take(rng.permutation(len(inputs))[:count])
+        if not isinstance(rows.X, Panel):
+            kept = rng.random(rows.observed.shape) >= rng.random((len(rows), 1))
+            rows = rows.hidden(kept)
+        asked = study.of(rows)
+        gain = asked.gains(asked.stock.start(0, np.arange(len(rows))))[1][0]
+        known = ~np.isnan(gain)
+        mean = np.where(known, gain, 0.0).sum(0) / np.maximum(known.sum(0), 1)
+        usual = np.where(known.any(0), mean, np.nan)
+        remembered = background.usual = UsualGains(model, columns, predicted, usual)
+    return remembered.gain

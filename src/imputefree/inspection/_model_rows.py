@@ -1,7 +1,7 @@
-"""Rows with gaps around any model: pick them, take entries away, predict.
+"""Rows with gaps for any model: select them, remove entries, predict.
 
-Conformal sets, "measure next" and the audit ask the same three things of a table or of series, and
-one of a model, whoever wrote it: scikit-learn's estimators, LightGBM's wrappers, pipelines, ours.
+Conformal sets, "measure next" and the audit need nothing else of a table or of series, for any
+model: scikit-learn's estimators, LightGBM's wrappers, pipelines, ours.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class ModelRows:
     def take(self, rows: Any) -> ModelRows:
         """These rows, in that order; a mask, or numbers that may repeat."""
         rows = np.arange(len(self))[rows]
-        own = isinstance(self.X, Panel | Columns)
-        X = self.X.rows(rows) if own else _safe_indexing(self.X, rows)
+        has_rows = isinstance(self.X, Panel | Columns)
+        X = self.X.rows(rows) if has_rows else _safe_indexing(self.X, rows)
         return replace(self, X=X, observed=self.observed[rows])
 
     rows = take  # as `Columns` and `Panel` call it

@@ -1,4 +1,4 @@
-"""What a missing value could be, given what is known in its row."""
+"""Plausible values of a gap, given the rest of its row."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ MOST_ROWS = 5000  # rows that a density learns from: more are drawn at random
 
 
 class PlausibleValues:
-    """Values that a gap could have, drawn given what is known in the row.
+    """Plausible values of gaps, drawn conditionally on the rest of the row.
 
     A joint density of all columns, numbers and categories together, is fitted to background rows
-    (gaps integrated out). Every draw is a value of a background row, in the type in which it came.
+    (gaps integrated out). Every draw is a value of a background row, with its original type.
 
     Parameters
     ----------
     background : a table like those the model predicts, for example its training rows, which may
         have gaps; more than 5,000 rows are thinned at random. For series a `Panel`: its rows are
         the steps at which some column was observed for the last time (see docs/measure-next.md)
-    conditional : False draws from a column's own distribution instead, whatever the row says
+    conditional : False draws from the column's marginal distribution, independently of the row
     categorical_features : "auto" (columns of strings or categories), or a list of names or
         positions
-    random_state : of the thinning and of the density's start
+    random_state : for the thinning and for the initialisation of the density
 
     Examples
     --------
@@ -54,12 +54,12 @@ class PlausibleValues:
         random_state: Any = 0,
     ) -> None:
         rng = generator(random_state)
-        given = read_given(background)
-        rows = read_table(given, past=True)
+        inputs = read_model_rows(background)
+        rows = read_table(inputs, past=True)
         if len(rows) > MOST_ROWS:
             rows = rows.take(np.sort(rng.permutation(len(rows))[:MOST_ROWS]))
-        self.given, self.rows, self.conditional = given, rows, conditional
-        self.of_series = isinstance(given.X, Panel)
+        self.inputs, self.rows, self.conditional = inputs, rows, conditional
+        self.of_series = isinstance(inputs.X, Panel)
         self.usual: Any = None  # gains over these rows, see `usual_gains`
         self.columns = read_columns(rows.X)
         self.draws = ConditionalDraws(categorical_features).fit(self.columns, rng)
@@ -78,7 +78,7 @@ class PlausibleValues:
     def draw(self, X: Any, column: str, n: int, random_state: Any = 0) -> np.ndarray:
         """n values of a column per row, given the row's other entries; (rows, n).
 
-        What a row has in the column itself is ignored.
+        The row's own value of the column, if any, is ignored.
         """
         rows = read_table(X)
         names = self.rows.names
@@ -96,13 +96,13 @@ class PlausibleValues:
 
 def read_table(X: Any, model: Any = None, *, past: bool = False) -> ModelRows:
     """Rows of a table; of series, their states at the end or, with `past`, at earlier steps."""
-    rows = read_given(X, model)
+    rows = read_model_rows(X, model)
     if not isinstance(rows.X, Panel):
         return rows
     return past_states(rows.X) if past else present_states(rows.X)
 
 
-def read_given(X: Any, model: Any = None) -> ModelRows:
+def read_model_rows(X: Any, model: Any = None) -> ModelRows:
     """Rows of a table, or series; a model of this package gets columns, which it reads fastest."""
     if isinstance(X, ModelRows):
         return X

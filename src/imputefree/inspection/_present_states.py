@@ -1,8 +1,8 @@
-"""Series as they stand at a step, as rows of a table: what to measure next is asked of these.
+"""States of series at a step, as rows of a table: `measure_next` works on these.
 
-A state has, in this order, the values of the step, the static values, and of every column of the
-steps the last value before. A measurement fills a gap of the step. What it may give is drawn from a
-density of states, so it depends on what else the step has and on what was measured before.
+A state has, in this order, the values of the step, the static values, and for every column of the
+steps the last value before it. A measurement fills a gap of the step. Its possible results are
+drawn from a density of states, so they depend on the rest of the step and on earlier values.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def past_states(panel: Panel) -> ModelRows:
     """
     ends = np.cumsum(panel.lengths) - 1
     last = [_last_seen(seen)[ends] for seen in panel.steps.observed.T]
-    steps = np.concatenate([here[here >= first_steps(panel.lengths)] for here in last])
+    steps = np.concatenate([step[step >= first_steps(panel.lengths)] for step in last])
     return _states(panel, np.unique(np.concatenate([steps, ends])))
 
 

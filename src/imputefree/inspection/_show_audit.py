@@ -50,18 +50,18 @@ def draw_audit(table: pd.DataFrame, score: str, loss: str, chance: float) -> Any
 
 
 def _draw_scores(axes: Any, lines: pd.DataFrame, score: str, chance: float) -> None:
-    """A point and its interval per scenario; the two that tell the mask's part are coloured."""
+    """A point and its interval per scenario; the two that show the mask's part are coloured."""
     place = np.arange(len(lines))
-    theirs = lines["scenario"].eq("gaps of other rows") & lines["kind"].eq("gaps")
+    exchanged = lines["scenario"].eq("gaps of other rows") & lines["kind"].eq("gaps")
     own = lines["scenario"].eq("own gaps, as many values") & lines["kind"].eq("gaps")
-    for i, (mine, other) in enumerate(zip(own, theirs, strict=True)):
+    for i, (is_own, is_exchanged) in enumerate(zip(own, exchanged, strict=True)):
         line = lines.iloc[i]
-        colour = UP if mine else DOWN if other else "black" if i == 0 else GREY
+        colour = UP if is_own else DOWN if is_exchanged else "black" if i == 0 else GREY
         axes.plot([line["low"], line["high"]], [i, i], color=colour, linewidth=2)
         axes.plot(line["score"], i, "o", color=colour)
     if own.any():
-        ends = [lines.loc[which, "score"].iloc[0] for which in (theirs, own)]
-        rows = np.sort([place[own.to_numpy()][0], place[theirs.to_numpy()][0]])
+        ends = [lines.loc[which, "score"].iloc[0] for which in (exchanged, own)]
+        rows = np.sort([place[own.to_numpy()][0], place[exchanged.to_numpy()][0]])
         axes.fill_betweenx(rows, *ends, color=PALE, zorder=0)
         axes.annotate(
             f"due to gaps: {ends[1] - ends[0]:.3f}", (np.mean(ends), rows.mean()),

@@ -1,7 +1,7 @@
 """Traps in data before a model falls into them: answers among the inputs, copies, groups, targets.
 
-What is found is suspicious, not wrong: the reasons are outside the table. Each trap says what was
-seen and what to do if it is what it looks like.
+A trap is suspicious, not necessarily wrong: the reasons are outside the table. Each trap says what
+was seen and what to do about it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ._lone_columns import (
 from ._twin_rows import twins_between, twins_within
 
 ANSWER, AFTERWARDS, COPIES, GROUPS, TARGET = "answer", "afterwards", "copies", "groups", "target"
-MOST_ROWS = 20_000  # of more, a sample is looked at for columns that tell the target
+MOST_ROWS = 20_000  # of more, a sample is searched for columns that reveal the target
 CHANCE = {"AUC": 0.5, "R²": 0.0}
 FILLED = "If it is filled in only once the outcome is known, leave it out (--drop)."
 FOLLOWS = "If it follows from the outcome or is written after it, leave it out (--drop)."
@@ -39,10 +39,10 @@ RARE = 5  # rows besides the most frequent class, or number: nothing is learned 
 class Trap:
     """Something in the data that makes scores too good, or learning impossible.
 
-    kind : "answer" (a column that tells the target), "afterwards" (its gaps do), "copies" (of
+    kind : "answer" (a column that reveals the target), "afterwards" (its gaps do), "copies" (of
         rows), "groups" (rows that belong together) or "target" (hardly anything to learn)
-    columns : that are concerned
-    rows : how many are
+    columns : the columns concerned
+    rows : the number of rows concerned
     fact, remedy : a sentence each
     """
 
@@ -69,17 +69,17 @@ def find_traps(
     task: str | None = None,
     limits: TrapLimits | None = None,
 ) -> list[Trap]:
-    """What looks like a trap in a table, or in series, and its target.
+    """Find what looks like a trap in a table, or in series, and its target.
 
     Parameters
     ----------
     X : a table with gaps in any form that `ImputeFreeClassifier.fit` takes, or a `Panel`
     y : (n,) classes or numbers
-    groups : (n,) if it is known which rows belong together, nobody looks for groups
+    groups : (n,) which rows belong together; if given, group columns are not searched for
     test : another table with the same columns, which must not share rows with X
     task : "classification", "regression", or None: numbers with up to 20 different whole values are
         classes
-    limits : how telling a column must be
+    limits : how predictive a column must be to be reported
 
     >>> import pandas as pd
     >>> rng = np.random.default_rng(0)
@@ -125,7 +125,7 @@ def target_traps(y: np.ndarray) -> list[Trap]:
 def telling_traps(
     columns: Columns, labels: np.ndarray, limits: TrapLimits | None = None
 ) -> list[Trap]:
-    """Columns that tell the target almost alone, or by one level, or known only for one class."""
+    """Columns that reveal the target alone or by one level, or are known for one class only."""
     rows = np.arange(columns.n_rows)
     if len(rows) > MOST_ROWS:
         rows = np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False)
@@ -158,11 +158,11 @@ def telling_traps(
 
 
 def _level(name: str, target: str, level: LoneLevel, share: float) -> Trap:
-    """A level that tells a class, in words; target, share : the class, among all rows."""
-    what = f"{level.value:g}" if isinstance(level.value, float) else repr(level.value)
-    what = "a gap" if level.value is None else what
+    """A level that reveals a class, in words; target, share : that class and its share of rows."""
+    value = f"{level.value:g}" if isinstance(level.value, float) else repr(level.value)
+    value = "a gap" if level.value is None else value
     fact = (
-        f"{level.hits:,} of {level.rows:,} rows with {what} in column {name!r} have"
+        f"{level.hits:,} of {level.rows:,} rows with {value} in column {name!r} have"
         f" {target}; of all rows, {share:.0%} do, and by all other columns"
         f" {level.others:.0%} of these would."
     )
@@ -180,16 +180,16 @@ def _thirds(low: float, high: float) -> tuple[str, str, str]:
 
 
 def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int, perfect: bool) -> Trap:
-    """A column that tells the target, in words."""
+    """A column that reveals the target, in words."""
     others, figures = lone.others, f"{metric} {lone.alone:.2f}"
     if others is not None:
         figures += f"; all other columns together {others:.2f}"
     by_gaps = lone.by_gaps(CHANCE[metric])
-    what = f"Where column {name!r} has gaps" if by_gaps else f"Column {name!r}"
+    subject = f"Where column {name!r} has gaps" if by_gaps else f"Column {name!r}"
     how = "almost alone"
     if not perfect and others is not None and lone.alone > others:
         how = "better than all other columns together"
-    fact = f"{what} predicts the target {how} ({figures})."
+    fact = f"{subject} predicts the target {how} ({figures})."
     return Trap(
         AFTERWARDS if by_gaps else ANSWER, (name,), n_rows, fact, FILLED if by_gaps else FOLLOWS
     )

@@ -1,7 +1,7 @@
 """Rows that occur twice although their columns have too many values for that to be chance.
 
-Tables of a few yes and no have equal rows by nature. They then have even more rows that differ in
-one column only; copied rows do not. So twins are told where they outnumber such neighbours.
+Tables with a few yes/no columns always have equal rows. They then have even more rows that differ
+in only one column; copied rows do not. So copies are reported if they outnumber such neighbours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..data import Columns
 
-FEWEST = 3  # copies that are worth a word
+FEWEST = 3  # copies that are worth reporting
 LEFT_OUT = 40  # columns that are left out in turn to find neighbours; of more, a sample
 
 
@@ -28,7 +28,7 @@ class Twins(NamedTuple):
 
     @property
     def by_design(self) -> bool:
-        """Whether copies are more than the columns' few values explain."""
+        """Whether there are more copies than the columns' few values explain."""
         return self.copies >= FEWEST and self.copies > self.neighbours
 
 
@@ -45,7 +45,7 @@ def twins_within(columns: Columns) -> Twins:
 
 
 def twins_between(columns: Columns, others: Columns) -> Twins:
-    """Rows of another table that are in this one, too; columns by name."""
+    """Rows of another table that are also in this one; columns by name."""
     names = [name for name in columns.names if name in others.names]
     learned, tested = _hashes(columns.pick(names)), _hashes(others.pick(names))
     copy = np.isin(tested.sum(1), learned.sum(1))

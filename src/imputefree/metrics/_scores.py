@@ -209,7 +209,7 @@ def _mean(values: list[float] | np.ndarray) -> float | None:
 def _mean_over_classes(parts: list[np.ndarray]) -> np.ndarray:
     """The mean over classes that are there; (B,)."""
     stacked = np.stack(parts)
-    there = ~np.isnan(stacked)
-    count = there.sum(0)
-    total = np.where(there, stacked, 0.0).sum(0)
+    defined = ~np.isnan(stacked)
+    count = defined.sum(0)
+    total = np.where(defined, stacked, 0.0).sum(0)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)

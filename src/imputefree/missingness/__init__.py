@@ -1,7 +1,7 @@
 """Simulate gaps: complete data in, a mask out, and a record of what drives which gap.
 
 name            mechanism  what goes missing
-mcar            MCAR       entries, whatever the values
+mcar            MCAR       entries, independently of values
 mar             MAR        entries, by a logistic model of columns that are always seen
 mnar_self       MNAR       entries, by a logistic model of their own value
 mnar_quantile   MNAR       the tail of each column
@@ -135,7 +135,7 @@ def make_missing(
     {'age': 0, 'pulse': 6, 'ph': 6}
     >>> make_missing("magic", X)
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no mechanism 'magic'. Known are mcar, mar, ...
+    imputefree.errors.ParameterError: there is no mechanism 'magic'. Valid names are mcar, mar, ...
     """
     check_name("mechanism", name, MECHANISMS)
     run = MECHANISMS[name]

@@ -352,7 +352,7 @@ def _lose_by_column(
 
 
 def _one_per_row(grid: Grid, rng: np.random.Generator) -> np.ndarray:
-    """One random entry of each row that has any, whatever its value is: (rows, d) bool."""
+    """One random entry of each row that has any, independently of its value: (rows, d) bool."""
     pick = np.where(grid.present, rng.random(grid.present.shape, np.float32), -1.0).argmax(axis=1)
     picked = np.zeros(grid.present.shape, bool)
     picked[np.arange(len(picked)), pick] = True

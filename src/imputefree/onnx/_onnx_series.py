@@ -38,10 +38,10 @@ class Series:
 def read_series(g: Graph, encoder: PanelEncoder) -> Series:
     """Declare the inputs, and find out what is padding and what is refused."""
     x = g.input("X", "double", ["series", "steps", encoder.steps.n_columns])
-    given = g.input("lengths", "int64", ["series"])
+    raw_lengths = g.input("lengths", "int64", ["series"])
     times = g.input("times", "double", ["series", "steps"])
     steps, shape = g("Shape", x, start=1, end=2), g("Shape", x, end=2)  # (1,) and n, T
-    lengths = g("Min", g("Max", given, 1), steps)
+    lengths = g("Min", g("Max", raw_lengths, 1), steps)
     clock = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([0]))
     valid = g("Less", clock, g("Unsqueeze", lengths, STEPS))  # (n, T)
     within = g("Unsqueeze", valid, np.array([2]))
@@ -55,7 +55,7 @@ def read_series(g: Graph, encoder: PanelEncoder) -> Series:
         repeated = g("Expand", g("Unsqueeze", static, STEPS), wide)
         rows = g("Concat", rows, g("Flatten", repeated, axis=2), axis=1)
     wrong = [
-        g("Unsqueeze", g("Not", g("Equal", lengths, given)), STEPS),
+        g("Unsqueeze", g("Not", g("Equal", lengths, raw_lengths)), STEPS),
         not_increasing(g, times, valid),
         any_of(g, g("Reshape", refused_rows(g, encoder.plans, rows), shape)),
     ]
@@ -170,9 +170,9 @@ def _renumbered(g: Graph, table: TableEncoder, old: dict[str, Plan], rows: str) 
     for plan in plans.values():
         before = old[plan.name]
         assert isinstance(before, Category)
-        own = {level: float(i) for i, level in enumerate(plan.all_levels)}
+        code_of = {level: float(i) for i, level in enumerate(plan.all_levels)}
         starts.append(len(numbers))
-        numbers += [own.get(level, np.nan) for level in before.all_levels] + [np.nan]  # a gap
+        numbers += [code_of.get(level, np.nan) for level in before.all_levels] + [np.nan]  # a gap
     ends = np.array([*starts[1:], len(numbers)]) - 1
     codes = pick(g, rows, list(plans), len(table.plans))
     codes = g("Add", g("Where", g("IsNaN", codes), 2.0**31, codes), np.array(starts, dtype=float))

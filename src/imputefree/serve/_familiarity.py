@@ -28,14 +28,14 @@ def familiarity(X: Columns | Panel, schema: Schema, of: Any = None) -> dict[str,
         columns = [*columns, *schema.series.static]
         arrays = [*arrays, *X.statics.arrays]
     pairs = list(zip(columns, arrays, strict=True))
-    given = sum(bool(pd.notna(array).any()) for _, array in pairs)
+    n_values = sum(bool(pd.notna(array).any()) for _, array in pairs)
     shares = [column.missing for column in columns if column.missing is not None]
     usual = None
     if shares and len(shares) == len(columns) and not isinstance(X, Panel):
         usual = round(len(shares) - sum(shares), 1)
-    outside = [found for column, array in pairs if (found := _farthest(column, array))]
-    answer = {"given": given, "usual": usual}
-    if not given:
+    outside = [farthest for column, array in pairs if (farthest := _farthest(column, array))]
+    answer = {"given": n_values, "usual": usual}
+    if not n_values:
         sentence = " ".join(["Nothing is given.", *_in_training(schema, of)])
         return {"level": "nothing", "sentence": sentence, **answer}
     if outside:
@@ -44,10 +44,10 @@ def familiarity(X: Columns | Panel, schema: Schema, of: Any = None) -> dict[str,
         end = "do not rely on the prediction" if far else "take the prediction with care"
         sentence = f"{words}. The model never saw such a value: {end}."
         return {"level": "outside", "sentence": sentence, **answer}
-    has, are = ("has", "is") if given == 1 else ("have", "are")
+    has, are = ("has", "is") if n_values == 1 else ("have", "are")
     noun = f"columns {has} a value" if isinstance(X, Panel) else f"values {are} given"
-    count = f"{given} of {len(columns)} {noun}"
-    if usual is not None and given < FEW * usual:
+    count = f"{n_values} of {len(columns)} {noun}"
+    if usual is not None and n_values < FEW * usual:
         sentence = (
             f"Only {count}; rows of training had {usual:g} on average. Enter more if you can."
         )

@@ -172,9 +172,9 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
 
 def _check_content_type(request: Request, kind: str) -> None:
     """Bodies have one type, which no form of another page can send without being asked about."""
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").lower()
-    for header, value in (("Content-Type", given), ("Content-Encoding", encoding)):
+    for header, value in (("Content-Type", content_type), ("Content-Encoding", encoding)):
         if value not in (kind, "identity"):
             fact = f"the {header} of the body is {value[:80] or 'missing'}"
             remedy = f"Send the header Content-Type: {kind}"
@@ -242,9 +242,9 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         headers = dict(scope["headers"])
         if self.hosts is not None:
-            given = [value for name, value in scope["headers"] if name == b"host"]
-            host = b"".join(given).decode("latin-1").lower()
-            if len(given) != 1 or host_name(host) not in self.hosts:
+            host_headers = [value for name, value in scope["headers"] if name == b"host"]
+            host = b"".join(host_headers).decode("latin-1").lower()
+            if len(host_headers) != 1 or host_name(host) not in self.hosts:
                 fact = "the request was sent to a host name that is not this server's"
                 rule = "Without a token the server answers only to the names of this machine"
                 remedy = "Use the address that `imputefree serve` printed, or serve with a token"

@@ -146,10 +146,10 @@ class Schema(BaseModel):
         units, dates = _units(readings), _date_parts(readings)
 
         def columns(plans: list[Plan]) -> list[Column]:
-            found = [Column.of(p, gaps.get(p.name), units.get(p.name, "")) for p in plans]
-            for column in found:
+            described = [Column.of(p, gaps.get(p.name), units.get(p.name, "")) for p in plans]
+            for column in described:
                 column.date = dates.get(column.name)
-            return found
+            return described
 
         if isinstance(encoder, PanelEncoder):
             layout = getattr(model, "layout_", None) or {}
@@ -223,7 +223,7 @@ def _typical(columns: list[Column]) -> dict[str, Any]:
 
 
 def _training(data: dict[str, Any]) -> Training | None:
-    """What the file says of the target in training."""
+    """The target in training, as far as the file says."""
     target, rows = data.get("target") or {}, data.get("series") or data.get("rows")
     if not target or not rows:
         return None

@@ -172,7 +172,7 @@ def _class_numbers(model: Any) -> Levels:
 def _answers_of(
     chunk: Chunk, chunks: Chunks, levels: Levels | None, per_series: bool
 ) -> tuple[np.ndarray, int]:
-    """Numbers of classes, or numbers, NaN where there is none; and how many are gaps."""
+    """Class codes, or numbers, NaN where missing; and how many are missing."""
     target, bad = chunks.extra[0], chunks.bad
     cells, lines = chunk.extra[target], chunk.extra.index
     if levels is None:

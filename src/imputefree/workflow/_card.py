@@ -117,7 +117,7 @@ def _blend(model: Any) -> dict[str, Any] | None:
 
 
 def _trusted(problem: Problem, model: Any) -> dict[str, Any] | None:
-    """Which column marks trusted rows, how many, and what they spoke against, if any do."""
+    """Which column marks trusted rows, how many, and the columns they distrust, if any."""
     if problem.trusted is None:
         return None
     against = model.distrusted_columns().to_dict("records")
@@ -291,8 +291,8 @@ def cut_short(settings: dict[str, Any]) -> str:
     forms = {"max_iter": "{} epochs", "time_limit": "{:g} seconds"}
     limits = [form.format(settings[name]) for name, form in forms.items() if name in settings]
     limits += ["fast quality"] * (settings.get("quality") == "fast")
-    said = f"Training was kept short, as requested ({', '.join(limits)})"
-    return f"{said}. With more training the model may be better." if limits else ""
+    fact = f"Training was kept short, as requested ({', '.join(limits)})"
+    return f"{fact}. With more training the model may be better." if limits else ""
 
 
 def percent(share: float, digits: int = 1) -> str:

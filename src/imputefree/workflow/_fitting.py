@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ from ._partial import PIECE, Partial, write_model
 from ._problem import Problem
 
 FOLDS = 5
-MANY = 20_000  # units: one held-out part of so many is exact enough, and five folds are slow
+MANY = 20_000  # units: a held-out part of this many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
 LEFT_OUT = 0.2  # of the units, for intervals that hold for a mask
 Report = Callable[[str], None]  # called with the name of each step as it begins
@@ -254,45 +254,13 @@ def estimate(
     tested : the problem that the folds' test units belong to: the same, or another file
     ours : gives our model if it is trained already, on all that the one fold learns from
     """
-
-    def predicted(name: str, fold: Fold, piece: str) -> dict[str, Any]:
-        try:
-            if ours is not None and name == OURS:
-                model = ours()
-            else:
-                model = make(name, problem)
-                model = learn(model, problem, fold.train, partial.checkpoint(piece))
-            return {"prediction": predict(model, tested, fold.test)}
-        except Exception as error:  # whatever goes wrong in other people's code
-            if name == OURS:
-                raise
-            return {"failed": str(error) or type(error).__name__}
-
-    parts: dict[str, list[np.ndarray]] = {}
-    failed: dict[str, str] = {}
-    folds = planned.folds
-    for name in METHODS:
-        for number, fold in enumerate(folds):
-            piece = f"{name.replace('+', '-')}-{number}"
-            result = partial.read(piece)
-            if result is None:
-                report(f"{name}, part {number + 1} of {len(folds)}")
-                result = predicted(name, fold, piece)
-                partial.keep(piece, **result)
-            if "failed" in result:
-                failed[name] = result["failed"]
-                parts.pop(name, None)
-                break
-            if result.get("prediction", np.empty(0)).shape[:1] != (len(tested.labels(fold.test)),):
-                raise PIECE.refuse(partial.path(piece), "is not whole")
-            parts.setdefault(name, []).append(result["prediction"])
-    units = np.concatenate([tested.labels(fold.test) for fold in folds])
+    predictions, failed = _held_out(problem, tested, planned.folds, partial, report, ours)
+    units = np.concatenate([tested.labels(fold.test) for fold in planned.folds])
     groups = tested.groups
     if tested.steps is not None:  # steps of one series are not independent
         owner = tested.unit[tested.steps]
         groups = owner if groups is None else groups[owner]
     groups = None if groups is None else groups[units]
-    predictions = {name: np.concatenate(part) for name, part in parts.items()}
     scores, differences = intervals(problem.task, tested.truth[units], predictions, groups)
     # The score that decides which method is better: one without a threshold or unit.
     order, ours_scored = (*CHANCE, "log_loss", "rmse"), scores[OURS]
@@ -312,6 +280,49 @@ def estimate(
         "differences": differences,
         "failed": failed,
     }
+
+
+def _held_out(
+    problem: Problem,
+    tested: Problem,
+    folds: Sequence[Fold],
+    partial: Partial,
+    report: Report,
+    ours: Callable[[], Any] | None,
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Predictions for the test units of all folds, by method; and why a method failed."""
+
+    def predicted(name: str, fold: Fold, piece: str) -> dict[str, Any]:
+        try:
+            if ours is not None and name == OURS:
+                model = ours()
+            else:
+                model = make(name, problem)
+                model = learn(model, problem, fold.train, partial.checkpoint(piece))
+            return {"prediction": predict(model, tested, fold.test)}
+        except Exception as error:  # anything may go wrong in other people's code
+            if name == OURS:
+                raise
+            return {"failed": str(error) or type(error).__name__}
+
+    parts: dict[str, list[np.ndarray]] = {}
+    failed: dict[str, str] = {}
+    for name in METHODS:
+        for number, fold in enumerate(folds):
+            piece = f"{name.replace('+', '-')}-{number}"
+            result = partial.read(piece)
+            if result is None:
+                report(f"{name}, part {number + 1} of {len(folds)}")
+                result = predicted(name, fold, piece)
+                partial.keep(piece, **result)
+            if "failed" in result:
+                failed[name] = result["failed"]
+                parts.pop(name, None)
+                break
+            if result.get("prediction", np.empty(0)).shape[:1] != (len(tested.labels(fold.test)),):
+                raise PIECE.refuse(partial.path(piece), "is not whole")
+            parts.setdefault(name, []).append(result["prediction"])
+    return {name: np.concatenate(part) for name, part in parts.items()}, failed
 
 
 def _parts_for_intervals(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -57,7 +57,7 @@ def read_joined(
     Steps at the same time of the same series are one; files must not contradict each other.
 
     known_clock : how times were written in training; by default each file shows it
-    drop : columns that may occur in several files, as nobody uses them
+    drop : columns that may occur in several files, because they are not used
     history : a file of earlier steps, which need not exist; newer values replace those in it
     marks : how the files are written, where it is not to be found by itself
     """

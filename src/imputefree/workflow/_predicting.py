@@ -89,7 +89,7 @@ def read_joined_for(
     option = "--history" if history else "--join"
     if "id" not in roles or (history and "time" not in roles):
         rule = "Series are joined by id" + " and time" * bool(history)
-        fact = f"{option} was given, and the model knows no such column"
+        fact = f"{option} was given, but the model has no such column"
         raise ParameterError(fact, rule, "Leave it out, or fit with --id and --time")
     clock = (about(model).get("series") or {}).get("clock")
     keys = roles["id"], roles.get("time")

@@ -14,7 +14,7 @@ from ._joined_files import as_strings, refuse_gaps
 from ._request import Request
 
 TRUSTED_CELLS = {"1": True, "1.0": True, "true": True} | dict.fromkeys(("0", "0.0", "false"), False)
-FEWEST = 10  # rows or series: an estimate from fewer says nothing
+FEWEST = 10  # rows or series: an estimate from fewer is meaningless
 
 
 def read_labels(

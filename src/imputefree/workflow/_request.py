@@ -21,7 +21,7 @@ class Marks:
     """How a file is written, where it is not to be found by itself.
 
     sep, decimal, encoding : of a CSV file
-    missing : cells that stand for a gap besides those of training, by column, * for all
+    missing : cells that mean "missing" besides those of training, by column, * for all
     """
 
     sep: str | None = None
@@ -49,12 +49,12 @@ class Request:
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
     trusted : column of 0 and 1 that marks rows which judge what other rows teach a network
-    missingness : "use", or "ignore": which values are missing must not tell the target
+    missingness : "use", or "ignore": the model does not use which values are missing
     quick : one split, and trees alone or few epochs
     larger_than_memory : read a file once, or the files of a folder, and train from the disk
     intervals : what `predict --coverage` will need: "by_missingness" or "mask"
     sep, decimal, encoding : how a CSV file is written; None: found by themselves
-    missing : cells that stand for a gap, as CODE or COLUMN=CODE
+    missing : cells that mean "missing", as CODE or COLUMN=CODE
     columns : a YAML file that says what columns are
 
     >>> Request(Path("in/data.csv"), "died", Path("m.imputefree"), drop=("a b",)).command
@@ -180,7 +180,7 @@ class Request:
 
     @property
     def roles(self) -> dict[str, Any]:
-        """What columns are: options of `read_table`."""
+        """How to read columns: options of `read_table`."""
         columns = {} if self.columns is None else dict(read_yaml(self.columns)["columns"])
         columns |= dict.fromkeys(self.drop, DROP)
         for name in self.category:
@@ -257,7 +257,7 @@ def split_names(values: Sequence[str] | None, columns: Sequence[str] = ()) -> tu
 
 
 def codes_of(values: Sequence[str]) -> dict[str, list[str]]:
-    """Cells that stand for a gap, by column, from options; * stands for all columns.
+    """Cells that mean "missing", by column, from options; * means all columns.
 
     >>> codes_of(["-9, unknown", "bmi=0"])
     {'*': ['-9', 'unknown'], 'bmi': ['0']}

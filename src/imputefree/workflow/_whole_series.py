@@ -65,9 +65,9 @@ def whole_series(chunks: Chunks, in_memory: bool = False) -> Iterator[Chunk]:
         if waiting and ids[0] == waiting[-1].inputs[id].iloc[-1]:
             starts = starts[1:]
         begun = ids[starts]
-        again = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
-        if again.any():
-            row = int(starts[again.argmax()])
+        reappears = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
+        if reappears.any():
+            row = int(starts[reappears.argmax()])
             raise InputError(
                 f"{bad.path}, {bad.word} {chunk.inputs.index[row]}: the series {str(ids[row])!r}"
                 " reappears after rows of other series",

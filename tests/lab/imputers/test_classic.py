@@ -67,8 +67,8 @@ def naive_neighbours(train, rows, k):
 def test_neighbours_follow_the_definition(k):
     train, rows = GAPPY[:100], GAPPY[200:230]
     assert (~np.isnan(rows)).any(1).all()
-    found = NeighboursImputer(n_neighbors=k).fit(train).transform(rows)
-    np.testing.assert_allclose(found, naive_neighbours(train, rows, k), rtol=1e-8)
+    actual = NeighboursImputer(n_neighbors=k).fit(train).transform(rows)
+    np.testing.assert_allclose(actual, naive_neighbours(train, rows, k), rtol=1e-8)
 
 
 @pytest.mark.slow

@@ -47,22 +47,22 @@ def test_discriminator_loss_by_the_formula():
     sum_ = sum(
         OBSERVED[p] * np.log(d[p]) + (1 - OBSERVED[p]) * np.log(1 - d[p]) for p in unrevealed
     )
-    found = discriminator_loss(*tensors(LOGIT, OBSERVED, REVEALED))
-    assert float(found) == pytest.approx(-sum_ / len(unrevealed), rel=1e-12)
+    actual = discriminator_loss(*tensors(LOGIT, OBSERVED, REVEALED))
+    assert float(actual) == pytest.approx(-sum_ / len(unrevealed), rel=1e-12)
 
 
 def test_adversarial_loss_by_the_formula():
     unrevealed = [(i, j) for i, j in entries() if REVEALED[i, j] == 0]
     sum_ = sum((1 - OBSERVED[p]) * np.log(expit(LOGIT[p])) for p in unrevealed)
-    found = adversarial_loss(*tensors(LOGIT, OBSERVED, REVEALED))
-    assert float(found) == pytest.approx(-sum_ / len(unrevealed), rel=1e-12)
+    actual = adversarial_loss(*tensors(LOGIT, OBSERVED, REVEALED))
+    assert float(actual) == pytest.approx(-sum_ / len(unrevealed), rel=1e-12)
 
 
 def test_reconstruction_loss_by_the_formula():
     seen = [(i, j) for i, j in entries() if OBSERVED[i, j] == 1]
     sum_ = sum((VALUES[p] - GUESS[p]) ** 2 for p in seen)
-    found = reconstruction_loss(*tensors(GUESS, VALUES, OBSERVED))
-    assert float(found) == pytest.approx(sum_ / len(seen), rel=1e-12)
+    actual = reconstruction_loss(*tensors(GUESS, VALUES, OBSERVED))
+    assert float(actual) == pytest.approx(sum_ / len(seen), rel=1e-12)
 
 
 def test_losses_over_no_entries_are_zero():

@@ -82,7 +82,7 @@ def weigh(model, noise):
 
 def test_with_one_sample_the_bound_is_the_elbo():
     noise = np.random.default_rng(2).normal(size=(1, 3, 2))
-    found = bound(weigh(MODEL, noise))
+    actual = bound(weigh(MODEL, noise))
     for i in range(3):
         center = MODEL.encoder_weight @ np.r_[X[i] * M[i], M[i]]
         z = center + MODEL.encoder_scale * noise[0, i]
@@ -90,14 +90,14 @@ def test_with_one_sample_the_bound_is_the_elbo():
         fit = stats.norm.logpdf(X[i], MODEL.W @ z + MODEL.b, NOISE_SCALE)[seen].sum()
         prior = stats.norm.logpdf(z).sum()
         encoded = stats.norm.logpdf(z, center, MODEL.encoder_scale).sum()
-        assert float(found[i]) == pytest.approx(fit + prior - encoded, abs=1e-10)
+        assert float(actual[i]) == pytest.approx(fit + prior - encoded, abs=1e-10)
 
 
 def test_with_many_samples_the_bound_is_the_likelihood_of_observed_entries():
     noise = np.random.default_rng(3).normal(size=(200_000, 3, 2))
-    found = bound(weigh(MODEL, noise))
+    actual = bound(weigh(MODEL, noise))
     exact = [MODEL.log_likelihood(X[i], M[i] > 0) for i in range(3)]
-    np.testing.assert_allclose(found, exact, atol=0.01)
+    np.testing.assert_allclose(actual, exact, atol=0.01)
 
 
 def test_more_samples_tighten_the_bound():
@@ -118,9 +118,9 @@ def test_with_the_exact_posterior_one_sample_is_enough():
     x = np.random.default_rng(5).normal(size=(2, 3))
     noise = torch.from_numpy(np.random.default_rng(6).normal(size=(1, 2, 1)))
     net, ones = model.autoencoder(), torch.ones(2, 3, dtype=torch.float64)
-    found = bound(net(torch.from_numpy(x), ones, noise)[0].detach())
+    actual = bound(net(torch.from_numpy(x), ones, noise)[0].detach())
     exact = [model.log_likelihood(row, np.ones(3, dtype=bool)) for row in x]
-    np.testing.assert_allclose(found, exact, atol=1e-9)
+    np.testing.assert_allclose(actual, exact, atol=1e-9)
 
 
 def impute(model, noise):
@@ -202,8 +202,8 @@ def density_of(name):
 def test_gaussian():
     likelihood, raw = density_of("gaussian")
     expected = stats.norm.logpdf(VALUES, raw[:, 0], softplus(raw[:, 1]) + LEAST_SCALE)
-    found = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(VALUES))
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(VALUES))
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
     np.testing.assert_array_equal(likelihood.mean(torch.from_numpy(raw)), raw[:, 0])
 
 
@@ -211,8 +211,8 @@ def test_student():
     likelihood, raw = density_of("student")
     degrees = softplus(raw[:, 2]) + LEAST_DEGREES
     expected = stats.t.logpdf(VALUES, degrees, raw[:, 0], softplus(raw[:, 1]) + LEAST_SCALE)
-    found = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(VALUES))
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    actual = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(VALUES))
+    np.testing.assert_allclose(actual, expected, atol=1e-6)
     np.testing.assert_array_equal(likelihood.mean(torch.from_numpy(raw)), raw[:, 0])
 
 
@@ -220,16 +220,16 @@ def test_bernoulli():
     likelihood, raw = density_of("bernoulli")
     probability = special.expit(raw[:, 0])
     binary = (VALUES > 0).astype(float)
-    found = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(binary))
-    np.testing.assert_allclose(found, stats.bernoulli.logpmf(binary, probability), rtol=1e-9)
+    actual = likelihood.log_density(torch.from_numpy(raw), torch.from_numpy(binary))
+    np.testing.assert_allclose(actual, stats.bernoulli.logpmf(binary, probability), rtol=1e-9)
     np.testing.assert_allclose(likelihood.mean(torch.from_numpy(raw)), probability, rtol=1e-12)
 
 
 @pytest.mark.parametrize("degrees", [3.0, 3.3, 5.0, 17.0, 1e3, 1e6])
 def test_log_gamma_ratio(degrees):
     expected = special.gammaln((degrees + 1) / 2) - special.gammaln(degrees / 2)
-    found = log_gamma_ratio(torch.tensor(degrees, dtype=torch.float64))
-    assert float(found) == pytest.approx(expected, abs=4e-7)
+    actual = log_gamma_ratio(torch.tensor(degrees, dtype=torch.float64))
+    assert float(actual) == pytest.approx(expected, abs=4e-7)
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)

@@ -55,19 +55,19 @@ def runs_of(**figures):
 
 def pick(runs, study, setting, method, metric="accuracy"):
     """Figures in the order of seeds and splits, by looking at every line."""
-    found = {
+    actual = {
         (line["mask_seed"], line["split"]): line[metric]
         for line in runs.to_dict("records")
         if (line["study"], line["setting"], line["method"]) == (study, setting, method)
     }
-    return np.array([found[key] for key in sorted(found)])
+    return np.array([actual[key] for key in sorted(actual)])
 
 
 def test_summary_is_mean_and_sd_over_runs():
     runs = made_up()
-    found = summary(runs, "accuracy")
-    assert len(found) == 3 * 2 * 4
-    for line in found.to_dict("records"):
+    actual = summary(runs, "accuracy")
+    assert len(actual) == 3 * 2 * 4
+    for line in actual.to_dict("records"):
         values = pick(runs, line["study"], line["setting"], line["method"])
         assert line["mean"] == pytest.approx(sum(values) / 6, rel=1e-14)
         assert line["sd"] == pytest.approx(scipy_stats.tstd(values), rel=1e-12)
@@ -75,20 +75,20 @@ def test_summary_is_mean_and_sd_over_runs():
 
 
 def test_summary_counts_failed_runs_and_needs_two_for_a_deviation():
-    found = summary(runs_of(a=[0.5], b=[0.5, nan, 0.7], c=[nan, nan]), "accuracy")
-    assert found["method"].tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(found["mean"], [0.5, 0.6, nan])
-    np.testing.assert_allclose(found["sd"], [nan, np.sqrt(0.02), nan])
-    assert found["runs"].tolist() == [1, 2, 0]
-    assert found["failed"].tolist() == [0, 1, 2]
+    actual = summary(runs_of(a=[0.5], b=[0.5, nan, 0.7], c=[nan, nan]), "accuracy")
+    assert actual["method"].tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(actual["mean"], [0.5, 0.6, nan])
+    np.testing.assert_allclose(actual["sd"], [nan, np.sqrt(0.02), nan])
+    assert actual["runs"].tolist() == [1, 2, 0]
+    assert actual["failed"].tolist() == [0, 1, 2]
 
 
 def test_compare_is_the_formula_on_paired_runs():
     runs, ratio = made_up(), 0.25
-    found = compare(runs, "accuracy", "gil-h", test_to_train=ratio)
-    assert len(found) == 3 * 2 * 3
-    assert set(found["against"]) == {"gil-h"}
-    for line in found.to_dict("records"):
+    actual = compare(runs, "accuracy", "gil-h", test_to_train=ratio)
+    assert len(actual) == 3 * 2 * 3
+    assert set(actual["against"]) == {"gil-h"}
+    for line in actual.to_dict("records"):
         a, b = (pick(runs, line["study"], line["setting"], m) for m in (line["method"], "gil-h"))
         plain = scipy_stats.ttest_rel(a, b)
         t = plain.statistic * np.sqrt((1 / 6) / (1 / 6 + ratio))
@@ -110,8 +110,8 @@ def test_the_best_rival_is_picked_at_each_place_and_never_ours():
     runs = made_up()
     ours = ["gil", "gil-h"]
     for metric, best in (("accuracy", max), ("log_loss", min)):
-        found = compare(runs, metric, ours=ours, test_to_train=0.1)
-        for (study, setting), part in found.groupby(["study", "setting"]):
+        actual = compare(runs, metric, ours=ours, test_to_train=0.1)
+        for (study, setting), part in actual.groupby(["study", "setting"]):
             rivals = {m: pick(runs, study, setting, m, metric).mean() for m in METHODS[2:]}
             expected = best(rivals, key=rivals.get)
             assert set(part["against"]) == {expected}
@@ -128,13 +128,13 @@ def test_the_direction_can_be_given():
 
 def test_missing_pairs_and_failed_runs_are_dropped_and_counted():
     runs = runs_of(a=[0.5, 0.6, nan, 0.9], b=[0.4, 0.6, 0.7], c=[0.1])
-    found = compare(runs, "accuracy", "a", test_to_train=0.0).set_index("method")
-    assert found["pairs"].to_dict() == {"b": 2, "c": 1}
-    assert found["dropped"].to_dict() == {"b": 2, "c": 2}
-    assert found.loc["b", "difference"] == pytest.approx(-0.05)
-    assert found.loc["b", "p"] == pytest.approx(scipy_stats.ttest_1samp([-0.1, 0], 0).pvalue)
-    assert found.loc["c", "difference"] == pytest.approx(-0.4)
-    assert np.isnan(found.loc["c", ["sd", "t", "p"]].astype(float)).all()
+    actual = compare(runs, "accuracy", "a", test_to_train=0.0).set_index("method")
+    assert actual["pairs"].to_dict() == {"b": 2, "c": 1}
+    assert actual["dropped"].to_dict() == {"b": 2, "c": 2}
+    assert actual.loc["b", "difference"] == pytest.approx(-0.05)
+    assert actual.loc["b", "p"] == pytest.approx(scipy_stats.ttest_1samp([-0.1, 0], 0).pvalue)
+    assert actual.loc["c", "difference"] == pytest.approx(-0.4)
+    assert np.isnan(actual.loc["c", ["sd", "t", "p"]].astype(float)).all()
 
 
 def test_no_pair_at_all_is_nan():
@@ -142,9 +142,9 @@ def test_no_pair_at_all_is_nan():
         [runs_of(a=[0.5], b=[0.5, 0.6]), runs_of(b=[0.1], c=[nan]).assign(study="icu")],
         ignore_index=True,
     )
-    found = compare(runs, "accuracy", "a", test_to_train=0.1)
-    assert found["pairs"].tolist() == [1, 0, 0]
-    assert found["difference"].isna().tolist() == [False, True, True]
+    actual = compare(runs, "accuracy", "a", test_to_train=0.1)
+    assert actual["pairs"].tolist() == [1, 0, 0]
+    assert actual["difference"].isna().tolist() == [False, True, True]
     nobody = compare(runs, "accuracy", ours=["a", "b"], test_to_train=0.1)
     assert nobody["against"].isna().all()
     assert nobody["p"].isna().all()
@@ -152,21 +152,21 @@ def test_no_pair_at_all_is_nan():
 
 def test_equal_methods_and_constant_differences():
     runs = runs_of(a=[0.1 + 0.2, 0.5, 0.7], b=[0.3, 0.5, 0.7], c=[0.2, 0.4, 0.6])
-    found = compare(runs, "accuracy", "a", test_to_train=0.1).set_index("method")
-    assert found.loc["b", ["difference", "t", "p"]].tolist() == [0.0, 0.0, 1.0]
-    assert found.loc["c", "t"] == -np.inf
-    assert np.isnan(found.loc["c", "p"])
+    actual = compare(runs, "accuracy", "a", test_to_train=0.1).set_index("method")
+    assert actual.loc["b", ["difference", "t", "p"]].tolist() == [0.0, 0.0, 1.0]
+    assert actual.loc["c", "t"] == -np.inf
+    assert np.isnan(actual.loc["c", "p"])
 
 
 def test_wilcoxon_counts_each_study_once():
     runs = made_up(studies=8)
-    found = compare_over_studies(runs, "accuracy", "gil").set_index("method")
+    actual = compare_over_studies(runs, "accuracy", "gil").set_index("method")
     for method in METHODS[1:]:
         d = [
             np.mean([(pick(runs, s, r, method) - pick(runs, s, r, "gil")).mean() for r in rates])
             for s, rates in ((f"study {i}", ("rate-0", "rate-1")) for i in range(8))
         ]
-        line = found.loc[method]
+        line = actual.loc[method]
         assert line["p"] == pytest.approx(scipy_stats.wilcoxon(d, method="exact").pvalue)
         assert line["difference"] == pytest.approx(np.mean(d), rel=1e-10)
         assert line["studies"] == 8
@@ -176,11 +176,11 @@ def test_wilcoxon_counts_each_study_once():
 
 def test_wilcoxon_against_the_best_rival_and_for_losses():
     runs = made_up(studies=5)
-    found = compare_over_studies(runs, "log_loss", ours=["gil", "gil-h"]).set_index("method")
-    assert set(found["against"]) == {"best rival"}
+    actual = compare_over_studies(runs, "log_loss", ours=["gil", "gil-h"]).set_index("method")
+    assert set(actual["against"]) == {"best rival"}
     per_place = compare(runs, "log_loss", ours=["gil", "gil-h"], test_to_train=0.1)
     gil = per_place[per_place["method"] == "gil"].groupby("study")["difference"].mean()
-    assert found.loc["gil", "better"] == (gil < 0).sum()  # a lower loss is better
+    assert actual.loc["gil", "better"] == (gil < 0).sum()  # a lower loss is better
 
 
 def test_mean_ranks_are_those_of_scipy():
@@ -199,17 +199,17 @@ def test_mean_ranks_are_those_of_scipy():
             ],
             axis=0,
         )
-        found = mean_ranks(runs, metric)
-        assert found["mean_rank"].is_monotonic_increasing
-        assert found["studies"].tolist() == [4] * 4
-        by_name = found.set_index("method")["mean_rank"]
+        actual = mean_ranks(runs, metric)
+        assert actual["mean_rank"].is_monotonic_increasing
+        assert actual["studies"].tolist() == [4] * 4
+        by_name = actual.set_index("method")["mean_rank"]
         np.testing.assert_allclose(by_name[METHODS], expected, rtol=1e-13)
 
 
 def test_ties_share_their_rank_even_with_rounding_noise():
-    found = mean_ranks(runs_of(a=[0.1 + 0.2], b=[0.3], c=[0.9], d=[0.1]), "accuracy")
-    assert found["method"].tolist() == ["c", "a", "b", "d"]
-    assert found["mean_rank"].tolist() == [1.0, 2.5, 2.5, 4.0]
+    actual = mean_ranks(runs_of(a=[0.1 + 0.2], b=[0.3], c=[0.9], d=[0.1]), "accuracy")
+    assert actual["method"].tolist() == ["c", "a", "b", "d"]
+    assert actual["mean_rank"].tolist() == [1.0, 2.5, 2.5, 4.0]
 
 
 def test_a_study_with_many_settings_counts_once_in_ranks():
@@ -234,8 +234,8 @@ def test_ranks_refuse_different_rivals_and_name_them():
 def test_correlation_is_scipys(over):
     runs = made_up(studies=2)
     runs.loc[runs["method"] == "gil", "imputation_mse"] = nan  # it does not impute
-    found = imputation_correlation(runs, over=over)
-    for line in found.to_dict("records"):
+    actual = imputation_correlation(runs, over=over)
+    for line in actual.to_dict("records"):
         pairs = [
             [
                 pick(runs, line["study"], line["setting"], m, k)
@@ -300,8 +300,8 @@ def test_bad_parameters_are_one_error(call, parts):
 def test_the_best_rival_has_two_runs_where_one_has():
     """A lucky single run cannot be compared, so it must not displace one that can."""
     runs = runs_of(ours=[0.5, 0.6], steady=[0.7, 0.8], lucky=[0.99])
-    found = compare(runs, "accuracy", ours=["ours"], test_to_train=0.2)
-    assert found.set_index("method").loc["ours", "against"] == "steady"
+    actual = compare(runs, "accuracy", ours=["ours"], test_to_train=0.2)
+    assert actual.set_index("method").loc["ours", "against"] == "steady"
     alone = compare(runs_of(ours=[0.5], lucky=[0.9]), "accuracy", ours=["ours"], test_to_train=0.2)
     assert set(alone["against"]) == {"lucky"}
 

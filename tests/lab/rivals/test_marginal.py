@@ -43,7 +43,7 @@ class TestNaiveBayes:
         """Loops in double precision, on values that need no scaling to compare posteriors."""
         X = with_gaps(BITS if kind == "bernoulli" else NUMBERS)
         model = ObservedNaiveBayes(kind=kind, smoothing=2.0).fit(X, Y)
-        found = model.predict_proba(X[:20])
+        actual = model.predict_proba(X[:20])
         for i in range(20):
             p = []
             for label in range(3):
@@ -65,7 +65,7 @@ class TestNaiveBayes:
                         spread /= n
                         q *= exp(-((X[i, j] - mean) ** 2) / (2 * spread)) / spread**0.5
                 p.append(q)
-            np.testing.assert_allclose(found[i], np.array(p) / sum(p), rtol=1e-5)
+            np.testing.assert_allclose(actual[i], np.array(p) / sum(p), rtol=1e-5)
 
     def test_without_gaps_and_smoothing_it_is_scikit_learns(self):
         ours = ObservedNaiveBayes(kind="gaussian", smoothing=1e-9).fit(NUMBERS, Y)
@@ -134,8 +134,8 @@ class TestMixture:
 class TestBoth:
     def test_an_empty_row_gets_the_class_shares(self, model):
         model = fresh(model).fit(with_gaps(BITS), Y)
-        found = model.predict_proba(np.full((1, 4), np.nan))[0]
-        np.testing.assert_allclose(found, np.bincount(Y) / len(Y))
+        actual = model.predict_proba(np.full((1, 4), np.nan))[0]
+        np.testing.assert_allclose(actual, np.bincount(Y) / len(Y))
 
     def test_a_column_that_is_empty_in_a_class_does_not_decide(self, model):
         """It is as common in that class as in all rows: almost no evidence."""
@@ -153,9 +153,9 @@ class TestBoth:
         X = with_gaps(NUMBERS)
         model = fresh(model).fit(X, Y)
         row = np.array([[size, -size, size, np.nan]])
-        found = model.predict_proba(row)
-        assert np.isfinite(found).all()
-        assert found.sum() == pytest.approx(1.0)
+        actual = model.predict_proba(row)
+        assert np.isfinite(actual).all()
+        assert actual.sum() == pytest.approx(1.0)
         X[:, 0] *= size / 10
         fitted = fresh(model).fit(X, Y)
         np.testing.assert_allclose(fitted.predict_proba(X).sum(1), 1.0)

@@ -59,18 +59,21 @@ def test_unknown_names_list_the_known():
     for run, words in [
         (
             lambda: make_method("magic"),
-            "there is no method for tables 'magic'. Known are mask_",
+            "there is no method for tables 'magic'. Valid names are mask_",
         ),
         (
             lambda: make_method("ridge", kind="series"),
-            "there is no method for series 'ridge'. Kno",
+            "there is no method for series 'ridge'. Valid names",
         ),
         (lambda: make_method(None), "there is no method for tables None"),
         (
             lambda: make_method("lightgbm", task="ranking"),
-            "there is no task 'ranking'. Known are",
+            "there is no task 'ranking'. Valid names are",
         ),
-        (lambda: make_method("lightgbm", kind="image"), "there is no kind of data 'image'. Known"),
+        (
+            lambda: make_method("lightgbm", kind="image"),
+            "there is no kind of data 'image'. Valid names",
+        ),
         (
             lambda: make_method("ridge"),
             "the method 'ridge' cannot do classification. For tables it can do regression. Pass"

@@ -38,11 +38,11 @@ def of(method, study, test=None, model=None):
     model = fitted(method, study) if model is None else model
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = pictures(model, study, study if test is None else test, random_state=0)
-    text = json.dumps(found, allow_nan=False)
-    assert json.loads(text) == found  # plain JSON
+        actual = pictures(model, study, study if test is None else test, random_state=0)
+    text = json.dumps(actual, allow_nan=False)
+    assert json.loads(text) == actual  # plain JSON
     assert len(text) < 40_000
-    return found
+    return actual
 
 
 @pytest.mark.slow
@@ -82,10 +82,10 @@ def test_curves_are_the_history(gil):
 def test_long_curves_are_thinned():
     model = fitted("network", TABLE)
     model.history_ = {"loss": list(range(1000)), "odd": [float("inf"), float("nan")]}
-    found = of("network", TABLE, model=model)
-    assert found["curve_every"] == 3
-    assert found["curves"]["loss"] == list(range(1000))[::3]
-    assert found["curves"]["odd"] == [None]
+    actual = of("network", TABLE, model=model)
+    assert actual["curve_every"] == 3
+    assert actual["curves"]["loss"] == list(range(1000))[::3]
+    assert actual["curves"]["odd"] == [None]
 
 
 @pytest.mark.slow
@@ -94,15 +94,15 @@ def test_importance_of_a_table_by_column(monkeypatch):
     study = Study("toy", frame, Y, **ABOUT)
     model = fitted("gil", study)
     monkeypatch.setattr(module, "MAX_ROWS", 100)
-    found = of("gil", study, model=model)["importance"]
+    actual = of("gil", study, model=model)["importance"]
     given, seen = model.importance(frame.head(100)), frame.head(100).notna().to_numpy()
-    assert found["columns"] == list(frame)
-    assert "shape" not in found
-    assert found["missing"][0] is None  # no gaps in it
+    assert actual["columns"] == list(frame)
+    assert "shape" not in actual
+    assert actual["missing"][0] is None  # no gaps in it
     for j in range(frame.shape[1]):
-        assert found["observed"][j] == pytest.approx(given[seen[:, j], j].mean(), rel=1e-3)
+        assert actual["observed"][j] == pytest.approx(given[seen[:, j], j].mean(), rel=1e-3)
         if j:
-            assert found["missing"][j] == pytest.approx(given[~seen[:, j], j].mean(), rel=1e-3)
+            assert actual["missing"][j] == pytest.approx(given[~seen[:, j], j].mean(), rel=1e-3)
     mask = of("gil-h", study)["importance"]
     assert mask["observed"] == [1.0] * 6
     assert mask["missing"] == [None] + [0.0] * 5
@@ -132,22 +132,22 @@ def test_importance_of_series_counts_from_the_end(monkeypatch):
     model = fitted("gil-h", study)
     monkeypatch.setattr(module, "MAX_SERIES", 50)
     monkeypatch.setattr(module, "MAX_STEPS", 5)
-    found = of("gil-h", study, model=model)["importance"]
-    assert found["columns"] == ["a", "b", "c", "age"]
-    assert (found["steps"], found["from"], len(found["mean"])) == (5, "end", 5)
+    actual = of("gil-h", study, model=model)["importance"]
+    assert actual["columns"] == ["a", "b", "c", "age"]
+    assert (actual["steps"], actual["from"], len(actual["mean"])) == (5, "end", 5)
     for back in range(1, 6):
         there = [~np.isnan(one[-back]) for one in X[:50] if len(one) >= back]
-        assert found["mean"][-back][:3] == pytest.approx(np.mean(there, 0), abs=1e-4)
-        assert found["count"][-back] == len(there)
+        assert actual["mean"][-back][:3] == pytest.approx(np.mean(there, 0), abs=1e-4)
+        assert actual["count"][-back] == len(there)
 
 
 def test_importance_of_series_of_one_length_counts_from_the_start():
     rng = np.random.default_rng(0)
     X = np.where(rng.random((40, 6, 2)) < 0.4, np.nan, rng.normal(size=(40, 6, 2)))
     study = Study("toy", X, np.arange(40) % 2, **ABOUT)
-    found = of("gil-h", study)["importance"]
-    assert (found["steps"], found["from"]) == (6, "start")
-    np.testing.assert_allclose(found["mean"], (~np.isnan(X)).mean(0), atol=1e-4)
+    actual = of("gil-h", study)["importance"]
+    assert (actual["steps"], actual["from"]) == (6, "start")
+    np.testing.assert_allclose(actual["mean"], (~np.isnan(X)).mean(0), atol=1e-4)
 
 
 @pytest.fixture(scope="module")
@@ -163,12 +163,12 @@ def images():
 def test_digits(images):
     rows = np.arange(115, 60, -1)
     test = images.take(rows)
-    found = of("mean+network", images, test)["digits"]
-    assert found["shape"] == [28, 28]
-    assert found["labels"] == [str(digit) for digit in range(10)]
+    actual = of("mean+network", images, test)["digits"]
+    assert actual["shape"] == [28, 28]
+    assert actual["labels"] == [str(digit) for digit in range(10)]
     first = [next(row for row in rows if row % 10 == digit) for digit in range(10)]
     image = {
-        name: np.frombuffer(zlib.decompress(b64decode(found[name])), np.uint8).reshape(10, 784)
+        name: np.frombuffer(zlib.decompress(b64decode(actual[name])), np.uint8).reshape(10, 784)
         for name in ("truth", "observed", "filled")
     }
     np.testing.assert_array_equal(image["truth"], images.pixels[first])
@@ -182,10 +182,10 @@ def test_digits(images):
 
 @pytest.mark.slow
 def test_importance_of_images_has_a_shape(images):
-    found = of("gil", images)["importance"]
-    assert found["shape"] == [28, 28]
-    assert found["columns"][29] == "pixel 1,1"
-    assert len(found["observed"]) == len(found["missing"]) == 784
+    actual = of("gil", images)["importance"]
+    assert actual["shape"] == [28, 28]
+    assert actual["columns"][29] == "pixel 1,1"
+    assert len(actual["observed"]) == len(actual["missing"]) == 784
 
 
 @pytest.mark.slow
@@ -195,20 +195,20 @@ def test_features_put_classes_apart():
     X = rng.normal(size=(450, 60)) * 0.3 + 3 * np.eye(3)[y][:, rng.integers(0, 3, 60)]
     study = Study("toy", X, np.array(["low", "mid", "high"])[y], **ABOUT)
     model = fitted("network", study, hidden_layer_sizes=(40,), max_iter=20)
-    found = of("network", study, model=model)["features"]
+    actual = of("network", study, model=model)["features"]
     assert model.features(X).shape[1] == 80  # PCA comes first
-    assert found["label"] == study.y[:400].tolist()
-    places = np.column_stack([found["x"], found["y"]])
+    assert actual["label"] == study.y[:400].tolist()
+    places = np.column_stack([actual["x"], actual["y"]])
     near = ((places[:, None] - places) ** 2).sum(2).argsort(1)[:, 1]
     assert np.mean(y[:400] == y[near]) > 0.95
-    assert of("network", study, model=model)["features"] == found
+    assert of("network", study, model=model)["features"] == actual
 
 
 @pytest.mark.parametrize("rows", [1, 9, 11])
 def test_small_test_parts(rows, gil):
-    found = of("gil", TABLE, TABLE.take(np.arange(rows)), gil)
-    assert ("features" in found) == (rows > 9)
-    assert len(found["importance"]["observed"]) == 6
+    actual = of("gil", TABLE, TABLE.take(np.arange(rows)), gil)
+    assert ("features" in actual) == (rows > 9)
+    assert len(actual["importance"]["observed"]) == 6
 
 
 def test_features_without_spread_are_left_out():
@@ -241,5 +241,5 @@ def test_a_picture_that_fails_leaves_the_others(monkeypatch, gil):
     model = gil
     monkeypatch.setattr(model, "importance", lambda X: 1 / 0)
     with pytest.warns(PictureWarning, match="no picture of importance: ZeroDivisionError"):
-        found = pictures(model, TABLE, TABLE, random_state=0)
-    assert set(found) == {"curves", "features"}
+        actual = pictures(model, TABLE, TABLE, random_state=0)
+    assert set(actual) == {"curves", "features"}

@@ -57,8 +57,8 @@ class Spy:
 def spied(monkeypatch, run):
     log = []
     monkeypatch.setattr(protocol, "make_method", lambda *given: Spy(log))
-    found = carry_out(run, study())
-    return found, log
+    actual = carry_out(run, study())
+    return actual, log
 
 
 def test_test_rows_are_seen_once_and_after_everything_is_chosen(monkeypatch):
@@ -95,16 +95,16 @@ def test_the_grid_is_chosen_by_validation_loss(monkeypatch):
 
 def test_scores_are_those_of_the_test_part():
     run = Run("toy", "linear")
-    found = carry_out(run, study())
+    actual = carry_out(run, study())
     split = study().split(0)
     rest = np.concatenate([split.train, split.validation])
     held_out = np.isin(rest, split.validation)
     model = protocol.make_method("linear", random_state=run.random_state)
     model.fit(X.iloc[rest], Y[rest], held_out=held_out)
     expected = classification_scores(Y[split.test], model.predict_proba(X.iloc[split.test]))
-    assert found["scores"] == pytest.approx(expected)
-    assert found["tried"] == []
-    cost = found["cost"]
+    assert actual["scores"] == pytest.approx(expected)
+    assert actual["tried"] == []
+    cost = actual["cost"]
     assert set(cost) == {"fit_seconds", "search_seconds", "predict_seconds", "peak_memory_mb"}
     assert min(cost.values()) > 0
 
@@ -121,9 +121,9 @@ def test_a_class_never_learned_gets_no_probability():
     labels = Y.copy()
     labels[study().split(0).test[:2]] = 2
     y = study(labels)
-    found = protocol._scores((np.full((5, 2), 0.5), np.array([0, 1])), y, np.arange(5))
-    assert found["log_loss"] > 0
-    assert np.isfinite(found["log_loss"])
+    actual = protocol._scores((np.full((5, 2), 0.5), np.array([0, 1])), y, np.arange(5))
+    assert actual["log_loss"] > 0
+    assert np.isfinite(actual["log_loss"])
 
 
 def test_numbers():
@@ -222,11 +222,11 @@ def test_pictures_come_after_the_cost(monkeypatch):
     monkeypatch.setattr(protocol, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     monkeypatch.setattr(protocol, "peak_memory_mb", lambda: taken[0])
     monkeypatch.setattr(protocol._pictures, "pictures", slow)
-    found = carry_out(Run("toy", "mask_only"), study(), pictures=True)
-    assert found["pictures"] == {}
+    actual = carry_out(Run("toy", "mask_only"), study(), pictures=True)
+    assert actual["pictures"] == {}
     assert now == [1e6]
-    assert found["cost"].pop("peak_memory_mb") == 10.0
-    assert set(found["cost"].values()) == {0.0}
+    assert actual["cost"].pop("peak_memory_mb") == 10.0
+    assert set(actual["cost"].values()) == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_pictures_come_after_the_cost(monkeypatch):
 def test_pictures_that_fail_do_not_fail_the_run(monkeypatch, picture, error):
     monkeypatch.setattr(protocol._pictures, "_curves", picture)
     with pytest.warns(PictureWarning, match=f"no picture of curves: {error}: "):
-        found = carry_out(Run("toy", "linear"), study(), pictures=True)
-    assert found["scores"]
-    assert found["pictures"] == {}
+        actual = carry_out(Run("toy", "linear"), study(), pictures=True)
+    assert actual["scores"]
+    assert actual["pictures"] == {}
 
 
 def test_identity():
@@ -332,9 +332,9 @@ def test_a_machine_that_does_not_count_memory(monkeypatch, tmp_path):
     monkeypatch.setattr(protocol, "CLEAR_REFS", tmp_path / "none" / "either")
     assert protocol.peak_memory_mb() > 1  # by getrusage
     monkeypatch.setitem(sys.modules, "resource", None)  # Windows
-    found = carry_out(Run("toy", "mask_only"), study())
-    assert found["cost"]["peak_memory_mb"] is None
-    assert found["scores"]
+    actual = carry_out(Run("toy", "mask_only"), study())
+    assert actual["cost"]["peak_memory_mb"] is None
+    assert actual["scores"]
 
 
 @pytest.mark.skipif(not protocol.CLEAR_REFS.exists(), reason="Linux alone forgets a peak")

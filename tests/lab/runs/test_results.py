@@ -104,9 +104,9 @@ def test_a_broken_line_in_the_middle_is_named(path):
 def test_of_one_run_the_last_line_counts(path):
     with ResultsFile(path) as results:
         results.append(record(1, status="done"))
-    found = read_results(path)
-    assert sorted(seeds(found)) == [0, 1, 2]
-    assert [one.get("status") for one in found if one["split_seed"] == 1] == ["done"]
+    actual = read_results(path)
+    assert sorted(seeds(actual)) == [0, 1, 2]
+    assert [one.get("status") for one in actual if one["split_seed"] == 1] == ["done"]
 
 
 def test_a_second_writer_is_refused(path):
@@ -138,9 +138,9 @@ def test_a_real_write_that_is_cut_short(tmp_path):
         results.append(record(100))  # room was made
     path.write_bytes(path.read_bytes()[: -len(json.dumps(record(100))) - 1])
     assert 1000 - 200 < path.stat().st_size < 1000
-    found = seeds(read_results(path))
-    assert found == list(range(len(found)))
-    assert f"The {len(found)} runs" in errors[0]
+    actual = seeds(read_results(path))
+    assert actual == list(range(len(actual)))
+    assert f"The {len(actual)} runs" in errors[0]
 
 
 def test_folders_that_cannot_be_written(tmp_path):

@@ -18,8 +18,7 @@ from imputefree.lab.runs import _protocol as protocol
 from imputefree.lab.runs import _run as module
 from imputefree.lab.runs._protocol import Run
 from imputefree.lab.runs._results import ResultsFile, read_results
-from imputefree.lab.runs._run import attempt, run_grid
-from imputefree.lab.runs._sources import ChangedCodeWarning, commit, fingerprint
+from imputefree.lab.runs._run import ChangedCodeWarning, attempt, commit, fingerprint, run_grid
 from imputefree.lab.runs._workers import WorkerDied
 from tests.lab.simulated import in_this_process, table
 from tests.refusals import check_error

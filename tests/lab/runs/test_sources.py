@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from imputefree.lab.runs import _sources as sources
+from imputefree.lab.runs import _run as sources
 
 CODE = '"""What it does."""\n\n\ndef one():\n    """The number one."""\n    return 1  # one\n'
 

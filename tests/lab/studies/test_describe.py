@@ -33,22 +33,22 @@ def made(n=300, **beside):
 
 def test_figures_of_a_table():
     study = made()
-    found = describe(study)
-    lines = found.lines.set_index("column")
+    actual = describe(study)
+    lines = actual.lines.set_index("column")
     assert list(lines.index) == ["told, twin", "free", "whole"]
     assert lines["count"].tolist() == [2, 1, 1]
     assert lines.loc["told, twin", "missing"] == 0.5
     assert lines.loc["told, twin", "spread"] == 1.0
     assert lines.loc["whole", "missing"] == 0
-    assert found.missing == pytest.approx(study.missing_rate)
-    assert found.auc == 1.0
-    assert found.auc_of == "1 from 0"
-    assert found.patterns == 4
-    assert found.by_class["missing"].tolist()[1] > found.by_class["missing"].tolist()[0] + 0.4
-    assert abs(found.together.iloc[0, 1]) < 0.2
-    assert found.looked_at == ""
-    assert found.lengths is None
-    np.testing.assert_allclose(found.per_row.mean(), found.missing)
+    assert actual.missing == pytest.approx(study.missing_rate)
+    assert actual.auc == 1.0
+    assert actual.auc_of == "1 from 0"
+    assert actual.patterns == 4
+    assert actual.by_class["missing"].tolist()[1] > actual.by_class["missing"].tolist()[0] + 0.4
+    assert abs(actual.together.iloc[0, 1]) < 0.2
+    assert actual.looked_at == ""
+    assert actual.lengths is None
+    np.testing.assert_allclose(actual.per_row.mean(), actual.missing)
 
 
 def test_what_goes_together():
@@ -62,10 +62,10 @@ def test_what_goes_together():
 
 
 def test_without_a_label_or_without_gaps():
-    found = describe(made(y=np.zeros(300, int)))
-    assert found.auc is None
-    assert found.lines["spread"].isna().all()
-    assert "none: no label, or the same one everywhere" in printed(found)
+    actual = describe(made(y=np.zeros(300, int)))
+    assert actual.auc is None
+    assert actual.lines["spread"].isna().all()
+    assert "none: no label, or the same one everywhere" in printed(actual)
     whole = describe(Study("w", np.ones((20, 2)), np.arange(20) % 2, **WHOSE))
     assert whole.auc is None
     assert "none: no gaps" in printed(whole)
@@ -88,9 +88,9 @@ def test_numbers_and_many_and_rare_classes():
 def test_too_few_rows_of_a_class_are_the_reason_given():
     rare = np.zeros(300, int)
     rare[:5] = 1
-    found = describe(made(y=rare))
-    assert found.auc is None
-    assert "none: fewer than two classes have 6 rows or more" in printed(found)
+    actual = describe(made(y=rare))
+    assert actual.auc is None
+    assert "none: fewer than two classes have 6 rows or more" in printed(actual)
     same = describe(Study("s", np.array([[1.0, np.nan]] * 20), np.arange(20) % 2, **WHOSE))
     assert same.auc_of == "every row has the same gaps"
 
@@ -102,21 +102,21 @@ def test_rates_of_classes_agree_with_the_whole():
     # The longer, the more is missing: means over series would be too low.
     X = [np.where(rng.random((n, 3)) < n / 40, np.nan, 1.0) for n in lengths]
     y = rng.integers(0, 2, size=50)
-    found = describe(Study("s", X, y, **WHOSE))
+    actual = describe(Study("s", X, y, **WHOSE))
     steps = np.array([lengths[y == one].sum() for one in (0, 1)])
-    assert np.average(found.by_class["missing"], weights=steps) == pytest.approx(found.missing)
+    assert np.average(actual.by_class["missing"], weights=steps) == pytest.approx(actual.missing)
     joined = [np.concatenate([one for one, k in zip(X, y, strict=True) if k == c]) for c in (0, 1)]
     rates = [np.isnan(one).mean(axis=0) for one in joined]
-    np.testing.assert_allclose(found.by_class["missing"], np.mean(rates, axis=1))
-    np.testing.assert_allclose(found.lines["spread"], np.abs(rates[0] - rates[1]))
+    np.testing.assert_allclose(actual.by_class["missing"], np.mean(rates, axis=1))
+    np.testing.assert_allclose(actual.lines["spread"], np.abs(rates[0] - rates[1]))
 
 
 def test_columns_with_the_same_gaps_are_named_and_no_range():
     X = pd.DataFrame(np.ones((20, 9)), columns=list("abcdefghi"))
     X.loc[:5, ["a", "c", "d", "f"]] = np.nan
     X.loc[:9, ["b", "e", "g"]] = np.nan
-    found = describe(Study("s", X, np.zeros(20, int), **WHOSE))
-    assert found.lines["column"].tolist() == [
+    actual = describe(Study("s", X, np.zeros(20, int), **WHOSE))
+    assert actual.lines["column"].tolist() == [
         "a, c and 2 more",
         "b, e, g",
         "2 columns without gaps",
@@ -128,29 +128,29 @@ def test_series_by_their_valid_steps():
     lengths = np.where(np.arange(60) % 2, 5, 2)
     X[:, :2, 0] = 1.0
     study = Study("s", X, np.arange(60) % 2, lengths=lengths, columns=("a", "b"), **WHOSE)
-    found = describe(study)
-    assert found.rows == lengths.sum()
-    assert found.lengths.tolist() == lengths.tolist()
-    assert found.lines["column"].tolist() == ["a", "b"]
-    np.testing.assert_allclose(found.per_row[:2], [0.5, 0.8])
-    assert found.auc == 1.0  # the length tells
-    assert "2 to 5, median" in printed(found)
+    actual = describe(study)
+    assert actual.rows == lengths.sum()
+    assert actual.lengths.tolist() == lengths.tolist()
+    assert actual.lines["column"].tolist() == ["a", "b"]
+    np.testing.assert_allclose(actual.per_row[:2], [0.5, 0.8])
+    assert actual.auc == 1.0  # the length tells
+    assert "2 to 5, median" in printed(actual)
     frames = [pd.DataFrame(X[i, : lengths[i]], columns=["a", "b"]) for i in range(60)]
     listed = describe(Study("s", frames, study.y, **WHOSE))
-    np.testing.assert_allclose(listed.per_row, found.per_row)
+    np.testing.assert_allclose(listed.per_row, actual.per_row)
 
 
 def test_a_wide_study_is_looked_at_in_part_and_says_so():
     rng = np.random.default_rng(0)
     X = np.where(rng.random((8000, 200)) < 0.5, np.nan, 1.0)
-    found = describe(Study("wide", X, np.arange(8000) % 10, **WHOSE))
-    assert abs(found.auc - 0.5) < 0.03
-    assert found.together.shape == (40, 40)
-    assert found.looked_at == (
+    actual = describe(Study("wide", X, np.arange(8000) % 10, **WHOSE))
+    assert abs(actual.auc - 0.5) < 0.03
+    assert actual.together.shape == (40, 40)
+    assert actual.looked_at == (
         "patterns and correlations: 5,000 of 8,000 rows;"
         " AUC: 5,000 of 8,000 rows, 100 of 200 columns"
     )
-    assert "… and 175 more columns" in printed(found)
+    assert "… and 175 more columns" in printed(actual)
 
 
 def test_the_table_says_simulated_and_quotes_names_as_they_are():
@@ -165,9 +165,9 @@ def test_the_table_says_simulated_and_quotes_names_as_they_are():
 @pytest.mark.slow
 def test_a_picture_that_cannot_be_written(tmp_path):
     pytest.importorskip("matplotlib", reason="pictures need the extra plot")
-    found = describe(made())
+    actual = describe(made())
     for path in (tmp_path / "none" / "p.png", tmp_path / "p.docx"):
-        check_error(lambda p=path: draw(found, p), f"{path} cannot be written (", ".png")
+        check_error(lambda p=path: draw(actual, p), f"{path} cannot be written (", ".png")
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def make_imputer(name: str, **options: Any) -> Any:
     MICEImputer(max_iter=5, random_state=0)
     >>> make_imputer("magic")
     Traceback (most recent call last):
-    imputefree.errors.ParameterError: there is no imputer 'magic'. Known are zero, ...
+    imputefree.errors.ParameterError: there is no imputer 'magic'. Valid names are zero, ...
     """
     check_name("imputer", name, IMPUTERS)
     check_options(f"the imputer {name!r}", options, IMPUTERS[name]._get_param_names())

@@ -1,4 +1,4 @@
-"""GAIN: a generator fills the gaps, a discriminator tries to tell filled entries from observed."""
+"""GAIN: a generator fills gaps, a discriminator tries to distinguish filled from observed ones."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class GAIN(DeepImputer):
     learning_rate_init : float or tuple, initial learning rate; if several, the best on the hidden
         entries
     batch_size : int
-    max_steps : int, maximum number of updates, whatever the number of rows
+    max_steps : int, maximum number of updates, for any number of rows
     check_every : int, updates between two evaluations on the hidden entries
     n_iter_no_change : int, evaluations without improvement before training stops
     weight_averaging : float in [0, 1). The weights kept are a running mean over steps; the newest

@@ -134,7 +134,7 @@ def _mean_and_spread(values: Array, observed: Array) -> tuple[Array, Array]:
 def like(X: Any, filled: Array, gaps: Array) -> Any:
     """Filled values (n, d) in the form of X, which had these gaps (n, d).
 
-    A column without gaps is returned as it is, whatever its dtype; one with gaps keeps its float
+    A column without gaps is returned as it is, with any dtype; one with gaps keeps its float
     dtype, and becomes float64 otherwise.
 
     >>> frame = pd.DataFrame({"count": [1, 2], "size": np.array([0.5, np.nan], dtype=np.float32)})

@@ -37,7 +37,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
     Columns are scaled by the observed training entries. Series shorter than the longest in
     training are padded with steps where everything is missing. Some observed entries are hidden
     from training, and the weights that fill these best are kept. A column without a training
-    entry is filled with 0, whatever the network gives. Each series is filled independently.
+    entry is filled with 0, regardless of the network. Each series is filled independently.
     Subclasses provide
 
     - `model` : the name of PyPOTS' class

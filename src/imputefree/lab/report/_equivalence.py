@@ -1,6 +1,6 @@
 """Better, worse, equivalent or undecided: paired differences with intervals and a margin.
 
-A test that finds no difference has not found that there is none. So a margin is stated beforehand,
+A test that finds no difference has not shown that there is none. So a margin is stated beforehand,
 below which a difference does not matter, and two one-sided tests (Schuirmann, 1987) ask whether the
 difference lies within it.
 
@@ -117,14 +117,17 @@ def holm(p: np.ndarray) -> np.ndarray:
     return corrected
 
 
-def verdicts(found: pd.DataFrame) -> list[str]:
+def verdicts(differences: pd.DataFrame) -> list[str]:
     """ "better", "worse", "equivalent" or "undecided" for each row of `paired_differences`.
 
     All rows are one family: both kinds of tests are corrected for their number by `holm`. What is
     both different and within the margin is called equivalent.
     """
-    different, equivalent = holm(found["p"].to_numpy()), holm(found["p_equivalent"].to_numpy())
-    words = np.where(found["difference"] > 0, "better", "worse").astype(object)
+    different, equivalent = (
+        holm(differences["p"].to_numpy()),
+        holm(differences["p_equivalent"].to_numpy()),
+    )
+    words = np.where(differences["difference"] > 0, "better", "worse").astype(object)
     words[~(different < ALPHA)] = "undecided"
     words[equivalent < ALPHA] = "equivalent"
     return list(words)

@@ -46,12 +46,12 @@ def note(text: str) -> Block:
     return {"kind": "note", "text": text}
 
 
-def drawn(what: str, make: Callable[..., Block], *arguments: Any) -> Block:
+def drawn(subject: str, make: Callable[..., Block], *arguments: Any) -> Block:
     """What `make` draws, or a sentence: one malformed picture must not break the page."""
     try:
         return make(*arguments)
     except BAD_DATA as error:
-        return note(f"{what} cannot be drawn from this file ({error!r}).")
+        return note(f"{subject} cannot be drawn from this file ({error!r}).")
 
 
 def _picture(figure: Figure, about: str) -> Block:
@@ -66,7 +66,7 @@ def _picture(figure: Figure, about: str) -> Block:
 
 
 def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with so many charts, each of this size in inches."""
+    """A figure with this many charts, each of this size in inches."""
     columns = min(count, ACROSS)
     rows = math.ceil(count / columns)
     figure = Figure(figsize=(columns * width, rows * height), layout="constrained")

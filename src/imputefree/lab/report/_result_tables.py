@@ -229,7 +229,7 @@ def _simulated(runs: pd.DataFrame) -> set[str]:
 
 def _best(lines: Sequence[Mapping[Any, Any] | None], metric: str) -> list[int]:
     means = np.array([np.nan if line is None else line["mean"] for line in lines], dtype=float)
-    if np.isfinite(means).sum() < 2:  # the best of one says nothing
+    if np.isfinite(means).sum() < 2:  # the best of one is meaningless
         return []
     top = np.nanmax(means) if metric in HIGHER_IS_BETTER else np.nanmin(means)
     return np.flatnonzero(np.isclose(means, top, rtol=1e-12, atol=0)).tolist()

@@ -231,8 +231,8 @@ def _provenance(lines: list[Record]) -> list[list[list[Record]]]:
     """Lines by command and versions, and these by method and parameters."""
     commands: dict[str, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
-        own = [line[key] for key in ("method", "setting", "grid", "chosen")]
-        commands[as_json([line.get("command"), line["versions"]])][as_json(own)].append(line)
+        settings = [line[key] for key in ("method", "setting", "grid", "chosen")]
+        commands[as_json([line.get("command"), line["versions"]])][as_json(settings)].append(line)
     return [list(groups.values()) for groups in commands.values()]
 
 

@@ -39,7 +39,7 @@ SETTINGS: list[dict[str, Any]] = [
     for leaf in (1, 3, 10)
     for share in ("sqrt", 1 / 3)
 ]
-TRIAL_TREES = 50  # enough to tell settings apart
+TRIAL_TREES = 50  # enough to compare settings
 
 
 @dataclass(frozen=True)

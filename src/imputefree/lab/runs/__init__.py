@@ -3,8 +3,7 @@
 from ._plans import AS_IT_COMES, PLANS, STUDIES, plan, preset
 from ._protocol import Run, peak_memory_mb
 from ._results import Record, ResultsFile, read_results
-from ._run import run_grid
-from ._sources import LEARNING, ChangedCodeWarning, commit, fingerprint
+from ._run import LEARNING, ChangedCodeWarning, commit, fingerprint, run_grid
 from ._workers import connect
 
 __all__ = [

@@ -258,7 +258,7 @@ def _study_plan(study: str) -> tuple[StudyPlan, Sequence[str]]:
         return PLANS["tables"], [study]
     raise ParameterError(
         f"there is no study {study!r} to run",
-        f"Known are {', '.join(STUDIES)}, and table:NAME with NAME one of {', '.join(KNOWN)} or a"
+        f"Studies are {', '.join(STUDIES)}, and table:NAME with NAME one of {', '.join(KNOWN)} or a"
         " CSV file",
         "Pass one of these",
     )

@@ -79,7 +79,7 @@ class Run:
 
     @property
     def identity(self) -> str:
-        """The same string for the same run, whatever the order in its dicts."""
+        """The same string for the same run, for any order of its dicts."""
         try:
             return json.dumps(asdict(self), sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -253,10 +253,10 @@ def _imputation_scores(model: Any, test: Study, train: Study) -> Figures:
     return imputation_scores(filled, truth, ~test.observed, spread)
 
 
-def _check_finite(values: np.ndarray, what: str) -> None:
+def _check_finite(values: np.ndarray, fact: str) -> None:
     if not np.isfinite(values).all():
         rule = "Its output must be finite"
-        raise ParameterError(f"{what} NaN or infinity", rule, "Fix the method")
+        raise ParameterError(f"{fact} NaN or infinity", rule, "Fix the method")
 
 
 NAMED: dict[str, dict[str, Any]] = {"policy": POLICIES, "reward": REWARDS}

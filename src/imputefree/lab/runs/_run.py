@@ -18,9 +18,12 @@ A line of results holds
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
 import platform
 import shlex
+import subprocess
 import sys
 import time
 import warnings
@@ -28,7 +31,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -39,7 +42,6 @@ from ..studies import Root
 from ._pictures import PictureWarning
 from ._protocol import Run, carry_out
 from ._results import Record, ResultsFile
-from ._sources import ChangedCodeWarning, commit, fingerprint
 from ._workers import Results, WorkerDied, by_processes
 
 PACKAGES = (
@@ -116,7 +118,7 @@ def attempt(run: Run, root: Root = None, pictures: bool = False) -> Record:
             shown = pictures and run.mask_seed == run.split_seed == 0
             result = {"status": "done", **carry_out(run, study, pictures=shown)}
             json.dumps(result, allow_nan=False)  # else the results file would end the whole grid
-        except Exception as error:  # whatever a method does, the others go on
+        except Exception as error:  # a method may fail in any way; the others continue
             result = {"status": "failed", "error": _message(error)}
     result |= {
         "simulated": study.simulated,
@@ -169,3 +171,54 @@ def _first_lines(caught: list[warnings.WarningMessage]) -> list[str]:
     caught = sorted(caught, key=lambda warning: not issubclass(warning.category, PictureWarning))
     lines = (str(warning.message).strip().split("\n")[0][:MAX_LETTERS] for warning in caught)
     return list(dict.fromkeys(lines))[:MAX_WARNINGS]
+
+
+HOME = Path(__file__).parents[2]  # the package
+# What decides a prediction, and what also decides the figures of a run.
+LEARNING = ("data/*.py", "gil/*.py", "families/*.py", "estimators/*.py", "_rules.py")
+RUNNING = (
+    *LEARNING,
+    *("baselines/*.py", "metrics/*.py", "missingness/*.py", "lab/imputers/*.py"),
+    *("lab/rivals/*.py", "lab/studies/*.py", "lab/runs/_protocol.py"),
+)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class ChangedCodeWarning(UserWarning):
+    """Results of other code are kept next to new ones."""
+
+
+@cache
+def fingerprint(patterns: tuple[str, ...] = RUNNING) -> str:
+    """Eight digits that change with this code of the package, not with docstrings or comments.
+
+    patterns : file names inside the package, such as "gil/*.py"
+
+    >>> fingerprint() == fingerprint(RUNNING), fingerprint() == fingerprint(LEARNING)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for name in patterns for path in HOME.glob(name)):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:]
+        digest.update(ast.dump(tree).encode())
+    return digest.hexdigest()[:8]
+
+
+@cache
+def commit() -> str:
+    """The commit that is checked out, with a plus sign if the package differs; "" outside git."""
+    head = ["git", "rev-parse", "--short=12", "HEAD"]
+    changed = ["git", "status", "--porcelain", "--untracked-files=no", "--", "."]
+    try:
+        name, changes = (
+            subprocess.run(
+                words, cwd=HOME, capture_output=True, text=True, check=True, timeout=60
+            ).stdout.strip()
+            for words in (head, changed)
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return name + "+" * bool(changes)

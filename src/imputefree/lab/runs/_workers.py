@@ -46,8 +46,8 @@ class WorkerDied(Exception):
 def by_processes(work: Work[Item], items: Sequence[Item], n_jobs: int) -> Results[Item]:
     """In n_jobs processes with one thread each.
 
-    Every process is an executor of its own: a run that crashes or eats all memory takes its process
-    down and nothing else. It is tried once more; its result after that is a `WorkerDied`.
+    Every process is a separate executor: a run that crashes or exhausts memory takes down only its
+    own process. It is tried once more; its result after that is a `WorkerDied`.
     """
     waiting = deque((item, 1) for item in items)  # with the number of the attempt
     executors: list[Any] = []  # all; known before they start a process, which may be interrupted
@@ -129,7 +129,7 @@ class Cluster:
                     running[future] = waiting.popleft()
                 for future in wait(running, LOOK, FIRST_COMPLETED).done:
                     yield running.pop(future), self._result(future)
-        finally:  # take back what has not begun; what has goes on to its end on the worker
+        finally:  # cancel runs that have not begun; others finish on their worker
             executor.shutdown(wait=False)
 
     def _result(self, future: Future[Any]) -> Any:
@@ -230,11 +230,13 @@ def _check_workers(client: Any, address: str, patience: float) -> None:
         ("Python", platform.python_version),
         ("imputefree", partial(version, "imputefree")),
     ):
-        for worker, there in client.run(ask, on_error="return").items():
-            if there != ask():
-                there = "not installed" if isinstance(there, PackageNotFoundError) else there
+        for worker, installed in client.run(ask, on_error="return").items():
+            if installed != ask():
+                installed = (
+                    "not installed" if isinstance(installed, PackageNotFoundError) else installed
+                )
                 raise ClusterError(
-                    f"{name} is {ask()} here and {there} on the Dask worker {worker}",
+                    f"{name} is {ask()} here and {installed} on the Dask worker {worker}",
                     "All runs of a bench use one version",
                     "Install the same version on all workers and restart them",
                 )

@@ -1,4 +1,4 @@
-"""What is missing in a study: how much, where, together with what; and what gaps say of the label.
+"""What is missing in a study: how much, where, in which combinations; and how gaps predict labels.
 
 `describe` computes the figures, `show` prints them; `_describe_picture` draws them. Columns whose
 gaps are in exactly the same rows, such as the 2,048 features of an image, share one line.
@@ -48,7 +48,7 @@ class Description:
     by_class : class, count, missing (share of all entries of the class); empty if there are no
         classes or too many
     auc : cross-validated AUC of a logistic regression that sees only the mask, or None
-    auc_of : which classes it tells apart, in words; if there is no AUC, why
+    auc_of : which classes it separates, in words; if there is no AUC, why
     looked_at : what was sampled for speed, in words; "" if nothing was
 
     >>> X = pd.DataFrame({"a": [1.0, None] * 20, "b": [None, 1.0] * 20, "c": [1.0] * 40})

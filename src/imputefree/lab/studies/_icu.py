@@ -13,7 +13,7 @@ constants: `ATTRIBUTES`.
 
 How gaps are generated, entry by entry, in this order; 71.6 % of the entries are gaps:
 
-1. MCAR, 28 % of the gaps: one recording in five is dropped, whatever it says.
+1. MCAR, 28 % of the gaps: one recording in five is dropped, independently of its value.
 2. MNAR, 27 % with step 4: the more normal a vital, the less likely it is written down.
 3. MAR, 45 %: the more alarming the worst *observed* vital of a row, the more likely a panel of labs
    is ordered.

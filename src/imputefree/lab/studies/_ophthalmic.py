@@ -6,7 +6,7 @@ count 7 entries per subject: two vectors and five columns.
 
 The data are not public. Those who have them from the authors put four matrices into a folder
 `ophthalmic`: train_x, train_y, test_x and test_y, or under the authors' names
-{normal,abnormal}_{train,test}_all_35_missing, where the name tells the label and gaps are already
+{normal,abnormal}_{train,test}_all_35_missing, where the name gives the label and gaps are already
 at 35 %. As .txt or .csv, gzipped or not; one line per subject, columns separated by blanks or
 commas, NaN for gaps, no header.
 
@@ -14,7 +14,7 @@ For everybody else there is `ophthalmic-simulated`, a SIMULATED cohort of the sa
 subjects, 17 % of the entries missing. Not patient data: no value of it was ever measured.
 
 How values are generated. A latent severity decides, with some noise, who is ill (45 %). Each image
-shows it with an error of its own, so two images say more than one.
+shows it with an independent error, so two images are better than one.
 Features are like those pooled by a convolutional network: none negative, more than half of them
 zero, driven by 24 factors per image that have nothing to do with the disease; 15 % of them also
 follow the severity. Age, years of diabetes, A1C and insulin follow it weakly, sex not at all.
@@ -220,8 +220,8 @@ def read_matrix(path: Path) -> np.ndarray:
 
 def _files(home: Path, layout: Layout) -> list[Path]:
     """The files of a layout; none if one is lacking."""
-    found = [[home / name for name in names if (home / name).exists()] for names in layout]
-    return [paths[0] for paths in found] if all(found) else []
+    existing = [[home / name for name in names if (home / name).exists()] for names in layout]
+    return [paths[0] for paths in existing] if all(existing) else []
 
 
 def _by_label(paths: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:

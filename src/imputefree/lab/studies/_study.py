@@ -116,7 +116,7 @@ class Study:
         """X without gaps, in the same form, or None if unknown; for scores, never for training."""
         return self.truth
 
-    redrawn_rate: ClassVar[Any] = 0.0  # share of entries that training hides anew in every step
+    redrawn_rate: ClassVar[Any] = 0.0  # share of entries that training hides again in every step
 
     def for_training(self, rows: Any) -> Self:
         """The study as it is when these rows are trained on."""

@@ -230,9 +230,9 @@ def test_a_user_who_may_not(dsn):
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA mimiciii TO reader")
         assert mimic3.load(dsn=dsn.replace("tester", "reader")).y.sum() == 11
         connection.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
-        told = sentence(dsn=dsn.replace("tester", "reader"))
+        message = sentence(dsn=dsn.replace("tester", "reader"))
         connection.execute("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC")
-    assert told == (
+    assert message == (
         "PostgreSQL refused: permission denied to create temporary tables in database"
         ' "postgres".'
         " The user must be allowed to read the tables and to create temporary ones."
@@ -242,13 +242,13 @@ def test_a_user_who_may_not(dsn):
 
 def test_no_server_or_no_connection_string():
     pytest.importorskip("psycopg")
-    told = sentence(dsn="host=/nowhere dbname=mimic user=me password=hunter2")
-    assert told.startswith("the PostgreSQL server cannot be reached (")
-    assert told.endswith(
+    message = sentence(dsn="host=/nowhere dbname=mimic user=me password=hunter2")
+    assert message.startswith("the PostgreSQL server cannot be reached (")
+    assert message.endswith(
         "). dsn must name a running server, a database and a user that may read it."
         " Try the same string with psql."
     )
-    assert "hunter2" not in told
+    assert "hunter2" not in message
     assert sentence(dsn="hunter2") == (
         'dsn is not a connection string. It must look like "host=localhost dbname=mimic user=me" or'
         ' "postgresql://…". Correct dsn.'

@@ -105,8 +105,8 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
 def _codes(days: np.ndarray, since: str) -> list[str]:
     """Days such as 1900-01-01 that stand for a gap: they are far from all others."""
     whole = np.floor(days[np.isfinite(days)])
-    first = pd.Timestamp(since)
-    places = {code: (pd.Timestamp(code) - first) / pd.Timedelta(days=1) for code in DATE_CODES}
+    first = pd.Timestamp(since).to_datetime64().astype("datetime64[D]")
+    places = {code: float((np.datetime64(code, "D") - first).astype(int)) for code in DATE_CODES}
     rest = whole[~np.isin(whole, [*places.values()])]
     if len(rest) < FEWEST:
         return []

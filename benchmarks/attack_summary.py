@@ -40,14 +40,15 @@ def mutants_section() -> str:
     equal = json.loads((SCRIPTS / "equivalent_mutants.json").read_text())
     reasons = {tuple(one[key] for key in PLACE): one["reason"] for one in equal}
     samples: dict[int, dict[Any, list[dict[str, Any]]]] = {}
-    for line in lines:  # a mutant that was tried again has several
+    last: dict[Any, dict[str, Any]] = {}
+    for line in lines:  # a mutant that was tried again, or is in two samples, has several
         place = (*(line[key] for key in PLACE), line["line"], line["column"])
         samples.setdefault(line["seed"], {}).setdefault(place, []).append(line)
+        last[place] = line
     text, others = [], []
     for seed, sample in samples.items():
         at_first = sum(tries[0]["killed_by"] is not None for tries in sample.values())
-        last = {place: tries[-1] for place, tries in sample.items()}
-        alive = {place: line for place, line in last.items() if line["killed_by"] is None}
+        alive = {place: last[place] for place in sample if last[place]["killed_by"] is None}
         same = [place for place in alive if place[:3] in reasons]
         count, killed = len(sample), len(sample) - len(alive)
         sentence = f"Seed {seed}, commit {next(iter(sample.values()))[0]['commit']}:"

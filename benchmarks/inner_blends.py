@@ -32,7 +32,7 @@ from imputefree import ImputeFreeClassifier, ImputeFreeRegressor
 from imputefree._rules import private_generator
 from imputefree.data import draw_folds
 from imputefree.estimators import BlendEstimator, read_inputs
-from imputefree.families import FamilyTask, Growth, Pool, TreeFamily
+from imputefree.families import FamilyTask, Growth, Pool, TreeFamily, usual_growths
 from imputefree.gil import EarlyStopping
 from imputefree.lab.studies import load
 from imputefree.metrics import scores
@@ -47,6 +47,11 @@ USUAL = ("trees", "forest", "density", "network")
 ONLY_CLASSES = ("forest", "density")  # as in the default blend
 N_RESAMPLES = 1000
 HALF = Growth()  # half the learning rate of small tables, twice the patience
+
+
+def _few_columns(n_rows: int) -> list[Growth]:
+    part = {"feature_fraction": 0.2, "feature_fraction_bynode": 1.0}
+    return [replace(growth, **part) for growth in usual_growths(n_rows)]
 
 
 # ---- tables
@@ -141,6 +146,15 @@ def _usual(name: str) -> Callable[[BlendEstimator, int], Any]:
     return make
 
 
+def _network(**settings: Any) -> Callable[[BlendEstimator, int], Any]:
+    def make(blend: BlendEstimator, seed: int) -> Any:
+        family = _usual("network")(blend, seed)
+        family.model.set_params(**settings)
+        return family
+
+    return make
+
+
 class _Together:
     """Networks that all stop at the epoch of their least mean loss, as the folds of trees do."""
 
@@ -165,7 +179,13 @@ CANDIDATES: dict[str, Callable[[BlendEstimator, int], Any]] = {
     **{name: _usual(name) for name in USUAL},
     "trees_half": lambda *_: TreeFamily(growths=[HALF, replace(HALF, extra_trees=True)]),
     "trees_8_folds": lambda *_: TreeFamily(n_folds=8),
+    "trees_few_columns": lambda *_: TreeFamily(growths=_few_columns),
     "network_together": _Together,
+    "network_64_units": _network(hidden_layer_sizes=(64, 64)),
+    "network_batch_256": _network(batch_size=256, learning_rate_init=4e-3),
+    "network_rate_0.004": _network(learning_rate_init=4e-3),
+    "network_patience_5": _network(n_iter_no_change=5),
+    "network_3_members": _network(n_members=3),
     "linear": lambda *_: RandomCurves(n_curves=0, linear=1.0),
     "curves": lambda *_: RandomCurves(),
     **{f"{name}_again": _usual(name) for name in USUAL},
@@ -175,6 +195,13 @@ CANDIDATES: dict[str, Callable[[BlendEstimator, int], Any]] = {
 COMPARISONS: dict[str, list[str]] = {
     "trees: half the rate": ["trees_half", *USUAL[1:]],
     "trees: 8 folds instead of 5": ["trees_8_folds", *USUAL[1:]],
+    "trees: a fifth of the columns per tree": ["trees_few_columns", *USUAL[1:]],
+    "networks of 64 units": [*USUAL[:3], "network_64_units"],
+    "networks: batches of 256": [*USUAL[:3], "network_batch_256"],
+    "networks: twice the learning rate": [*USUAL[:3], "network_rate_0.004"],
+    "networks: patience 5": [*USUAL[:3], "network_patience_5"],
+    "networks: 3 instead of 5 or 8": [*USUAL[:3], "network_3_members"],
+    "no forest": ["trees", "density", "network"],
     "linear family added": [*USUAL, "linear"],
     "random curves added": [*USUAL, "curves"],
     "random curves instead of networks": [*USUAL[:3], "curves"],

@@ -208,3 +208,16 @@ def test_indices_that_are_no_times_everywhere_or_go_back_are_refused():
     )
     late = [pd.DataFrame({"a": [1.0, 2.0]}, index=[0.5, NAN])]
     check_error(late, "the index is missing in 1 row (first: series 0, step 1)")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [0.0, 1.0, 5.0],
+        np.array([[0.0, 1.0, 9.0], [0.0, 1.0, 5.0]]),
+        [[0.0, 1.0], [0.0, 1.0, 5.0]],
+    ],
+)
+def test_times_reach_to_the_longest_series(times):
+    panel = read_panel([np.zeros((2, 1)), np.zeros((3, 1))], times=times)
+    assert panel.times.tolist() == [0.0, 1.0, 0.0, 1.0, 5.0]

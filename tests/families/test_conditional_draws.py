@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -217,8 +219,12 @@ def test_the_entry_of_the_most_common_level_is_left_out():
     assert set(every) - set(kept) == {"word=b", "other=p"}
 
 
-def test_the_outermost_quantiles_are_the_outermost_values(draws):
-    frame = table()
+@pytest.mark.parametrize("width", [1.0, 0.1])
+def test_the_outermost_quantiles_are_the_outermost_values(draws, width):
+    """Also of a narrow density, for which all of the column lies below the highest score."""
+    frame, draws = table(), copy.deepcopy(draws)
+    draws.density.loadings_ *= width
+    draws.density.noise_ *= width**2
     values, observed = draws.entries(read_columns(frame))
     row = np.flatnonzero(frame["a"].isna())[:1]
     ends = np.array([0.0, 1.0])

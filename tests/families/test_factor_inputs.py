@@ -78,5 +78,10 @@ def test_time_and_rows_are_bounded(monkeypatch):
         "imputefree.families._factor_mixture.FactorMixture.fit",
         lambda self, values, observed, stop: seen.append((len(values), stop())),
     )
-    FactorInputs().fit(columns, np.random.default_rng(0), lambda: True)
-    assert seen == [(100, True)]
+    factors = FactorInputs().fit(columns, np.random.default_rng(0), lambda: True)
+    d, q = len(factors.inputs.kinds), factors.analyser.n_factors
+    for rows in (99, 150):  # entries times squared factors are the products of a row
+        products = rows * d * q * q
+        monkeypatch.setattr("imputefree.families._factor_inputs.MOST_PRODUCTS", products)
+        FactorInputs().fit(columns, np.random.default_rng(0), lambda: False)
+    assert seen == [(100, True), (100, False), (150, False)]

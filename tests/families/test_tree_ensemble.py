@@ -214,3 +214,11 @@ def test_numbers_next_to_zero_go_where_lightgbm_sends_them():
         split |= {"right": [~1], "value": [-1.0, 1.0], "splits": [1], "leaves": [2]}
         stump = TreeEnsemble.of_arrays(split, 1, 1)
         np.testing.assert_array_equal(stump.predict_once(X), stump.predict(X))
+
+
+@pytest.mark.parametrize(("ones", "left"), [(19, True), (20, True), (21, False)])
+def test_of_two_sides_with_as_many_rows_a_gap_takes_the_left_one(ones, left):
+    X = np.r_[np.zeros(40 - ones), np.ones(ones)][:, None]
+    options = {"verbosity": -1, "num_threads": 1, "num_leaves": 2, "min_data_in_leaf": 1}
+    trees = TreeEnsemble.of_booster(lightgbm.train(options, lightgbm.Dataset(X, X[:, 0]), 1))
+    assert trees.missing_left.tolist() == [left]

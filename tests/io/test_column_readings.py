@@ -35,7 +35,6 @@ def read(values, given=None, **options):
         ([f"came with pain since day {i}" for i in range(20)], "free text"),
         (["01/02/2024", "03/04/2024"] * 6, "may be month or day first"),
         (["30.11.23", "01.12.23"] * 6, "format is not clear"),
-        (pd.to_timedelta([1, 2] * 6, unit="h"), "timedelta"),
         (list(range(1, 31)), "numbers the rows"),
         (list(range(30)), "numbers the rows"),
         ([f"{90 + i} mmHg" for i in range(20)] + [f"{9 + i} kPa" for i in range(9)], "one unit"),

@@ -7,12 +7,14 @@ import os
 import time
 import tracemalloc
 
+import numpy as np
 import pytest
 import torch
 
 from attacks._forging import open_sealed, seal_again
 from imputefree import GILClassifier
 from imputefree._sealed import Seal, read_json, read_sealed, write_sealed
+from imputefree._sealed import _open as open_file
 from imputefree.errors import ModelFileError
 from imputefree.estimators import Engine
 from scripts.goldens import HOME
@@ -140,3 +142,37 @@ def test_every_flipped_bit_is_noticed(tmp_path):
                 read_sealed(path, SEAL)
     path.write_bytes(whole)
     assert read_sealed(path, SEAL)[0] == {"format": 1, "of": "a"}
+
+
+@pytest.mark.parametrize(
+    ("header", "more", "numbers", "fits"),
+    [
+        (b"{}", 0, 0, True),
+        (b"{}", 1, 0, False),  # a header that would end after the file
+        (b"{}", 0, 1, False),  # a number of no tensor
+        (b"[]", 0, 0, False),
+        (b'{"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}', 0, 2, True),
+        (b'{"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}', 0, 1, False),
+        (b'{"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}', 0, 3, False),
+        (b'{"a": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]}}', 0, 3, False),
+        (b'{"a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 2]}}', 0, 2, False),
+        (b'{"a": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}}', 0, 0, True),
+        (b'{"a": {"dtype": "U8", "shape": [-1], "data_offsets": [0, -1]}}', 0, 0, False),
+        (b'{"a": {"dtype": "U8", "shape": [true], "data_offsets": [0, 1]}}', 0, 1, False),
+        (b'{"a": {"dtype": "U8", "shape": [1.0], "data_offsets": [0, 1]}}', 0, 1, False),
+    ],
+)
+def test_header_and_numbers_are_all_of_a_file(header, more, numbers, fits):
+    size = (len(header) + more).to_bytes(8, "little")
+    file = np.frombuffer(size + header + b"\7" * numbers, dtype=np.uint8)
+    if fits:
+        assert sum(tensor.nbytes for tensor in open_file(file)[1].values()) == numbers
+    else:
+        with pytest.raises((ValueError, TypeError)):
+            open_file(file)
+
+
+@pytest.mark.parametrize("length", range(9))
+def test_a_file_shorter_than_its_size_is_refused(length):
+    with pytest.raises(ValueError, match=r"header|Expecting"):
+        open_file(np.zeros(length, dtype=np.uint8))

@@ -12,6 +12,7 @@ from ._cells import (
     parse_numbers,
     read_cell,
 )
+from ._clock_times import ClockTime, read_clock
 from ._column_plans import (
     HARD_LIMIT,
     MAX_LEVELS,
@@ -37,7 +38,15 @@ from ._columns import (
     remember_columns,
     table_tags,
 )
-from ._dates import ISO, NEVER, looks_like_a_date, one_format, read_dates, unambiguous_format
+from ._dates import (
+    DATE_CODES,
+    ISO,
+    NEVER,
+    looks_like_a_date,
+    one_format,
+    read_dates,
+    unambiguous_format,
+)
 from ._encoders import Encoder, Table, TableEncoder
 from ._examples import NOT_A_JUDGE, Examples
 from ._few_rows import FewRows, Lines, LoneRow
@@ -76,6 +85,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTIVITY",
     "BLOCK",
+    "DATE_CODES",
     "EXTENT",
     "FAR",
     "FEW_ROWS",
@@ -97,6 +107,7 @@ __all__ = [
     "WINDOWS",
     "Category",
     "ClassCodes",
+    "ClockTime",
     "Columns",
     "Encoder",
     "Examples",
@@ -144,6 +155,7 @@ __all__ = [
     "prediction_panel",
     "read_cell",
     "read_classes",
+    "read_clock",
     "read_columns",
     "read_dates",
     "read_numbers",

@@ -11,6 +11,7 @@ JSON values are read by `read_cell`, and cells of a file, which may all be strin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,7 +22,21 @@ from ..errors import InputError, InputTypeError
 from ._columns import NUMBERS, factorized, level_name
 
 # Words for "missing": those that are never a category, and those that may be one.
-NEVER_LEVELS = {"?", "??", ".", "..", "--", "n/a", "n.a.", "#n/a", "nan", "<na>", "null", "nul"}
+NEVER_LEVELS = {
+    "?",
+    "??",
+    "\\n",
+    ".",
+    "..",
+    "--",
+    "n/a",
+    "n.a.",
+    "#n/a",
+    "nan",
+    "<na>",
+    "null",
+    "nul",
+}
 NEVER_LEVELS |= {
     "---",
     "#nv",
@@ -43,7 +58,8 @@ GAP_WORDS = {
     form
     for word in (*NEVER_LEVELS, *MAYBE_LEVELS)
     for form in (word, word.upper(), word.capitalize(), word.title())
-} | {"NaN"}
+} | {"NaN", "NaT"}
+NOTHING = re.compile(r"[-–—_.:?]{2,}")  # "--:--", "__.__"
 _FOLDED = NEVER_LEVELS | MAYBE_LEVELS
 TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
 
@@ -51,10 +67,10 @@ TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "fal
 def is_gap_word(text: str) -> bool:
     """Whether a string, in upper or lower case, means "missing" among numbers.
 
-    >>> [is_gap_word(text) for text in ("k.A.", "n/A", "nb")]
-    [True, True, False]
+    >>> [is_gap_word(text) for text in ("k.A.", "n/A", "nb", "--:--")]
+    [True, True, False, True]
     """
-    return text in GAP_WORDS or text.casefold() in _FOLDED
+    return text in GAP_WORDS or text.casefold() in _FOLDED or NOTHING.fullmatch(text) is not None
 
 
 def read_cell(value: Any, levels: Levels | None = None) -> tuple[float | str | None, bool]:

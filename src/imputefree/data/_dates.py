@@ -11,16 +11,28 @@ from ..errors import InputError
 
 ISO = "ISO8601"  # pandas' name for year, month, day, of any precision
 MONTH = r"(\d{1,2}|[^\W\d_]{3,10}\.?)"  # in any language, to know a date that cannot be read
-DAY = rf"(\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/. ]+{MONTH}[-/., ]+(\d{{4}}|\d{{2}}))"
-DATE = re.compile(rf"\s*{DAY}([ T]+\d{{1,2}}:\d{{2}}.*)?\s*")
+DAYS = [
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}",
+    rf"\d{{1,2}}[-/. ]+{MONTH}[-/., ]+(\d{{4}}|\d{{2}})",
+    r"\d{1,2}[^\W\d_]{3}\d{4}",  # 31jan2024
+    r"[^\W\d_]{3,10}\.?[- ]\d{1,2}[-, ]+\d{4}",  # January 31, 2024
+    r"(19|20)\d\d[-/](0[1-9]|1[0-2])",  # 2024-01
+]
+DATE = re.compile(rf"\s*({'|'.join(DAYS)})([ T:]+\d{{1,2}}:\d{{2}}.*)?\s*")
+OTHERS = ("%d%b%Y", "%d%b%Y:%H:%M:%S", "%Y/%m")  # formats that pandas does not guess
 LONGEST = 60  # characters of a date
-NEVER = ("9999-12-31", "31.12.9999", "12/31/9999", "31/12/9999", "0000-00-00", "00.00.0000")
+DATE_CODES = {"1900-01-01", "1899-12-30", "1899-12-31", "1901-01-01", "1800-01-01", "1753-01-01"}
+DATE_CODES |= {"1601-01-01", "1970-01-01", "2099-12-31", "2199-12-31", "2999-12-31"}
+NEVER = {"9999-12-31", "31.12.9999", "12/31/9999", "31/12/9999", "0000-00-00", "00.00.0000"}
+NEVER |= {"0000-00-00 00:00:00", "9999-12-31 00:00:00"}
 
 
 def looks_like_a_date(text: str) -> bool:
     """Whether a string has the form of a date.
 
     >>> [looks_like_a_date(text) for text in ("2024-01-31", "31.1.24 10:20", "3. März 2024", "1-2")]
+    [True, True, True, False]
+    >>> [looks_like_a_date(text) for text in ("31jan2024", "May 31, 2024", "2024-01", "2010-33")]
     [True, True, True, False]
     """
     return len(text) < LONGEST and DATE.fullmatch(text) is not None
@@ -32,7 +44,8 @@ def one_format(text: str) -> str | None:
         return ISO
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whether days come first is settled later
-        return pd.tseries.api.guess_datetime_format(text)
+        guessed = pd.tseries.api.guess_datetime_format(text)
+    return guessed or next((f for f in OTHERS if all_dates(pd.Series([text]), f)), None)
 
 
 def unambiguous_format(first: str, values: pd.Series) -> str | None:

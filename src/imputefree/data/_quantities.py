@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 SPACES = " \u00a0\u2009\u202f"
 GROUPS = f"'’{SPACES}"  # between thousands, besides the mark that is not for decimals
-MONEY = r"(?:CHF|EUR|USD|GBP|SEK|NOK|DKK|PLN|CZK|INR|JPY|Fr\.?|Rs\.?|US\$)(?=[\s\d])"
+SIGNS = "$€£¥₹₽₺₩₪₫"
+MONEY = r"(?:CHF|EUR|USD|GBP|SEK|NOK|DKK|PLN|CZK|INR|JPY|BRL|ZAR|AUD|CAD|TRY|Fr\.?|Rs\.?|[Kk]r\.?|"
+MONEY += r"US\$|R\$|A\$|C\$)(?=[\s\d])"
 QUANTITY = re.compile(
     rf"""(?P<open>\()?(?P<bound>[<>≤≥]=?|~)?[{SPACES}]*
-    (?P<sign>[-+−–])?(?P<money>[$€£¥]|{MONEY})?[{SPACES}]*(?P<inner>[-−])?
-    (?P<digits>\d(?:[\d.,'’{SPACES}]*[\d.,])?|[.,]\d+)(?P<power>[eE][-+−]?\d+)?(?P<even>[.,][-–—])?(?P<after>(?<=\d)[-−](?=$|[*!]))?[*!]?
+    (?P<sign>[-+−–])?(?P<money>[{SIGNS}]|{MONEY})?[{SPACES}]*(?P<inner>[-−])?
+    (?P<digits>\d(?:[\d.,'’{SPACES}]*[\d.,])?|[.,]\d+)(?P<power>[eE][-+−]?\d+)?(?P<even>[.,/][-–—])?(?P<after>(?<=\d)[-−](?=$|[*!]))?[*!]?
     [{SPACES}]*(?P<unit>[^\W\d_][^\s\d<>=;:,]*(?:[ ^/·*.-]*[^\s<>=;:,]{{1,12}}){{0,2}}
-    |[%‰°²³$€£¥]\S{{0,8}})?
+    |[%‰°²³{SIGNS}]\S{{0,8}})?
     (?P<more>\+)?(?P<close>\))?""",
     re.VERBOSE,
 )

@@ -15,7 +15,7 @@ from ._pooling import Pool
 from ._product_mixture import Background, Mixture
 from ._relevance import column_relevance
 from ._tree_ensemble import NEARLY_ZERO, TreeEnsemble
-from ._tree_family import Growth, TreeFamily, fast_growths
+from ._tree_family import Growth, TreeFamily, fast_growths, usual_growths
 
 __all__ = [
     "NEARLY_ZERO",
@@ -36,4 +36,5 @@ __all__ = [
     "TreeFamily",
     "column_relevance",
     "fast_growths",
+    "usual_growths",
 ]

@@ -37,6 +37,7 @@ from ._stored_files import StoredRows, left_out, stored_rows
 from ._totals import HOLDS_TOTALS, Totals, total_error
 from ._understood import (
     CATEGORY,
+    CLOCKS,
     DATE,
     DROP,
     KEY,
@@ -52,6 +53,7 @@ from ._write_tables import check_format, table_output, write_frame
 
 __all__ = [
     "CATEGORY",
+    "CLOCKS",
     "DATE",
     "DROP",
     "HOLDS_TOTALS",

@@ -6,7 +6,9 @@ new file as it read the one that it learned from.
 
 from __future__ import annotations
 
+import datetime
 import re
+import unicodedata
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -14,24 +16,33 @@ import numpy as np
 import pandas as pd
 
 from ..data import (
+    DATE_CODES,
     ISO,
     NEVER,
     NEVER_LEVELS,
     TRUTH,
+    ClockTime,
     is_gap_word,
     level_name,
+    read_clock,
     read_dates,
     read_quantity,
 )
 from ..errors import InputError
-from ._understood import CATEGORY, DATE, DROP, NUMBER, WORDS, ColumnReading
+from ._understood import CATEGORY, CLOCK, CLOCKS, DATE, DROP, NUMBER, SPAN, WORDS, ColumnReading
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")
 EXCEL = "Excel"  # days since the end of 1899
 FIRST_DAY = pd.Timestamp("1899-12-30")
 EXACT = 2**53  # up to which floats hold all whole numbers
+OR = " or "  # between units that are the same, such as the flags H and L
+DAY = 24.0  # hours
 HASHED = 16  # columns of hashed words
+HIDDEN: dict[int, str | None] = dict.fromkeys(
+    [0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, 0xFEFF]
+)
+HIDDEN |= dict.fromkeys([0xA0, 0x2007, 0x2009, 0x202F], " ")
 LEADING_ZERO = re.compile(r"[-+]?0\d+")
 
 
@@ -82,8 +93,26 @@ def numbered(cells: pd.Series) -> tuple[np.ndarray, Any]:
         raise InputError(fact, rule, "Extract the part you need, or drop the column") from None
 
 
+def visible(text: str) -> str:
+    """A string as it is seen: without spaces around it and characters that do not show.
+
+    Spaces that do not break are spaces, and an umlaut of two characters is one.
+
+    >>> [visible(text) for text in (" a", "New\\xa0York", "\\ufeff31", "Ko\\u0308ln")]
+    ['a', 'New York', '31', 'Köln']
+    """
+    if text.isascii():
+        return text.strip()
+    return unicodedata.normalize("NFC", text.translate(HIDDEN)).strip()
+
+
+def without_width(name: str) -> str:
+    """A column's name without characters of no width; people type the others, or copy them."""
+    return name.replace("\ufeff", "").replace("\u200b", "")
+
+
 def stripped(cells: pd.Series) -> pd.Series:
-    """Strings without the spaces around them, and gaps where nothing is left; others stay."""
+    """Strings as they are seen, and gaps where nothing is left; others stay."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         cells = cells.astype(object)
     if not (cells.dtype == object or isinstance(cells.dtype, pd.StringDtype)):
@@ -91,9 +120,9 @@ def stripped(cells: pd.Series) -> pd.Series:
     objects = cells.astype(object)
     codes, distinct = numbered(objects)
     kinds = {type(cell) for cell in distinct}
-    if kinds == {str} and not any(cell != cell.strip() or not cell for cell in distinct):
+    if kinds == {str} and not any(cell != visible(cell) or not cell for cell in distinct):
         return objects.where(codes >= 0, None)
-    clean = [cell.strip() or None if isinstance(cell, str) else cell for cell in distinct]
+    clean = [visible(cell) or None if isinstance(cell, str) else cell for cell in distinct]
     lookup = np.empty(len(clean) + 1, dtype=object)
     lookup[:-1] = clean
     return pd.Series(lookup[codes], index=cells.index, name=cells.name, dtype=object)
@@ -147,14 +176,21 @@ def _numbers(
     cells: pd.Series, reading: ColumnReading, decimal: str
 ) -> tuple[np.ndarray, np.ndarray]:
     words, codes = gap_tests(reading.missing)
+    clock = reading.format in CLOCKS
     if cells.dtype != object:
+        if cells.dtype.kind == "m" and clock:
+            return cells.dt.total_seconds().to_numpy() / 3600, np.zeros(len(cells), dtype=bool)
         if cells.dtype.kind in "mM":
             fact = f"column {reading.name!r} holds dates or times"
             raise InputError(fact, "Numbers were expected there", "Convert them to numbers")
         numbers = cells.to_numpy(dtype=np.float64, na_value=np.nan)
         numbers = np.where(np.isin(numbers, [*codes]), np.nan, numbers)
-        return numbers, np.isinf(numbers)
+        return numbers, ~np.isnan(numbers) if clock else np.isinf(numbers)
     places, distinct = pd.factorize(cells)
+    if clock:
+        values, bad = _hours(distinct, reading, words)
+        values[np.isin(values, [*codes])] = np.nan
+        return np.append(values, np.nan)[places], np.append(bad, False)[places]
     values = plain_numbers(np.asarray(distinct, dtype=object), decimal)
     bad = np.isinf(values)
     for j in np.flatnonzero(np.isnan(values)).tolist():
@@ -163,11 +199,45 @@ def _numbers(
             values[j] = TRUTH[text]
         elif not is_gap_word(text) and text.casefold() not in words:
             found = read_quantity(text, decimal)
-            alike = found is not None and found.unit.casefold() in ("", reading.unit.casefold())
+            units = ("", *reading.unit.casefold().split(OR))
+            alike = found is not None and found.unit.casefold() in units
             bad[j] = not alike
             values[j] = found.value if found is not None and alike else np.nan
     values[np.isin(values, [*codes])] = np.nan
     return np.append(values, np.nan)[places], np.append(bad, False)[places]
+
+
+def clock_time(cell: Any) -> ClockTime | None:
+    """A cell as a time of day or a duration, or None."""
+    if isinstance(cell, datetime.timedelta):
+        return ClockTime(cell / datetime.timedelta(hours=1), 3)
+    time = read_clock(str(cell)) if isinstance(cell, str | datetime.time) else None
+    typed = isinstance(cell, datetime.time)
+    return time._replace(of_day=True) if typed and time is not None else time
+
+
+def _hours(distinct: Any, reading: ColumnReading, words: set[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Times in hours, NaN where missing; and which are not as the column holds them; (n,) each."""
+    values, bad = np.full(len(distinct), np.nan), np.zeros(len(distinct), dtype=bool)
+    for j, cell in enumerate(distinct):
+        text = str(cell)
+        if is_gap_word(text) or text.casefold() in words:
+            continue
+        time = clock_time(cell)
+        if time is not None and _fits(time, cell, reading):
+            values[j] = time.hours
+        else:
+            bad[j] = True
+    return values, bad
+
+
+def _fits(time: ClockTime, cell: Any, reading: ColumnReading) -> bool:
+    """Whether a time is written as others of its column: a part more may mean other units."""
+    if isinstance(cell, str) and time.zone != reading.unit:
+        return False
+    if reading.format == CLOCK:
+        return time.hours <= DAY
+    return time.parts == (2 if reading.format == SPAN else 3) and not time.of_day
 
 
 def _levels(cells: pd.Series, reading: ColumnReading) -> np.ndarray:
@@ -212,6 +282,8 @@ def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
         bad = (dates.isna() & ~gaps).to_numpy()
     if isinstance(dates.dtype, pd.DatetimeTZDtype):
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
+    codes = [pd.Timestamp(word) for word in words & DATE_CODES]
+    dates = dates.mask(dates.dt.normalize().isin(codes)) if codes else dates
     days = (dates - pd.Timestamp(reading.since)) / pd.Timedelta(days=1)
     parts = dict(zip(PARTS, (days, dates.dt.month, dates.dt.day_of_week), strict=True))
     columns = {f"{reading.name}: {part}": parts[part] for part in PARTS}

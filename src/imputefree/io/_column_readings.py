@@ -21,13 +21,26 @@ from ._cell_values import (
     EXACT,
     HASHED,
     LEADING_ZERO,
+    OR,
     cell_values,
     stripped,
 )
-from ._date_columns import form_of_days, learn_dates
+from ._clock_columns import learn_clock
+from ._date_columns import are_seasons, form_of_days, learn_dates
 from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN, Cells, are, joined
 from ._level_columns import learn_levels
-from ._understood import CATEGORY, DATE, DROP, KEY, NUMBER, WORDS, YES_NO, ColumnReading
+from ._understood import (
+    CATEGORY,
+    CLOCKS,
+    DATE,
+    DROP,
+    KEY,
+    NUMBER,
+    SPANS,
+    WORDS,
+    YES_NO,
+    ColumnReading,
+)
 
 NAMES = 0.9  # strings of which a larger share are different are names, not categories
 FEWEST = 10  # values needed to conclude that
@@ -35,6 +48,7 @@ TEXT = 4  # words in the usual cell of a free text
 UNNAMED = re.compile(r"(Unnamed: \d+)?")  # pandas' name for such columns
 ID = re.compile(r"(?i:(.*[\W_])?(id|ids|nr|key|uuid|guid|mrn|ssn|index|row))|.*[a-z]I[Dd]")
 PAIR = re.compile(r"\d+(?:[.,]\d+)? ?[/|] ?\d+(?:[.,]\d+)?")  # such as 120/80
+FLAGS = {"h", "l", "hh", "ll", "n", "high", "low", "normal", "critical"}  # of a laboratory
 KEEP = "to keep it, call it a number or a category (--columns)"
 
 
@@ -99,6 +113,8 @@ def _kind(
             return reading
         if cells.dtype.kind == "M":
             return replace(reading, kind=DATE)
+        if cells.dtype.kind == "m":
+            return replace(reading, kind=NUMBER, format=SPANS, note="durations, in hours")
         if cells.dtype.kind not in "iufb":
             fact = f"{cells.dtype} values; convert them to numbers"
             return replace(reading, kind=DROP, note=fact, loud=True)
@@ -108,7 +124,7 @@ def _kind(
         return replace(reading, kind=NUMBER, format=YES_NO if cells.dtype.kind == "b" else "")
     if not any(isinstance(cell, str) for cell in look.distinct):
         kinds = {type(cell) for cell in look.distinct}
-        if all(hasattr(kind, "strftime") for kind in kinds) and not reading.kind:
+        if all(hasattr(kind, "year") for kind in kinds) and not reading.kind:
             return replace(reading, kind=DATE)
     numbers = ~np.isnan(look.plain)
     written = numbers | np.isin(np.arange(len(numbers)), [*look.quantities])
@@ -127,9 +143,11 @@ def _kind(
         if form := form_of_days(pd.Series(look.plain[numbers]), reading.name):
             return replace(reading, kind=DATE, format=form)
         return replace(reading, kind=NUMBER)
+    if clock := learn_clock(look, reading):
+        return clock
     dates = np.array([looks_like_a_date(text) for text in look.strings], dtype=bool)
     if not reading.kind and look.share(dates) >= MOSTLY:
-        return replace(reading, kind=DATE)
+        return replace(reading, kind=CATEGORY if are_seasons(look.strings) else DATE)
     pairs = np.array([PAIR.fullmatch(text) is not None for text in look.strings], dtype=bool)
     if not reading.kind and look.share(pairs) >= MOSTLY and pairs.sum() > FEWEST and not target:
         pair = look.strings[int(np.argmax(pairs))]
@@ -150,6 +168,9 @@ def _kind_of_quantities(
         units[unit] = units.get(unit, 0) + int(look.rows[j])
         spelled.setdefault(unit, quantity.unit)
         bounds[j] = quantity.bound
+    flags = {unit for unit in units if unit in FLAGS}
+    if len(flags) > 1 and flags == {*units} - {""} and numbers.any() and not reading.kind:
+        return replace(reading, kind=NUMBER, unit=OR.join(sorted(spelled[f] for f in flags)))
     named = sorted((unit for unit in units if unit), key=lambda unit: -units[unit])
     unit = named[0] if named else ""
     other = np.zeros(len(numbers), dtype=bool)
@@ -187,7 +208,14 @@ def _learn_numbers(
 ) -> ColumnReading:
     """Words and codes that stand for a gap; elsewhere: None if the user has said all of them."""
     notes, words, loud = [], [], False
-    if look is not None:
+    if look is not None and reading.format in CLOCKS:
+        odd = cell_values(pd.Series(look.distinct, name=reading.name), reading, decimal).bad
+        words = [look.strings[j] for j in np.flatnonzero(odd)[:MOST_WORDS]]
+        loud = bool(words)
+        notes += [
+            f"{look.named(odd)} {are(odd, 'not a time: read as a gap', 'not times: read as gaps')}"
+        ] * loud
+    elif look is not None:
         written = next(iter(look.quantities.items()), None)
         if written is not None:
             value = f"{written[1].value:g}"

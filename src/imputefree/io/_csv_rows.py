@@ -20,6 +20,7 @@ from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
 from ..errors import InputError, counted, shorten
+from ._cell_values import without_width
 from ._dialects import Decoder, Dialect, find_dialect, lines_above, split_directive
 from ._file_rows import (
     NAMES_AGAIN,
@@ -34,6 +35,7 @@ from ._file_rows import (
 )
 from ._formulas import unmark_formula, unmark_formulas
 from ._not_data import said_above
+from ._other_files import refuse_documents, refuse_other_kinds
 from ._understood import FileFormat
 
 BLOCK = 2**20  # bytes read at once
@@ -126,7 +128,9 @@ class CsvRows:
         self.size = path.stat().st_size or None if path.is_file() else None
         self.decimal = "."  # the mark that numbers are read with; others are left as strings
         self._decoder = Decoder(path, encoding)
-        found, head = split_directive(self._decoder.feed(self._read(HEAD)))
+        begin = self._read(HEAD)
+        refuse_other_kinds(path, begin)
+        found, head = split_directive(self._decoder.feed(begin))
         self._above, size = lines_above(head, sep or found)
         self.dialect = find_dialect(head[size:].decode("utf-8", "replace"), sep or found)
         self.first_line = 1 + (found is not None) + self._above  # which holds the names
@@ -142,7 +146,7 @@ class CsvRows:
             names = next(self.dialect.rows(header.decode()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise unreadable(path, f"is not CSV text ({error})") from None
-        names = [" ".join(unmark_formula(name).split()) for name in names]
+        names = [" ".join(without_width(unmark_formula(name)).split()) for name in names]
         self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
         self.twins = twins_of(self.names, path)
         self._header = header.rstrip(b"\r\n") if are_names(self.names) else None
@@ -330,6 +334,7 @@ def _only_member(path: Path, raw: IO[bytes]) -> IO[bytes]:
     archive = zipfile.ZipFile(raw)
     notes = ("__MACOSX/", ".DS_Store")  # which macOS adds
     files = [m for m in archive.infolist() if not (m.is_dir() or m.filename.startswith(notes))]
+    refuse_documents(path, [file.filename for file in files])
     if len(files) != 1:
         names = shorten([file.filename for file in files], 3)
         fact = f"holds {counted(len(files), 'file')}" + f" ({names})" * bool(files)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import ISO, NEVER, looks_like_a_date, unambiguous_format
+from ..data import DATE_CODES, ISO, NEVER, looks_like_a_date, read_dates, unambiguous_format
 from ..errors import InputError, shorten
 from ._cell_values import EXCEL, PARTS, are_gap_words, cell_values
 from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN
 from ._understood import DROP, ColumnReading
 
 DATED = re.compile(r"(?i)(?<![^\W\d_])(date|dat|datum|dt)(?![^\W\d_])|[a-z]date|datum")
+FEWEST, TEN_YEARS = 5, 3652.0  # days: others that show where dates are, and how far a code is
+SEASON = re.compile(r"(\d{4})[-/](\d\d)")
 EXCEL_DAYS = (20_000, 60_000)  # of the years 1954 to 2064
 
 
@@ -25,11 +28,22 @@ def form_of_days(numbers: pd.Series, name: str) -> str:
         return ""
     if numbers.between(*EXCEL_DAYS).all() and DATED.search(name):
         return EXCEL
-    if not numbers.between(19000101, 21001231).all():
-        return ""
-    strings = numbers.astype("int64").astype(str)
-    days = pd.to_datetime(strings, format="%Y%m%d", errors="coerce")
-    return "%Y%m%d" if days.notna().all() else ""
+    for form, unit in {"%Y%m%d": 1, "%Y%m%d%H%M": 10**4, "%Y%m%d%H%M%S": 10**6}.items():
+        if numbers.between(19000101 * unit, 21001232 * unit).all():
+            strings = numbers.astype("int64").astype(str)
+            days = pd.to_datetime(strings, format=form, errors="coerce")
+            return form if days.notna().all() else ""
+    return ""
+
+
+def are_seasons(strings: Collection[str]) -> bool:
+    """Whether strings are not months but years, from one to the next.
+
+    >>> are_seasons(["2010-11", "2011-12"]), are_seasons(["2010-11", "2010-12"])
+    (True, False)
+    """
+    years = [SEASON.fullmatch(text) for text in strings]
+    return all(m is not None and (int(m[1]) + 1) % 100 == int(m[2]) for m in years)
 
 
 def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any]) -> ColumnReading:
@@ -44,6 +58,9 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
         words = sorted(set(strings) - set(dated))[:MOST_WORDS]
         try:
             form = (unambiguous_format(dated.iloc[0], dated) or "") if len(dated) else ISO
+            others = dated[read_dates(dated, ISO).isna()] if form == ISO else dated[:0]
+            if len(others):  # read as these, and what is not one of them as ISO
+                form = unambiguous_format(others.iloc[0], others) or ISO
         except InputError as error:
             note = (
                 f"dates: {error.fact.partition(' holds ')[2]}; say which with format: (--columns)"
@@ -63,11 +80,16 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
         cell = cells[values.bad].iloc[0]
         note = f"dates in more than one format, such as {str(cell)!r}; write them in one"
         return replace(reading, kind=DROP, note=note, loud=True)
+    loud = bool(words) or bool(values.bad.any())
     odd = sorted({str(cell) for cell in cells[values.bad]})
     missing = tuple(dict.fromkeys((*trial.missing, *odd)))
     if given.get("parts"):
         return replace(trial, missing=missing, parts=tuple(given["parts"]))
     days = values.columns[parts[0]]
+    if "missing" not in given and (codes := _codes(days, since)):
+        trial = replace(trial, missing=(*trial.missing, *codes))
+        missing, values = (*missing, *codes), cell_values(cells, trial)
+        days, loud = values.columns[parts[0]], True
     if not given.get("since") and np.isfinite(days).any():
         first = pd.Timestamp("1970-01-01") + pd.Timedelta(days=float(np.floor(np.nanmin(days))))
         since = str(first.date())
@@ -75,7 +97,21 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
     note = f"days since {since}" + ", month, weekday" * (len(vary) == len(PARTS))
     if missing[len(reading.missing) :]:
         note += f"; {shorten(missing[len(reading.missing) :], SHOWN)} read as a gap"
-    loud = bool(odd or words)
     return replace(
         trial, missing=missing, since=since, parts=vary or parts[:1], note=note, loud=loud
+    )
+
+
+def _codes(days: np.ndarray, since: str) -> list[str]:
+    """Days such as 1900-01-01 that stand for a gap: they are far from all others."""
+    whole = np.floor(days[np.isfinite(days)])
+    first = pd.Timestamp(since)
+    places = {code: (pd.Timestamp(code) - first) / pd.Timedelta(days=1) for code in DATE_CODES}
+    rest = whole[~np.isin(whole, [*places.values()])]
+    if len(rest) < FEWEST:
+        return []
+    low, high = float(rest.min()), float(rest.max())
+    far = max(TEN_YEARS, high - low)
+    return sorted(
+        c for c, day in places.items() if day in whole and not low - far < day < high + far
     )

@@ -19,12 +19,19 @@ from ._not_data import MOST_ABOVE, are_title
 SEPARATORS = ("\t", ";", "|", ",")  # in this order: commas may be before decimals
 LOOKED_AT = 2**17  # characters, and at most so many rows:
 ROWS = 300
+DIGITS = re.compile(r"\W*[\d.,\s'’]+([eE]\S+)?\W*")  # a number, with a comma or more
 BELOW = 50  # lines that tell whether the first of them holds names
 DIRECTIVE = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's first line
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 FOREIGN = re.compile(rb"[\x80-\xff]{3,}")  # no Western language has so many accents in a row
-INSIDE = re.compile(rb"[a-zA-Z][\x80-\x91\x93-\x9f][a-zA-Z]")  # marks of cp1252 are between words
+# What Polish and others look like if they are read as Western: W\xb3ochy, \xa3\xf3d\x9f
+INSIDE = re.compile(
+    rb"[a-zA-Z][\x80-\x91\x93-\x9f][a-zA-Z]"  # marks of cp1252 are between words
+    rb"|[a-z\xdf-\xff][\x8a\x8c\x8e\x8f\x9f](?![A-Z])"  # capitals end no word
+    rb"|[a-zA-Z\xc0-\xff][\xa1-\xa9\xaf\xb1-\xb3\xb6\xb8\xb9\xbc-\xbf][a-zA-Z\xc0-\xff]"
+    rb"|(?<![^\s\"';,|])[\xa3\xa5\xaf\xb3\xb9](?=[a-z\xe0-\xff])"
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,8 @@ class Dialect:
 def find_dialect(text: str, sep: str | None = None) -> Dialect:
     """The dialect of a text, which begins with the line of names.
 
-    The separator is the one that gives all rows as many cells as there are names.
+    The separator is the one that gives all rows as many cells as there are names; if several do,
+    the one that leaves the fewest others within cells.
 
     >>> find_dialect("weight, kg;height\\n70,5;1,8\\n").sep
     ';'
@@ -64,20 +72,36 @@ def find_dialect(text: str, sep: str | None = None) -> Dialect:
     """
     text = text[:LOOKED_AT]
     cut = len(text) == LOOKED_AT
-    best, best_share = Dialect(sep or ","), -1.0
+    best, best_share, best_strain = Dialect(sep or ","), -1.0, 1.0
     for mark in [sep] if sep else SEPARATORS:
         found = _quotes(text, mark)
         try:
-            widths = [len(row) for row in islice(found.rows(text), ROWS) if row]
+            rows = [row for row in islice(found.rows(text), ROWS) if row]
         except csv.Error:
             continue
-        widths = widths[:-1] if cut and len(widths) < ROWS else widths
-        share = sum(width == widths[0] for width in widths) / len(widths) if widths else 0.0
-        if share > best_share and (sep or (widths and widths[0] > 1)):
-            best, best_share = found, share
-            if share == 1:
+        rows = rows[:-1] if cut and len(rows) < ROWS else rows
+        width = len(rows[0]) if rows else 0
+        share = sum(len(row) == width for row in rows) / len(rows) if rows else 0.0
+        if share < best_share or not (sep or width > 1):
+            continue
+        strain = _strain(rows[1:BELOW], mark)
+        if share > best_share or strain < best_strain:
+            best, best_share, best_strain = found, share, strain
+            if share == 1 and strain == 0:
                 break
     return best
+
+
+def _strain(rows: list[list[str]], sep: str) -> float:
+    """The share of cells that hold another separator, and are not numbers.
+
+    >>> _strain([["31,A1", "B2,X,x"]], ";"), _strain([["31", "A1;B2", "X", "x"]], ",")
+    (1.0, 0.25)
+    """
+    others = set(SEPARATORS) - {sep}
+    cells = [cell for row in rows for cell in row]
+    split = [c for c in cells if others & set(c) and not DIGITS.fullmatch(c)]
+    return len(split) / max(len(cells), 1)
 
 
 def lines_above(text: bytes, sep: str | None = None) -> tuple[int, int]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..errors import counted, require_extra
+from ._cell_values import without_width
 from ._file_rows import NAMES_AGAIN, RawRows, are_names, twins_of, unreadable
 from ._not_data import MOST_ABOVE, are_title, said_above
 from ._understood import FileFormat
@@ -19,6 +21,11 @@ from ._understood import FileFormat
 OLD = b"\xd0\xcf\x11\xe0"  # how .xls files begin
 # A sheet has at most so many cells, empty ones among filled ones included, as files of some bytes
 # can say that their only cell is the last one of a million rows.
+CHARACTERS = 100  # of a sheet's text per cell, as far as it is looked at
+MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+([0-9]+):[A-Z]+([0-9]+))"')
+UNCOMPUTED = re.compile(
+    rb'<c r="([A-Z]+[0-9]+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]{0,99}</f>)\s*(?:<v\s*/>|<v></v>|</c>)'
+)
 FEWEST_CELLS, CELLS_PER_BYTE = 2**21, 10
 
 
@@ -57,14 +64,17 @@ class ExcelRows:
         try:
             book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
             most = FEWEST_CELLS + CELLS_PER_BYTE * raw.seek(0, io.SEEK_END)
-            sheets = {sheet.title: _rows_of(sheet, most) for sheet in book.worksheets}
+            shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+            sheets = {sheet.title: _rows_of(sheet, most) for sheet in shown or book.worksheets}
+            filled = {title: rows for title, rows in sheets.items() if rows}
+            title = _first_table(filled)
+            odd = _odd_cells(book[title], CHARACTERS * most) if title else OddCells()
         except Exception as error:  # whatever a damaged or an old workbook leads to
             fact = f"is not an Excel workbook that can be read ({error})"
             raise unreadable(path, fact, "Save it as .xlsx or as CSV") from None
-        filled = {title: rows for title, rows in sheets.items() if rows}
         if not filled:
             raise unreadable(path, "has no sheet with cells")
-        title, rows = next(iter(filled.items()))
+        rows = filled[title]
         others = f", {counted(len(filled) - 1, 'more sheet')} not read" * (len(filled) > 1)
         first = next(i for i, row in enumerate(rows) if any(_known(row)))
         width, begin = len(rows[first]), first
@@ -75,12 +85,11 @@ class ExcelRows:
             fact = f"has {sum(_known(rows[begin]))} of {width} column names in row {begin + 1}"
             remedy = "Remove what is above the row of column names"
             raise unreadable(path, f"{fact} of sheet {title!r}", remedy)
+        _refuse_odd(odd, first + 1, title, path)
         above = f", {said_above(first - begin, 'row')}" * (first > begin)
         self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
-        self.names = [
-            " ".join(str(name if name is not None else "").split()) or f"Unnamed: {j}"
-            for j, name in enumerate(names)
-        ]
+        strings = [without_width(str("" if name is None else name)) for name in names]
+        self.names = [" ".join(s.split()) or f"Unnamed: {j}" for j, s in enumerate(strings)]
         self.twins = twins_of(self.names, path)
         lines = {i: row for i, row in enumerate(cells, first + 2) if any(_known(row))}
         again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []
@@ -102,6 +111,50 @@ class ExcelRows:
         frame = pd.DataFrame(columns, index=range(len(self._cells)))
         frame = frame.where(frame.notna() & (frame != ""), None)
         yield RawRows(frame, self._lines, self._wrong)
+
+
+def _first_table(sheets: Mapping[str, list[tuple[Any, ...]]]) -> str:
+    """The title of the first sheet with two columns and two rows, or of the first; "" for none."""
+    tables = [title for title, rows in sheets.items() if len(rows) > 1 and len(rows[0]) > 1]
+    return next(iter([*tables, *sheets]), "")
+
+
+class OddCells(NamedTuple):
+    """What a sheet holds besides values.
+
+    merged : areas as name, first row and last row
+    formula : the place of a formula without a value, or ""
+    """
+
+    merged: Sequence[tuple[str, int, int]] = ()
+    formula: str = ""
+
+
+def _odd_cells(sheet: Any, most: int) -> OddCells:
+    """From the sheet's own text, of which so many bytes are looked at: openpyxl does not tell."""
+    merged, formula, rest, done = [], "", b"", 0
+    with sheet._get_source() as text:
+        while done < most and (new := text.read(2**20)):
+            piece, done = rest + new, done + len(new)
+            for area in MERGED.finditer(piece):
+                name, first, last = (part.decode() for part in area.groups())
+                merged.append((name, int(first), int(last)))
+            if not formula:
+                cells = (c for c in UNCOMPUTED.finditer(piece) if b't="str"' not in c[0])
+                formula = next((c[1].decode() for c in cells), "")
+            rest = piece[-200:]
+    return OddCells(merged, formula)
+
+
+def _refuse_odd(odd: OddCells, header: int, title: str, path: Path) -> None:
+    """Refuse cells below the names that hold no value of their own."""
+    area = next((name for name, _, last in odd.merged if last > header), None)
+    if area is not None:
+        fact = f"has merged cells below the column names, such as {area} of sheet {title!r}"
+        raise unreadable(path, fact, "Unmerge them, and fill each cell")
+    if odd.formula:
+        fact = f"has formulas that were never computed, such as in {odd.formula} of sheet {title!r}"
+        raise unreadable(path, fact, "Open it in a spreadsheet program, and save it")
 
 
 def _rows_of(sheet: Any, most: int) -> list[tuple[Any, ...]]:

@@ -17,8 +17,9 @@ _BEGINS = "[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]"  # the last four: wide forms, c
 _FORMULA = re.compile(f"'*{_BEGINS}")
 _NUMBER = re.compile(r"[+-][\d.,]+([eE][+-]?\d+)?%?")
 _MARKED = re.compile(f"'+{_BEGINS}")
+_DIGITS = re.compile(r"'+\d[\d.,]*")  # '007, which a spreadsheet keeps as a string
 _STRING = re.compile(r'="([^"]*)"')
-_PERHAPS_MARKED = re.compile(rb"""'[=+\-@\t\r\xef]|="|=''""")
+_PERHAPS_MARKED = re.compile(rb"""'[=+\-@\t\r\xef\d]|="|=''""")
 
 
 def mark_formula(cell: Any) -> Any:
@@ -27,7 +28,9 @@ def mark_formula(cell: Any) -> Any:
     >>> [mark_formula(cell) for cell in ("=1+1", "-none", "'=x", "-1", "+1.5e-3", "a-b", -1)]
     ["'=1+1", "'-none", "''=x", '-1', '+1.5e-3', 'a-b', -1]
     """
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        return cell
+    if _FORMULA.match(cell) or _DIGITS.fullmatch(cell):
         return f"'{cell}"
     return cell
 
@@ -35,15 +38,16 @@ def mark_formula(cell: Any) -> Any:
 def unmark_formula(cell: Any) -> Any:
     """The inverse of `mark_formula`.
 
-    Also the string of a formula such as ="007", by which exports keep zeros.
+    Also the string of a formula such as ="007" or '007, by which exports keep zeros.
 
-    >>> [unmark_formula(cell) for cell in ("'=1+1", "''=x", "'tis", "-1", '="007"')]
-    ['=1+1', "'=x", "'tis", '-1', '007']
+    >>> [unmark_formula(cell) for cell in ("'=1+1", "''=x", "'tis", "-1", '="007"', "'007")]
+    ['=1+1', "'=x", "'tis", '-1', '007', '007']
     """
     if not isinstance(cell, str):
         return cell
     kept = _STRING.fullmatch(cell)
-    return kept[1] if kept else cell[1:] if _MARKED.match(cell) else cell
+    marked = _MARKED.match(cell) or _DIGITS.fullmatch(cell)
+    return kept[1] if kept else cell[1:] if marked else cell
 
 
 def mark_formulas(frame: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..data import is_gap_word, looks_like_a_date, read_quantity
 from ..errors import InputError, counted, shorten
+from ._cell_values import numbered, plain_numbers
 from ._totals import FEWEST, Totals, total_error
 
 MOST_ABOVE = 20  # rows that may stand above the column names
@@ -34,7 +35,7 @@ def said_above(count: int, word: str = "line") -> str:
 
 
 def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path, known: bool = False) -> None:
-    """Refuse a second row of names, a row of totals or a note below the table.
+    """Refuse other rows than data: names again, totals, a note below, or another table.
 
     raw : cells as they are in the file
     marks : the mark before decimals, by column
@@ -46,7 +47,9 @@ def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path, known: bool
         _check_totals(raw, marks, path)
     else:
         _check_first(raw, marks, path)
+        _check_inside(raw, marks, path)
         _check_last(raw, marks, path)
+        _check_beside(raw, path)
 
 
 def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
@@ -77,13 +80,60 @@ def _check_last(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     last = raw.iloc[-1]
     known = [name for name in map(str, raw) if not pd.isna(last[name])]
     strings = [name for name in known if isinstance(last[name], str)]
-    first = str(raw.columns[0])
-    if known == [first] and len(raw.columns) > 2 and first in strings:
-        note, above = last[first].strip(), raw[first].iloc[-LOOKED_AT:-1].dropna()
-        numbers = len(above) > 0 and np.mean([_is_value(c, marks[first]) for c in above]) >= 0.9
-        if (numbers and not _is_value(note, marks[first])) or ": " in note:
+    if len(known) == 1 and known == strings and len(raw.columns) > 2:
+        name, note = known[0], str(last[known[0]]).strip()
+        above = raw[name].iloc[-LOOKED_AT:-1].dropna()
+        numbers = len(above) > 0 and np.mean([_is_value(c, marks[name]) for c in above]) >= 0.9
+        if (numbers and not _is_value(note, marks[name])) or ": " in note:
             fact = f"the last row of {path} holds {note[:60]!r} and nothing else"
             raise InputError(fact, ONE_TABLE, "Remove the note below the table")
+
+
+def _check_inside(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
+    """Refuse a row of other names: words that occur once, in all columns that hold numbers."""
+    numbers = []
+    for name in map(str, raw):
+        cells = raw[name].dropna().iloc[:LOOKED_AT]
+        values = [_is_value(cell, marks[name]) for cell in cells]
+        if len(values) >= FEWEST and np.mean(values) >= 0.9:
+            numbers.append(name)
+    if len(numbers) < 2:
+        return
+    rows = np.ones(len(raw), dtype=bool)
+    for name in numbers:
+        places, distinct = numbered(raw[name])
+        once = np.bincount(places[places >= 0], minlength=len(distinct)) == 1
+        plain = plain_numbers(np.asarray(distinct, dtype=object), marks[name])
+        for j in np.flatnonzero(once & np.isnan(plain)).tolist():
+            cell = distinct[j]
+            once[j] = not is_gap_word(str(cell)) and not _is_value(cell, marks[name])
+        once &= np.isnan(plain)
+        rows &= np.append(once, False)[places]
+        if not rows.any():
+            return
+    for row in np.flatnonzero(rows).tolist():
+        words = [raw[name].iloc[row] for name in numbers]
+        if len({*words}) == len(words):
+            fact = f"row {row + 1} of {path} holds {shorten(words, 3)} where others hold numbers"
+            remedy = "Remove the row, or save the tables as files of their own"
+            raise InputError(fact, ONE_TABLE, remedy)
+
+
+def _check_beside(raw: pd.DataFrame, path: Path) -> None:
+    """Refuse two tables side by side: an empty column, and others that end elsewhere after it."""
+    for j, name in enumerate(map(str, raw)):
+        if not name.startswith("Unnamed: ") or raw[name].notna().any():
+            continue
+        blocks = [
+            part.dropna(axis=1, how="all").notna() for part in (raw.iloc[:, :j], raw.iloc[:, j:])
+        ]
+        if min(block.shape[1] for block in blocks) < 2:
+            continue
+        ends = [int(np.flatnonzero(block.any(axis=1))[-1]) + 1 for block in blocks]
+        filled = [block[:end].to_numpy().mean() for block, end in zip(blocks, ends, strict=True)]
+        if abs(ends[0] - ends[1]) > 1 and min(filled) >= 0.9 and min(ends) > 1:
+            fact = f"{path} holds two tables side by side, of {ends[0]} and {ends[1]} rows"
+            raise InputError(fact, ONE_TABLE, "Save each as a file of its own")
 
 
 def _check_totals(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:

@@ -15,6 +15,9 @@ from ..errors import InputError, shorten
 
 NUMBER, CATEGORY, DATE, WORDS, KEY, DROP = "number", "category", "date", "words", "key", "drop"
 YES_NO = "yes or no"  # how truth values, which are numbers, were written
+CLOCK = "hours since midnight"  # how times of day, which are numbers, are read
+SPAN, SPANS = "1.5 is 1:30", "1.5 is 1:30:00"  # and durations
+CLOCKS = {CLOCK: CLOCK, SPAN: f"({SPAN})", SPANS: f"hours ({SPANS})"}  # in words, after a number
 KINDS = (NUMBER, CATEGORY, DATE, WORDS, KEY, DROP)
 HEAD = "# How a table is read. Edit the kinds (number, category, date, words, key, drop) and the"
 HEAD += "\n# cells that stand for a gap (missing), and pass this file with columns= or --columns.\n"
@@ -63,7 +66,8 @@ class ColumnReading:
     suspects : cells that look like codes for a gap, and were kept as values
     spellings : levels that are also meant by their other forms in upper and lower case
     unit : what may follow a number, such as "mmHg"
-    format : how dates are written; of numbers `YES_NO` if they are truth values
+    format : how dates are written; of numbers `YES_NO` if they are truth values, or one of
+        `CLOCKS` if they are times of day or durations, whose zone is the unit
     since : the day from which time is counted
     parts : the columns that a date or words became
     gaps : the share of rows without a value

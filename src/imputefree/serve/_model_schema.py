@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from .. import __version__
 from ..data import GAP_WORDS, Category, Levels, Number, PanelEncoder, Plan, beyond
 from ..estimators import predicts_steps
-from ..io import PARTS, YES_NO, ColumnReading
+from ..io import CLOCKS, PARTS, YES_NO, ColumnReading
 from ..workflow import class_labels, reading_of
 from ._limits import Limits
 
@@ -197,7 +197,10 @@ class Schema(BaseModel):
 
 def _units(readings: Mapping[str, ColumnReading]) -> dict[str, str]:
     """By input, what its numbers are."""
-    units = {name: reading.unit or reading.format for name, reading in readings.items()}
+    units = {
+        name: CLOCKS.get(reading.format) or reading.unit or reading.format
+        for name, reading in readings.items()
+    }
     for name, reading in readings.items():
         counted = (f"days since {reading.since}", "(1 is January)", "(0 is Monday)")
         of_date = dict(zip((f"{name}: {part}" for part in PARTS), counted, strict=True))

@@ -17,6 +17,7 @@ from ..errors import InputError, ModelFileError, counted, shorten
 from ..estimators import Engine
 from ..io import (
     CATEGORY,
+    CLOCKS,
     DATE,
     HOLDS_TOTALS,
     NUMBER,
@@ -349,6 +350,8 @@ class Chunks:
             made = cell_values(cells, reading, self._marks[name])
             unit = f" or a quantity in {reading.unit}" * bool(reading.unit)
             word = "date" if kind == DATE else f"finite number{unit}"
+            if reading.format in CLOCKS:
+                word = f"time as in training ({reading.format})"
             return *made, f"which is not a {word}"
         if kind == "time":
             with naming(self.bad.path):

@@ -94,21 +94,21 @@ def test_a_users_file(tmp_path):
     study = load(f"table:{path}", target="outcome", drop=["id"])
     assert study.name == "table:patients.csv"
     assert list(study.X) == ["age", "ward", "lactate"]
-    assert study.X["ward"].tolist() == ["None", "NA", "B"]  # categories, not gaps
+    assert study.X["ward"].fillna("").tolist() == ["None", "", "B"]  # as `fit` reads it
     assert study.y.tolist() == ["well", "ill", "ill"]
-    assert study.notes == ("1 row without a label left out.",)
+    assert study.notes[0] == "1 row without a label left out."
     number = load(f"table:{path}", target="lactate")
     assert number.task == "regression"
     none = load(f"table:{path}")
     assert none.X.shape == (4, 5)
-    assert none.notes == ("No target was named: y is constant.",)
+    assert none.notes[0] == "No target was named: y is constant."
     packed = tmp_path / "patients.csv.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     pd.testing.assert_frame_equal(load(f"table:{packed}").X, none.X)
 
 
 def test_classes_beyond_what_floats_hold_are_never_merged(tmp_path):
-    rows = "".join(f"{i},{1 + i % 2}e25\n" for i in range(12))
+    rows = "".join(f"{3 * i},{1 + i % 2}e25\n" for i in range(12))
     path = write(tmp_path, "a,y\n" + rows)
     study = load(f"table:{path}", target="y")
     assert study.task == "regression"
@@ -118,7 +118,7 @@ def test_classes_beyond_what_floats_hold_are_never_merged(tmp_path):
 
 
 def test_which_numbers_are_classes(tmp_path):
-    few = write(tmp_path, "x,y\n" + "".join(f"{i},{i % 3}\n" for i in range(60)))
+    few = write(tmp_path, "x,y\n" + "".join(f"{3 * i},{i % 3}\n" for i in range(60)))
     assert load(f"table:{few}", target="y").y.dtype.kind == "i"
     assert load(f"table:{few}", target="y", task="regression").task == "regression"
     assert load(f"table:{few}", target="x").task == "regression"  # 60 whole numbers
@@ -206,7 +206,15 @@ def test_words_for_missing_are_told_of(tmp_path):
     path = write(tmp_path, "x,y\n1,0\nNA,1\n")
     study = load(f"table:{path}", target="y")
     assert study.missing_rate == 0.5
-    assert study.notes == ("In column 'x' 'NA' (1 row) was read as a gap.",)
+    assert study.notes == ("Column 'x': 'NA' (1 row) is a gap.",)
+
+
+def test_a_file_is_read_as_fit_reads_it(tmp_path):
+    rows = "".join(f"{30 + i};{i % 7},5;{'x' if i % 3 else 'y'}\n" for i in range(40))
+    path = write(tmp_path, "age;lactate;outcome\n" + rows + 3 * "-9;1,5;x\n")
+    study = load(f"table:{path}", target="outcome")
+    assert [study.X[name].dtype.kind for name in ("age", "lactate")] == ["f", "f"]
+    assert study.X["age"].isna().sum() == 3
 
 
 SERIES = "stay,hour,hr,lab,died\nb,2,80,,1\na,1,70,1.5,0\nb,1,,2.5,1\na,0,60,,\n"
@@ -236,8 +244,8 @@ def test_series_in_the_order_of_the_file_steps_in_the_order_of_time(stays):
         ("stay,hour,hr,died\n,1,1,1\n", "id column 'stay' is missing in 1 row"),
         ("stay,hour,hr,died\na,noon,1,1\n", "time column 'hour' holds strings"),
         ("stay,hour,hr,died\na,,1,1\n", "time column 'hour' is missing"),
-        ("stay,hour,hr,died\na,1,1,1\na,2,1,0\n", "holds 1 and 0"),
-        ("stay,hour,hr,died\na,1,1,1\nb,2,1,\n", "1 series of"),
+        ("stay,hour,hr,died\na,1,1,1\na,2,2,0\n", "holds 1 and 0"),
+        ("stay,hour,hr,died\na,1,1,1\nb,2,2,\n", "1 series of"),
         ("stay,hour,died\na,1,1\n", "no column of values"),
     ],
 )

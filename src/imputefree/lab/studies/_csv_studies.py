@@ -18,7 +18,16 @@ import pandas as pd
 from ..._rules import check_value, choice, or_the_word
 from ...data import Panel, Splits
 from ...errors import InputError, ParameterError, counted, shorten
-from ...io import TASKS, need_columns, read_csv, read_label_column, words_as_gaps
+from ...io import (
+    KEY,
+    TASKS,
+    Understood,
+    need_columns,
+    read_csv,
+    read_label_column,
+    read_raw,
+    understand,
+)
 from ._data_files import Root, find, packaged
 from ._study import Study
 
@@ -55,7 +64,7 @@ def study(
 
     Parameters
     ----------
-    name : one of `KNOWN`, or the path of a CSV file
+    name : one of `KNOWN`, or the path of a file, which is read as `read_table` reads it
     root : the folder with the known tables, or its parent
     target : the column to predict; known tables have one. Without a target, y is constant
     drop : columns to leave out: identifiers, and those that give the target away
@@ -76,9 +85,25 @@ def study(
             f"Known tables are {shorten(list(KNOWN), limit=20)}",
             "Name one of them, or the path of a CSV file",
         )
-    frame, words = words_as_gaps(read_csv(path))
+    frame, understood = _read(path, drop, target=target)
     X, y, notes = _apart(frame, target, drop, task, path)
-    return _from_file(f"table:{path.name}", path, X.reset_index(drop=True), y, (*notes, *words))
+    notes += _said(understood)
+    return _from_file(f"table:{path.name}", path, X.reset_index(drop=True), y, notes)
+
+
+def _read(path: Path, drop: Sequence[str], **roles: Any) -> tuple[pd.DataFrame, Understood]:
+    """A file as `fit` reads it; columns to drop are kept as they are."""
+    raw, file, digest = read_raw(path)
+    need_columns(raw, [name for name in roles.values() if name], path, drop)
+    return understand(raw, file, digest, columns=dict.fromkeys(drop, KEY) or None, **roles)
+
+
+def _said(understood: Understood) -> list[str]:
+    """What was read as a gap, and what was left out, a sentence each."""
+    words = [c for c in understood.columns.values() if " is a gap" in c.note or "gaps" in c.note]
+    gaps = [f"Column {column.name!r}: {column.note}." for column in words]
+    left_out = [f"Column {name!r} left out: {why}." for name, why in understood.dropped.items()]
+    return list(dict.fromkeys([*understood.notes, *gaps, *left_out]))
 
 
 def _from_file(name: str, path: Path, X: Any, y: np.ndarray, notes: Any, **more: Any) -> Study:
@@ -171,9 +196,11 @@ def series_study(
     target : a column with one label per series, the same in all its rows or missing in some of them
     """
     path = Path(name)
-    frame, words = words_as_gaps(read_csv(path))
     named = [column for column in (id, time, target) if column]
-    need_columns(frame, named, path, drop)
+    raw, file, digest = read_raw(path)
+    need_columns(raw, named, path, drop)
+    kept = dict.fromkeys(drop, KEY) or None
+    frame, understood = understand(raw, file, digest, id=id, keys=named[1:], columns=kept)
     frame = frame.drop(columns=list(drop))
     try:
         panel = Panel.from_long(frame, id=id, time=time, labels=target or ())
@@ -194,5 +221,5 @@ def series_study(
         for end, length in zip(ends, panel.lengths, strict=True)
     ]
     times = np.split(panel.times, ends[:-1]) if time else None
-    notes = [*([] if target else [NO_TARGET]), *words]
+    notes = [*([] if target else [NO_TARGET]), *_said(understood)]
     return _from_file(path.name, path, frames, y, notes, times=times)

@@ -15,12 +15,13 @@ from imputefree.workflow import Request, read_problem
 from tests.io.stranger_books import books
 from tests.io.stranger_dumps import dumps
 from tests.io.stranger_exports import exports
+from tests.io.stranger_rest import rest
 from tests.io.stranger_surveys import surveys
 from tests.io.stranger_times import times
 from tests.io.test_dirty_files import predicted, same, served, upload
 from tests.refusals import check_error
 
-FILES = [*exports(), *surveys(), *dumps(), *times(), *books()]
+FILES = [*exports(), *surveys(), *dumps(), *times(), *books(), *rest()]
 READ = [file for file in FILES if file.frame is not None]
 REFUSED = [file for file in FILES if file.refused]
 
@@ -89,3 +90,10 @@ def test_a_model_refuses_times_that_are_written_in_another_way(tmp_path):
     found = read_table(new, columns=clock)[0]["at"]
     np.testing.assert_allclose(found, [8.5 + 30 / 3600, 21.25])
     check_error(lambda: read_table(pd.DataFrame({"at": ["26:15"]}), columns=clock), "'26:15'")
+
+
+def test_chapters_are_warned_of():
+    """They are numbers, as 2.5 and 2.50 are, but two of them were one."""
+    notes = read_table(pd.DataFrame({"x": ["1.1", "1.2", "1.10"] * 9}))[1].notes
+    assert any("'1.1' and '1.10'" in note for note in notes)
+    assert not read_table(pd.DataFrame({"x": ["1.0", "2.0", "2.5"] * 9}))[1].notes

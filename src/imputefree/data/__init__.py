@@ -56,7 +56,7 @@ from ._missing_codes import find_codes
 from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
-from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity
+from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity, unit_name
 from ._remembered_panels import prediction_panel, training_panel
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._series_labels import fill_labels, series_labels, step_labels
@@ -179,6 +179,7 @@ __all__ = [
     "tenths",
     "training_panel",
     "unambiguous_format",
+    "unit_name",
 ]
 
 

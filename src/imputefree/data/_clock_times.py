@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 CLOCK = re.compile(
     r"""(?:(?P<days>\d+)\ days?,?\ *)?
-    (?P<first>\d{1,4})[:h](?P<second>[0-5]\d)
+    (?P<first>\d{1,4})(?:(?:[:h]|\.(?=\d\d\ *uhr))(?P<second>[0-5]\d)|(?=\ *uhr))
     (?::(?P<third>[0-5]\d(?:[.,]\d+)?))?
     \ *(?P<half>[ap]\.?m\.?)?\ *(?P<word>uhr|h|hrs?|std\.?)?
     \ *(?P<zone>z|[-+]\d\d:?\d\d|(?:utc|gmt|ce?s?t|[ecmp][sd]t|bst|ist|jst)(?:[-+]\d{1,2})?)?""",
@@ -44,6 +44,8 @@ def read_clock(text: str) -> ClockTime | None:
 
     >>> [read_clock(text).hours for text in ("08:30", "8:30 pm", "23:06:00", "26:15", "8h30")]
     [8.5, 20.5, 23.1, 26.25, 8.5]
+    >>> [read_clock(text).hours for text in ("8.30 Uhr", "8 Uhr", "1 day, 2:30:00")]
+    [8.5, 8.0, 26.5]
     >>> [read_clock(text) for text in ("1:80", "13:00 pm", "3:0", "2024-01-01 08:30")]
     [None, None, None, None]
     """
@@ -56,7 +58,7 @@ def read_clock(text: str) -> ClockTime | None:
             return None
         first = first % 12 + 12 * half.startswith("p")
     third = float((match["third"] or "0").replace(",", "."))
-    hours = first + int(match["second"]) / 60 + third / 3600
+    hours = first + int(match["second"] or 0) / 60 + third / 3600
     zone = (match["zone"] or "").lower()
     word = (match["word"] or "").lower()
     of_day = bool(half or zone or word == "uhr")

@@ -32,6 +32,17 @@ class Quantity(NamedTuple):
     bound: bool = False  # "<0.5", which is read as 0.5, and "3+"
 
 
+def unit_name(unit: str) -> str:
+    """A unit by which others are compared: in lower case and in the singular.
+
+    >>> [unit_name(unit) for unit in ("mmHg", "Days", "day", "ms")]
+    ['mmhg', 'day', 'day', 'ms']
+    """
+    name = unit.casefold()
+    plural = len(name) > 2 and name.isalpha() and name.endswith("s")
+    return name[:-1] if plural else name
+
+
 def read_quantity(text: str, decimal: str = ".") -> Quantity | None:
     """A number as people write it, or None.
 

@@ -28,6 +28,7 @@ from ..data import (
     read_clock,
     read_dates,
     read_quantity,
+    unit_name,
 )
 from ..errors import InputError
 from ._understood import CATEGORY, CLOCK, CLOCKS, DATE, DROP, NUMBER, SPAN, WORDS, ColumnReading
@@ -200,8 +201,8 @@ def _numbers(
             values[j] = TRUTH[text]
         elif not is_gap_word(text) and text.casefold() not in words:
             found = read_quantity(text, decimal)
-            units = ("", *reading.unit.casefold().split(OR))
-            alike = found is not None and found.unit.casefold() in units
+            units = ("", *map(unit_name, reading.unit.split(OR)))
+            alike = found is not None and unit_name(found.unit) in units
             bad[j] = not alike
             values[j] = found.value if found is not None and alike else np.nan
     values[np.isin(values, [*codes])] = np.nan

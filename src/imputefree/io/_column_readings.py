@@ -15,6 +15,7 @@ from ..data import (
     TRUTH,
     find_codes,
     looks_like_a_date,
+    unit_name,
 )
 from ..errors import counted, shorten
 from ._cell_values import (
@@ -44,6 +45,7 @@ from ._understood import (
 
 NAMES = 0.9  # strings of which a larger share are different are names, not categories
 FEWEST = 10  # values needed to conclude that
+FEW = 20  # strings that may be codes, not measurements
 TEXT = 4  # words in the usual cell of a free text
 UNNAMED = re.compile(r"(Unnamed: \d+)?")  # pandas' name for such columns
 ID = re.compile(r"(?i:(.*[\W_])?(id|ids|nr|key|uuid|guid|mrn|ssn|index|row))|.*[a-z]I[Dd]")
@@ -164,17 +166,20 @@ def _kind_of_quantities(
     spelled: dict[str, str] = {}
     bounds = np.zeros(len(numbers), dtype=bool)
     for j, quantity in look.quantities.items():
-        unit = quantity.unit.casefold()
+        unit = unit_name(quantity.unit)
         units[unit] = units.get(unit, 0) + int(look.rows[j])
         spelled.setdefault(unit, quantity.unit)
         bounds[j] = quantity.bound
     flags = {unit for unit in units if unit in FLAGS}
     if len(flags) > 1 and flags == {*units} - {""} and numbers.any() and not reading.kind:
         return replace(reading, kind=NUMBER, unit=OR.join(sorted(spelled[f] for f in flags)))
+    if not reading.kind and {*units} - {""} in ({"n", "s"}, {"e", "w"}):
+        note = "north and south, or east and west: write south and west as negative numbers"
+        return replace(reading, kind=DROP, note=note, loud=True)
     named = sorted((unit for unit in units if unit), key=lambda unit: -units[unit])
     unit = named[0] if named else ""
     other = np.zeros(len(numbers), dtype=bool)
-    other[[j for j, q in look.quantities.items() if q.unit.casefold() not in ("", unit)]] = True
+    other[[j for j, q in look.quantities.items() if unit_name(q.unit) not in ("", unit)]] = True
     exact = int((written & ~bounds & ~other).sum())
     share = look.share(written)
     if not reading.kind:
@@ -228,6 +233,9 @@ def _learn_numbers(
         gaps = (look.gaps | look.maybe) & (look.rows > 0)
         if gaps.any():
             notes.append(f"{look.named(gaps)} {are(gaps, 'a gap', 'gaps')}")
+        if pair := _one_number(look):
+            notes.append(f"{pair[0]!r} and {pair[1]!r} are one number; if not, it is a category")
+            loud = True
         if odd.any():
             loud, words = True, [look.strings[j] for j in np.flatnonzero(odd)[:MOST_WORDS]]
             verb = are(odd, "not a number: read as a gap", "not numbers: read as gaps")
@@ -246,6 +254,18 @@ def _learn_numbers(
             said = [f"{_short(c.value)} ({counted(c.rows, 'row')}) {verb}" for c in found]
             notes += said
     return replace(reading, note=joined(reading.note, *notes), loud=loud or reading.loud)
+
+
+def _one_number(look: Cells) -> tuple[str, ...]:
+    """Two of few strings that are the same number, and may be chapters: 1.1 and 1.10; or ()."""
+    if len(look.distinct) > FEW:
+        return ()
+    first: dict[float, str] = {}
+    for text, value in zip(look.strings, look.plain.tolist(), strict=True):
+        other = first.setdefault(value, text)
+        if other != text and "." in text and "." in other and {text[-1], other[-1]} != {"0"}:
+            return other, text
+    return ()
 
 
 def _short(number: float) -> float | int:

@@ -101,8 +101,9 @@ def test_training_does_not_resume_before_its_start(tmp_path, monkeypatch):
         save(checkpoint, lambda: [{**state, "epoch": -100_000} for state in make_state()])
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.warns(InterruptedWarning):
+    with monkeypatch.context() as patched:
         patched.setattr(Checkpoint, "save_if_due", forge_and_die)
-        model.fit(X, y, checkpoint=tmp_path / "c")
+        with pytest.warns(InterruptedWarning):
+            model.fit(X, y, checkpoint=tmp_path / "c")
     with pytest.raises(ModelFileError, match="negative"):
         model.fit(X, y, checkpoint=tmp_path / "c")

@@ -203,7 +203,7 @@ FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "sparse": lambda frame: sparse.csr_matrix(np.nan_to_num(frame.to_numpy(dtype=float))),
     "sparse columns": _sparse_columns,
     "masked": lambda frame: np.ma.masked_invalid(frame.to_numpy(dtype=float)),
-    "records": lambda frame: frame.to_records(index=False),
+    "records": lambda frame: frame.to_records(index=not len(frame.columns)),
     "nullable": lambda frame: frame.convert_dtypes(),
 }
 # What libraries raise if they cannot make a form of such cells

@@ -1,6 +1,6 @@
 """Is the default the best there is for tables with gaps? Ours and strong rivals, part by part.
 
-Twelve tables with natural gaps, adult, flights, and a made task of up to a million rows (see
+Twelve tables with natural gaps, adult, flights, and a simulated task of up to a million rows (see
 table_tasks.py); methods in table_methods.py. One process, one thread. Each run is a line of a
 results file, appended as soon as it is done; a run whose line is there, from the same version of
 the method, is not repeated. For ours, the version changes with every change to the code that

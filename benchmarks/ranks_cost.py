@@ -1,7 +1,7 @@
 """Rows per second of torchrun with two processes against one process, one thread each.
 
-A made table (100,000 × 30 by default) and the default networks for its size. Each is a process of
-its own, and they take turns; medians over rounds. Exits 1 when two processes train less than 1.6
+A simulated table (100,000 × 30 by default) and the default networks for its size. Both run in
+turns, in separate processes; medians over rounds. Exits 1 when two processes train less than 1.6
 times as many rows per second. The load of the machine is printed: two ranks need two free cores.
 The ratio of CPU-seconds per rank does not depend on it, but leaves out waiting.
 

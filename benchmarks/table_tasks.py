@@ -1,4 +1,4 @@
-"""What the benchmarks of tables predict: twelve small tables, two large ones, and a made task.
+"""What the benchmarks of tables predict: twelve small tables, two large ones, and a simulated task.
 
 A task has parts (folds); `Task.part(k)` gives the k-th training and test rows. Every part is the
 same on every machine.

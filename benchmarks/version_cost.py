@@ -1,7 +1,7 @@
 """Is the default network cheaper than that of an earlier version, and at least as good?
 
 The same training rows for both, in processes of one thread that take turns: the CPU time of
-`GILClassifier(random_state=…).fit`, and the log-loss on rows that it did not see. A made task (see
+`GILClassifier(random_state=…).fit`, and the log-loss on unseen rows. A simulated task (see
 table_tasks.py); limits: a half of the CPU time at 500 rows, a quarter at 10,000, an eighth at
 100,000, at a log-loss that is not higher by more than its standard error. Exits 1 if one is over.
 

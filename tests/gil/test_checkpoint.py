@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from imputefree.errors import ModelFileError, ParameterError
+from imputefree import GILClassifier
+from imputefree.errors import InterruptedWarning, ModelFileError, ParameterError
 from imputefree.gil import _checkpoint as module
 from imputefree.gil._checkpoint import SHARE, Checkpoint
 
@@ -87,3 +89,21 @@ def test_what_a_state_that_was_read_leads_to_is_blamed_on_it(error, begun, blame
     checkpoint.read()
     with pytest.raises(ModelFileError if blamed else type(error)), checkpoint.blamed():
         raise error
+
+
+def test_training_does_not_resume_before_its_start(tmp_path, monkeypatch):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    model = GILClassifier(n_members=2, hidden_layer_sizes=4, max_iter=3, random_state=0)
+    save = Checkpoint.save_if_due
+
+    def forge_and_die(checkpoint, make_state):
+        checkpoint._due = 0
+        save(checkpoint, lambda: [{**state, "epoch": -100_000} for state in make_state()])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Checkpoint, "save_if_due", forge_and_die)
+        with pytest.warns(InterruptedWarning):
+            model.fit(X, y, checkpoint=tmp_path / "c")
+    with pytest.raises(ModelFileError, match="negative"):
+        model.fit(X, y, checkpoint=tmp_path / "c")

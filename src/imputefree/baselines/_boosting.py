@@ -60,8 +60,8 @@ class Setting:
     trees: int = 1000
 
 
-# Tried on adult, flights and made tables: one_level is better on adult and not elsewhere. Random
-# thresholds among the choices gain 0.001 on eleven small tables (three of five folds).
+# Tried on adult, flights and simulated tables: one_level is better on adult and not elsewhere.
+# Random thresholds among the choices gain 0.001 on eleven small tables (three of five folds).
 QUICK = Setting(rate=0.1, leaves=31, smallest=20, l2=1.0, columns=1.0, rows=1.0, one_level=True)
 RANDOM = Setting(
     rate=0.05, leaves=16, smallest=10, l2=1.0, columns=0.5, rows=0.8, random_thresholds=True

@@ -23,7 +23,6 @@ from ._audit_command import audit_command
 from ._bench import bench_command, report_command
 from ._check import check_command
 from ._data import data_group
-from ._ending import INTERRUPTED, ending_cleanly
 from ._explain import explain_command
 from ._export_command import export_command
 from ._fit import fit_command
@@ -31,6 +30,7 @@ from ._next import next_command
 from ._predict import evaluate_command, predict_command
 from ._printing import complain, echo, printable_warnings
 from ._serve import serve_command
+from ._signals import INTERRUPTED, ending_cleanly
 
 YOUR_DATA = [
     check_command,

@@ -15,7 +15,6 @@ import click
 
 from .._files import saving
 from ..errors import InputError, ParameterError, ResultsError, counted
-from ._ending import interruptible
 from ._options import (
     FILE,
     Command,
@@ -26,6 +25,7 @@ from ._options import (
     split_words,
 )
 from ._printing import console, echo
+from ._signals import interruptible
 
 if TYPE_CHECKING:
     import pandas as pd

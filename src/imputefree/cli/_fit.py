@@ -12,7 +12,6 @@ import click
 
 from .._progress import step_progress
 from ..errors import ParameterError
-from ._ending import interruptible
 from ._options import (
     FILE,
     Command,
@@ -23,6 +22,7 @@ from ._options import (
     plain_file_options,
 )
 from ._printing import console, echo
+from ._signals import interruptible
 
 if TYPE_CHECKING:
     from ..workflow import Problem

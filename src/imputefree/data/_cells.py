@@ -11,7 +11,9 @@ JSON values are read by `read_cell`, and cells of a file, which may all be strin
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -115,6 +117,26 @@ Send it without quotes.
     raise InputTypeError(fact, rule, "Send one value")
 
 
+def coerced(cells: Any) -> np.ndarray:
+    """Cells as numbers: NaN for other cells, infinite for integers beyond all floats; (n,).
+
+    >>> coerced(["1.5", 10**400, -(10**400), "old", None])
+    array([ 1.5,  inf, -inf,  nan,  nan])
+    """
+    cells = pd.Series(cells, dtype=object)
+    try:
+        numbers = pd.to_numeric(cells, errors="coerce")
+    except OverflowError:
+        numbers = pd.to_numeric(cells.map(_within_floats), errors="coerce")
+    return np.array(numbers, dtype=np.float64)
+
+
+def _within_floats(cell: Any) -> Any:
+    if isinstance(cell, int) and abs(cell) > sys.float_info.max:
+        return math.inf if cell > 0 else -math.inf
+    return cell
+
+
 def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of a file with NaN where missing, and which cells are not finite numbers; (n,) each.
 
@@ -132,7 +154,7 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         remedy = "Convert them to numbers as was done for training"
         raise InputError(fact, "The model was trained with numbers there", remedy)
     objects = cells.astype(object)
-    numbers = np.array(pd.to_numeric(objects, errors="coerce"), dtype=np.float64)
+    numbers = coerced(objects)
     odd = np.isinf(numbers)
     words = np.flatnonzero(np.isnan(numbers) & objects.notna().to_numpy())
     if len(words):

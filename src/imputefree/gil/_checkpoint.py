@@ -167,13 +167,16 @@ def load_state(
     keep_members: Callable[[Tensor], None],
 ) -> int:
     """Restore all but the policy, which is restored after its start; returns the next epoch."""
+    epoch = int(state["epoch"])
+    if epoch < 0:
+        raise ValueError("the number of epochs is negative")
     if stopping is not None:
         keep_members(state["stopping"]["present"])
     trainer.steps, trainer.looked_at = state["steps"], state["looked_at"]
     trainer.history.update(state["history"])
     for name, part in _parts(trainer, batches, stopping).items():
         part.load_state_dict(state[name])
-    return int(state["epoch"]) + 1
+    return epoch + 1
 
 
 def _parts(trainer: Trainer, batches: Batches, stopping: EarlyStopping | None) -> dict[str, Any]:

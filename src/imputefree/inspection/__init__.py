@@ -18,7 +18,7 @@ from ._kept_calibration import (
     keep_scores,
     restore_conformal,
 )
-from ._lone_columns import TrapLimits
+from ._leaking_columns import TrapLimits
 from ._measure_next import NextMeasurements, measure_next
 from ._measurement_plan import MeasurementPlan, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows

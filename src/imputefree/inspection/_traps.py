@@ -16,8 +16,9 @@ import numpy as np
 from ..data import MOST_CLASSES, Columns, Panel, as_array, read_columns, read_target, summarise
 from ..errors import counted, shorten
 from ._column_scores import TrapTarget, bin_columns
+from ._copied_rows import twins_between, twins_within
 from ._group_columns import group_columns
-from ._lone_columns import (
+from ._leaking_columns import (
     LoneColumn,
     LoneLevel,
     TrapLimits,
@@ -25,7 +26,6 @@ from ._lone_columns import (
     lone_levels,
     one_sided_columns,
 )
-from ._twin_rows import twins_between, twins_within
 
 ANSWER, AFTERWARDS, COPIES, GROUPS, TARGET = "answer", "afterwards", "copies", "groups", "target"
 MOST_ROWS = 20_000  # of more, a sample is searched for columns that reveal the target

@@ -22,6 +22,7 @@ from ..data import (
     NEVER_LEVELS,
     TRUTH,
     ClockTime,
+    coerced,
     is_gap_word,
     level_name,
     read_clock,
@@ -170,7 +171,7 @@ def plain_numbers(distinct: np.ndarray, decimal: str) -> np.ndarray:
             for cell in distinct
         ]
         distinct = np.array([*marked, None], dtype=object)[:-1]  # of any length, also of strings
-    return np.array(pd.to_numeric(distinct, errors="coerce"), dtype=np.float64)
+    return coerced(distinct)
 
 
 def _numbers(

@@ -197,6 +197,7 @@ def _kind_of_quantities(
             note = f"some numbers with {spelled[unit]!r} and some without: write them out"
             return replace(reading, kind=DROP, note=note, loud=True)
         parts = np.abs(look.plain[numbers])
+        parts = parts[np.isfinite(parts)]
         if unit == "%" and (parts % 1 > 0).any() and parts.max() <= 1:
             note = f"percentages and shares such as {parts.max():g}: write all in one way"
             return replace(reading, kind=DROP, note=note, loud=True)

@@ -163,6 +163,9 @@ class CsvRows:
         """These columns of the first rows as strings; nothing is used up."""
         text, spans, _ = self._first
         fitting = spans[spans[:, 3] == len(self.names)]
+        if _problem(text):
+            readable = [not _problem(text[start:end]) for start, end, *_ in fitting.tolist()]
+            fitting = fitting[np.array(readable, dtype=bool)]
         return self._frame(text, fitting, dict.fromkeys(names, "text"))
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..data import MOST_CLASSES, is_gap_word
+from ..data import MOST_CLASSES, coerced, is_gap_word
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
 from ._csv_rows import PACKED, CsvRows, read_checked, unpacked
 from ._dialects import check_marks
@@ -103,8 +103,8 @@ def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     frame, notes = frame.copy(), []
     for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
         cells = frame[name]
-        numbers = pd.to_numeric(cells, errors="coerce")
-        words = cells[numbers.isna() & cells.notna()].astype(str)
+        numbers = coerced(cells)
+        words = cells[np.isnan(numbers) & cells.notna()].astype(str)
         if len(words) and len(words) < cells.notna().sum() and all(map(is_gap_word, set(words))):
             shown = shorten(sorted(set(words)))
             notes.append(

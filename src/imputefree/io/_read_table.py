@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import TRUTH, decimal_marks, read_quantity
+from ..data import TRUTH, coerced, decimal_marks, read_quantity
 from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, numbered, stripped, typed
 from ._column_readings import learn_column
@@ -330,7 +330,7 @@ def check_header(frame: pd.DataFrame, path: Path) -> None:
             rule = "Columns are found by the mark between them: a comma, semicolon, tab or bar"
             raise InputError(fact, rule, "Name the mark with --sep, or save the table as CSV")
     for name, cells in frame.items():
-        numbers = pd.to_numeric(stripped(cells), errors="coerce")
+        numbers = pd.Series(coerced(stripped(cells)))
         if numbers.notna().mean() < 0.5:
             continue
         value = pd.to_numeric(pd.Series([str(name)]), errors="coerce").iloc[0]

@@ -67,7 +67,8 @@ class Totals:
             above = above[np.isfinite(above)]
             if len(above):
                 self._count[name] += len(above)
-                self._sum[name] += float(above.sum())
+                with np.errstate(over="ignore"):  # an infinite sum is nobody's total
+                    self._sum[name] += float(above.sum())
                 self._most[name] = max(self._most[name], float(np.abs(above).max()))
             self._value[name] = float(values[-1])
         for column, cells in frame.items():

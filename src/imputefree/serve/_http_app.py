@@ -31,9 +31,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from .. import __version__
 from .._printable import printable
 from ..errors import ParameterError
+from ._answering import Served
 from ._limits import Gate, Limits, Places, RequestError, client_of, read_body
 from ._model_schema import ROWS, STEPS, Schema
-from ._served import Served
 
 log = logging.getLogger(__name__)
 OPEN = ("/", "/health")  # paths that say nothing about the model, like the files of the page

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from imputefree.cli._ending import Ended, ending_cleanly
+from imputefree.cli._signals import Ended, ending_cleanly
 
 
 def test_an_exception_that_takes_the_place_of_the_signal_is_not_shown(capsys):

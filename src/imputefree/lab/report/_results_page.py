@@ -21,6 +21,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
@@ -59,7 +60,7 @@ from ._stats import compare, compare_over_studies, mean_ranks
 
 Section = dict[str, Any]  # title, simulated, blocks, sections; `_with_ids` adds an id
 ORDER = ("mnist", "ophthalmic-simulated", "icu", "mimic3", "physionet2012")
-TABLE = "table:"  # begins the name of a public table
+TABLE, TABLES = "table:", "Tables"  # begins the name of one; their section
 OTHER_METRICS = (("log_loss", "calibration_error"), ("fit_seconds",))
 LEVEL = 0.95
 
@@ -300,7 +301,7 @@ def _signed(value: float, points: bool) -> str:
 
 def _public_tables(names: list[str], lines: list[Record], runs: pd.DataFrame) -> Section:
     """AUC of tables with classes, R² of those with numbers, ours against the best rivals."""
-    section = _section("Public tables", [_notes(lines)])
+    section = _section(TABLES, [_notes(lines)])
     for metric in ("auc", "r2"):
         if has_figures(runs, metric):
             # A table belongs to the metric that any of its runs has: failed ones have none.
@@ -311,18 +312,30 @@ def _public_tables(names: list[str], lines: list[Record], runs: pd.DataFrame) ->
     for name in names:
         for title, make in (("Training curves", training_curves), ("Importance", importance_maps)):
             if (block := make(_of(lines, name))) is not None:
-                words = f"{title}: {name.removeprefix(TABLE)}"
+                words = f"{title}: {_short(name, names)}"
                 section["sections"].append(_section(words, [block]))
     return section
+
+
+def _short(study: str, studies: Iterable[str]) -> str:
+    """The name of a table; of a file without its folder, unless that leaves two of the same name.
+
+    >>> _short("table:in/a.csv", ["table:in/a.csv", "table:b"]), _short("table:b", ["table:b"])
+    ('a.csv', 'b')
+    """
+    names = [PurePath(other.removeprefix(TABLE)).name for other in studies]
+    name = PurePath(study.removeprefix(TABLE)).name
+    return name if names.count(name) == 1 else study.removeprefix(TABLE)
 
 
 def _joint_table(runs: pd.DataFrame, metric: str) -> ResultTable:
     """Methods as rows, tables as columns, and mean ranks of those that finished every table."""
     settings = runs["setting"].map(lambda name: "" if name == "natural" else f", {name}")
-    places = runs["study"].str.removeprefix(TABLE) + settings
+    studies = runs["study"].unique()
+    places = runs["study"].map(lambda name: _short(name, studies)) + settings
     methods = list(method_styles(list(runs["method"].unique())))
-    joint = runs.assign(study="Public tables", setting=places)
-    table = results_table(joint, "Public tables", [metric], methods=methods)
+    joint = runs.assign(study=TABLES, setting=places)
+    table = results_table(joint, TABLES, [metric], methods=methods)
     head = [name.rpartition(" ")[0] or name for name in table.head]  # all of one metric
     done = runs[runs[metric].notna()].assign(place=places).groupby("method")["place"].nunique()
     finished = [name for name in methods if done.get(name) == places.nunique()]

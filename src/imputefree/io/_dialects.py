@@ -21,7 +21,7 @@ LOOKED_AT = 2**17  # characters, and at most so many rows:
 ROWS = 300
 DIGITS = re.compile(r"\W*[\d.,\s'’]+([eE]\S+)?\W*")  # a number, with a comma or more
 BELOW = 50  # lines that tell whether the first of them holds names
-DIRECTIVE = re.compile(r'"?sep=(.)"?\r?\n')  # Excel's first line
+DIRECTIVE = re.compile(r'"?sep=([^\r\n"\'])"?\r?\n')  # Excel's first line
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 FOREIGN = re.compile(rb"[\x80-\xff]{3,}")  # no Western language has so many accents in a row

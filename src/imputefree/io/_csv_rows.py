@@ -261,7 +261,7 @@ class CsvRows:
                 na_values={j: GAPS[kind] for j, kind in places.items()},
                 low_memory=False,
             )
-        except pd.errors.ParserError:
+        except (pd.errors.ParserError, pd.errors.EmptyDataError):
             frame = None
         if frame is None or len(frame) != len(spans):  # pandas sees other records than we do
             rows = [

@@ -78,13 +78,13 @@ class Runner:
                 self._deadly = within
             self.state.suspect = within
             self._save()
-        now = commit()
-        if now not in self.state.commits:
-            self.state.commits.append(now)
+        self._commit = commit()
 
     def turn(self, most: int, seconds: float = TURN) -> None:
         """Run the next cases: at most so many, for about so many seconds, but one at least."""
         begun = time.monotonic()
+        if self._commit not in self.state.commits:
+            self.state.commits.append(self._commit)
         try:
             for _ in range(most):
                 self._mark.write_text(str(self.state.next))

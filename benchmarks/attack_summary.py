@@ -24,13 +24,15 @@ WHAT = {
 def attacks_section() -> str:
     """How many cases each target had, and what came of them."""
     content: dict[str, Any] = json.loads((RESULTS / "attacks.json").read_text())
-    lines = ["| attacked | cases | answered | refused | broken promises |", "|---|---|---|---|---|"]
+    lines = ["| attacked | cases | answered | refused | broken promises | commit |"]
+    lines.append("|---|---|---|---|---|---|")
     for name, what in WHAT.items():
         if counts := content["targets"].get(name):
             figures = (counts[key] for key in ("cases", "answered", "refused", "broken"))
-            lines.append(" | ".join([f"| {what}", *(f"{figure:,}" for figure in figures)]) + " |")
+            cells = [what, *(f"{figure:,}" for figure in figures), ", ".join(counts["commits"])]
+            lines.append(f"| {' | '.join(cells)} |")
     versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
-    source = f"`{content['command']}`, commit {content['commit']}; {versions}."
+    source = f"`{content['command']}`; {versions}."
     return "\n".join([*lines, "", source])
 
 

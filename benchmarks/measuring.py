@@ -70,7 +70,7 @@ def provenance(packages: str) -> dict[str, Any]:
     versions = {name: version(name) for name in ("imputefree", *packages.split())}
     program = sys.argv[0]
     if sys.modules["__main__"].__spec__ is not None:  # python -m benchmarks.NAME
-        program = f"-m {sys.modules['__main__'].__spec__.name}"
+        program = f"-m {sys.modules['__main__'].__spec__.name.removesuffix('.__main__')}"
     return {
         "command": " ".join(["python", program, *map(shlex.quote, sys.argv[1:])]),
         "commit": commit(),

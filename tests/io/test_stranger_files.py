@@ -18,7 +18,7 @@ from tests.io.stranger_exports import exports
 from tests.io.stranger_rest import rest
 from tests.io.stranger_surveys import surveys
 from tests.io.stranger_times import times
-from tests.io.test_dirty_files import predicted, same, served, upload
+from tests.io.test_dirty_files import check_read, predicted, same, served, upload
 from tests.refusals import check_error
 
 FILES = [*exports(), *surveys(), *dumps(), *times(), *books(), *rest()]
@@ -32,10 +32,7 @@ def test_every_file_has_a_name_of_its_own():
 
 @pytest.mark.parametrize("file", READ, ids=lambda file: file.name)
 def test_read_right(file):
-    found, understood = read_table(file.content, name=file.name)
-    same(found, file.frame)
-    again, _ = read_table(file.content, name=file.name, columns=understood)
-    same(again, file.frame)
+    check_read(file)
 
 
 @pytest.mark.parametrize("file", REFUSED, ids=lambda file: file.name)

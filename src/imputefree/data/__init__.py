@@ -13,7 +13,7 @@ from ._cells import (
     parse_numbers,
     read_cell,
 )
-from ._clock_times import ClockTime, read_clock
+from ._clock_times import DAY_HOURS, ClockTime, read_clock
 from ._column_plans import (
     HARD_LIMIT,
     MAX_LEVELS,
@@ -87,6 +87,7 @@ __all__ = [
     "ACTIVITY",
     "BLOCK",
     "DATE_CODES",
+    "DAY_HOURS",
     "EXTENT",
     "FAR",
     "FEW_ROWS",

@@ -19,7 +19,7 @@ CLOCK = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 LONGEST = 40  # characters
-DAY = 24.0  # hours
+DAY_HOURS = 24.0
 
 
 class ClockTime(NamedTuple):
@@ -63,9 +63,9 @@ def read_clock(text: str) -> ClockTime | None:
     word = (match["word"] or "").lower()
     of_day = bool(half or zone or word == "uhr")
     if match["days"]:
-        hours += DAY * int(match["days"])
+        hours += DAY_HOURS * int(match["days"])
         of_day = False
-    if of_day and hours > DAY:
+    if of_day and hours > DAY_HOURS:
         return None
     padded = len(match["first"]) == 2 and match["first"][0] == "0"
     return ClockTime(hours, 2 if match["third"] is None else 3, of_day, padded, zone)

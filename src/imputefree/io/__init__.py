@@ -30,7 +30,6 @@ from ._read_files import (
     read_label_column,
     reader_of,
     unpack,
-    words_as_gaps,
 )
 from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
@@ -106,6 +105,5 @@ __all__ = [
     "understand",
     "unpack",
     "unpack_network",
-    "words_as_gaps",
     "write_frame",
 ]

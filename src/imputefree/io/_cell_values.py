@@ -17,6 +17,7 @@ import pandas as pd
 
 from ..data import (
     DATE_CODES,
+    DAY_HOURS,
     ISO,
     NEVER,
     NEVER_LEVELS,
@@ -39,7 +40,6 @@ EXCEL = "Excel"  # days since the end of 1899
 FIRST_DAY = pd.Timestamp("1899-12-30")
 EXACT = 2**53  # up to which floats hold all whole numbers
 OR = " or "  # between units that are the same, such as the flags H and L
-DAY = 24.0  # hours
 HASHED = 16  # columns of hashed words
 HIDDEN: dict[int, str | None] = dict.fromkeys(
     [0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, 0xFEFF]
@@ -238,7 +238,7 @@ def _fits(time: ClockTime, cell: Any, reading: ColumnReading) -> bool:
     if isinstance(cell, str) and time.zone != reading.unit:
         return False
     if reading.format == CLOCK:
-        return time.hours <= DAY
+        return time.hours <= DAY_HOURS
     return time.parts == (2 if reading.format == SPAN else 3) and not time.of_day
 
 

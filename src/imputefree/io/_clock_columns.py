@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data import ClockTime
-from ._cell_values import DAY, clock_time
+from ..data import DAY_HOURS, ClockTime
+from ._cell_values import clock_time
 from ._distinct_cells import MOSTLY, Cells
 from ._understood import CLOCK, DROP, NUMBER, SPAN, SPANS, ColumnReading
 
@@ -33,7 +33,7 @@ def learn_clock(look: Cells, reading: ColumnReading) -> ColumnReading | None:
     if len(zones) > 1:
         note = f"times such as {example!r} in more than one zone: write them in one, without it"
         return replace(reading, kind=DROP, note=note, loud=True)
-    parts, within = {time.parts for time in found}, all(time.hours <= DAY for time in found)
+    parts, within = {time.parts for time in found}, all(time.hours <= DAY_HOURS for time in found)
     of_day = any(time.of_day for time in found)
     padded = any(time.padded for time in found) and max(time.hours for time in found) >= NOON
     if len(parts) > 1 and not (of_day and within):

@@ -322,8 +322,8 @@ def check_header(frame: pd.DataFrame, path: Path) -> None:
     if len(frame.columns) == 1:
         only, marks = frame.iloc[:, 0], " :^~#/;,\t|"
         for cells in (only.iloc[:LOOKED_AT], only):  # all of them only if the first have a mark
-            texts = [str(only.name), *cells.dropna().astype(str)] if marks else []
-            marks = "".join(m for m in marks if all(m in text.strip() for text in texts))
+            strings = [str(only.name), *cells.dropna().astype(str)] if marks else []
+            marks = "".join(m for m in marks if all(m in string.strip() for string in strings))
         mark = next(iter(marks), None)
         if mark is not None:
             fact = f"{path} has one column, {str(only.name)!r}, and {mark!r} in every cell"

@@ -17,15 +17,7 @@ FEWEST = 5  # numbers above a total
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "average", "mean", "summe", "gesamt"}
 TOTALS |= {"gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "somme", "totale", "moyenne"}
 TOTALS |= {"sums", "means", "zwischensumme", "suma", "media", "promedio", "soma", "média", "totaal"}
-TOTALS |= {
-    "gemiddelde",
-    "totalt",
-    "summa",
-    "medelvärde",
-    "average:",
-    "gesamtergebnis",
-    "total général",
-}
+TOTALS |= {"gemiddelde", "totalt", "summa", "medelvärde", "gesamtergebnis", "total général"}
 SPELLED = [
     form + end
     for word in TOTALS

@@ -332,7 +332,7 @@ def _joint_table(runs: pd.DataFrame, metric: str) -> ResultTable:
     """Methods as rows, tables as columns, and mean ranks of those that finished every table."""
     settings = runs["setting"].map(lambda name: "" if name == "natural" else f", {name}")
     studies = runs["study"].unique()
-    places = runs["study"].map(lambda name: _short(name, studies)) + settings
+    places = runs["study"].map({name: _short(name, studies) for name in studies}) + settings
     methods = list(method_styles(list(runs["method"].unique())))
     joint = runs.assign(study=TABLES, setting=places)
     table = results_table(joint, TABLES, [metric], methods=methods)

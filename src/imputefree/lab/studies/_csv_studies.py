@@ -85,16 +85,18 @@ def study(
             f"Known tables are {shorten(list(KNOWN), limit=20)}",
             "Name one of them, or the path of a CSV file",
         )
-    frame, understood = _read(path, drop, target=target)
+    frame, understood = _read(path, [target] if target else [], drop, target=target)
     X, y, notes = _apart(frame, target, drop, task, path)
     notes += _said(understood)
     return _from_file(f"table:{path.name}", path, X.reset_index(drop=True), y, notes)
 
 
-def _read(path: Path, drop: Sequence[str], **roles: Any) -> tuple[pd.DataFrame, Understood]:
+def _read(
+    path: Path, needed: Sequence[str], drop: Sequence[str], **roles: Any
+) -> tuple[pd.DataFrame, Understood]:
     """A file as `fit` reads it; columns to drop are kept as they are."""
     raw, file, digest = read_raw(path)
-    need_columns(raw, [name for name in roles.values() if name], path, drop)
+    need_columns(raw, needed, path, drop)
     return understand(raw, file, digest, columns=dict.fromkeys(drop, KEY) or None, **roles)
 
 
@@ -197,10 +199,7 @@ def series_study(
     """
     path = Path(name)
     named = [column for column in (id, time, target) if column]
-    raw, file, digest = read_raw(path)
-    need_columns(raw, named, path, drop)
-    kept = dict.fromkeys(drop, KEY) or None
-    frame, understood = understand(raw, file, digest, id=id, keys=named[1:], columns=kept)
+    frame, understood = _read(path, named, drop, id=id, keys=named[1:])
     frame = frame.drop(columns=list(drop))
     try:
         panel = Panel.from_long(frame, id=id, time=time, labels=target or ())

@@ -408,7 +408,7 @@ def test_a_block_holds_rows_of_a_bounded_size(columns, components, rows, monkeyp
     observed = np.ones(values.shape, dtype=bool)
     model = Mixture(components, max_iter=1).fit(values, observed)
     monkeypatch.setattr(_product_mixture, "CHUNK", 70)
-    sizes = [len(joint) for _, joint in model._joint(values, observed)]
+    sizes = [len(joint) for _, joint in model._joint(values, observed, model.slopes())]
     assert set(sizes[:-1]) == {rows}
     assert sum(sizes) == 33
 

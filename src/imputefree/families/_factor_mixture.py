@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -191,7 +192,7 @@ class FactorMixture:
     ) -> tuple[float, Array, list[_Moments]]:
         """The objective at these parameters, and rows and moments per component."""
         k, d, q = self.loadings_.shape
-        upper = np.triu_indices(q)
+        upper = _upper(q)
         shapes = ((d, len(upper[0]) + q + 1), (d, q + 1), (d,))
         counts, moments = np.zeros(k), [_Moments(*map(np.zeros, shapes)) for _ in range(k)]
         away = base.variance + (base.mean - self.means_) ** 2 + (self.loadings_**2).sum(2)
@@ -215,7 +216,7 @@ class FactorMixture:
     def _maximise(self, counts: Array, moments: list[_Moments], base: Background) -> None:
         """The parameters that fit these moments (and the pseudo-rows) best."""
         q, prior = self.n_factors, self.smoothing
-        upper = np.triu_indices(q)
+        upper = _upper(q)
         weights = counts + prior
         self.weights_ = weights / weights.sum()
         for k, sums in enumerate(moments):  # a regression on (z, 1) for each column
@@ -240,7 +241,7 @@ class FactorMixture:
         masks : the distinct masks of each block, if they are known from an earlier call
         """
         _, d, q = self.loadings_.shape
-        upper, masks = np.triu_indices(q), {} if masks is None else masks
+        upper, masks = _upper(q), {} if masks is None else masks
         slopes = [
             [slope.astype(dtype) for slope in self.slopes(k, upper, self.center_)]
             for k in range(len(self.weights_))
@@ -286,6 +287,12 @@ class FactorMixture:
         alone = -0.5 * (mean**2 / noise + np.log(2 * np.pi * noise))
         on_mask = np.column_stack([products, -mean[:, None] * scaled, alone])
         return on_mask, np.column_stack([scaled, mean / noise]), -0.5 / noise
+
+
+@cache
+def _upper(q: int) -> tuple[Array, Array]:
+    """Rows and columns of the upper part of a (q, q) matrix; EM asks for them in every step."""
+    return np.triu_indices(q)
 
 
 def _distinct(observed: Array) -> tuple[Array, Array]:

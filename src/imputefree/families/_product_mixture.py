@@ -158,12 +158,12 @@ class Mixture:
 
     def log_likelihood(self, values: Array, observed: Array) -> Array:
         """Log-density of each row's observed entries; (n, d) -> (n,) float64."""
-        blocks = self._joint(self._filled(values, observed), observed)
+        blocks = self._joint(self._filled(values, observed), observed, self.slopes())
         return np.concatenate([normalise(joint)[0] for _, joint in blocks])
 
     def responsibilities(self, values: Array, observed: Array) -> Array:
         """Probability of each component given a row's observed entries; (n, d) -> (n, K)."""
-        blocks = self._joint(self._filled(values, observed), observed)
+        blocks = self._joint(self._filled(values, observed), observed, self.slopes())
         return np.concatenate([normalise(joint)[1] for _, joint in blocks])
 
     def posterior_mean(self, values: Array, observed: Array) -> Array:
@@ -224,17 +224,17 @@ class Mixture:
 
     def _expect(self, filled: Array, observed: Array) -> tuple[float, list[Array], Array]:
         """The objective at these parameters, and the feature sums and counts per component."""
-        k = len(self.weights_)
+        k, slopes = len(self.weights_), self.slopes()
         sums = [np.zeros((k, filled.shape[1])) for _ in self._pseudo]
         counts = np.zeros(k)
         # The expected log-density of a pseudo-row is linear in its expected features.
         objective = float(np.log(self.weights_).sum())
         objective += sum(
             float((slope @ part).sum())
-            for slope, part in zip(self.slopes(), self._pseudo, strict=True)
+            for slope, part in zip(slopes, self._pseudo, strict=True)
         )
         objective *= self.smoothing
-        for features, joint in self._joint(filled, observed):
+        for features, joint in self._joint(filled, observed, slopes):
             likelihood, share = normalise(joint)
             objective += float(likelihood.sum())
             counts += share.sum(0)
@@ -282,9 +282,11 @@ class Mixture:
             filled[rows] = np.where(observed[rows], values[rows] - self.center_, 0.0)
         return filled
 
-    def _joint(self, filled: Array, observed: Array) -> Iterator[tuple[list[Array], Array]]:
+    def _joint(
+        self, filled: Array, observed: Array, slopes: list[Array]
+    ) -> Iterator[tuple[list[Array], Array]]:
         """Blocks of rows: their features, and log p(component, observed entries), (b, K)."""
-        slopes = [slope.astype(self.dtype).T for slope in self.slopes()]
+        slopes = [slope.astype(self.dtype).T for slope in slopes]
         for rows in _blocks(len(filled), max(filled.shape[1], len(self.weights_))):
             features = _features(filled[rows], observed[rows], len(slopes))
             joint, *others = (part @ slope for part, slope in zip(features, slopes, strict=True))

@@ -116,6 +116,8 @@ class TreeEnsemble:
     def side_by_side(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
         """One ensemble with an output for each of these, which have one output and T trees each."""
         trees, count = len(parts[0].splits), len(parts)
+        if count == 1:
+            return parts[0]
         joined = cls.sum_of(parts)
         order = np.arange(trees * count).reshape(count, trees).T.ravel()  # by tree, then by output
         moved = {}
@@ -244,7 +246,7 @@ def _read_trees(parts: Sequence[str]) -> dict[str, np.ndarray]:
     grown = [tree for tree in every if tree["num_leaves"] != "1"]
 
     def numbers(key: str, dtype: Any, trees: Sequence[dict[str, str]] = grown) -> np.ndarray:
-        return np.array(" ".join(tree[key] for tree in trees).split(), dtype=dtype)
+        return np.fromstring(" ".join(tree[key] for tree in trees), dtype, sep=" ")
 
     leaves, n_leaves = numbers("num_leaves", np.int64, every), numbers("num_leaves", np.int64)
     kind, rows = numbers("decision_type", np.int64), numbers("internal_count", np.int64)

@@ -230,8 +230,7 @@ class Mixture:
         # The expected log-density of a pseudo-row is linear in its expected features.
         objective = float(np.log(self.weights_).sum())
         objective += sum(
-            float((slope @ part).sum())
-            for slope, part in zip(slopes, self._pseudo, strict=True)
+            float((slope @ part).sum()) for slope, part in zip(slopes, self._pseudo, strict=True)
         )
         objective *= self.smoothing
         for features, joint in self._joint(filled, observed, slopes):

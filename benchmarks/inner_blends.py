@@ -32,7 +32,7 @@ from imputefree import ImputeFreeClassifier, ImputeFreeRegressor
 from imputefree._rules import private_generator
 from imputefree.data import draw_folds
 from imputefree.estimators import BlendEstimator, read_inputs
-from imputefree.families import FamilyTask, Growth, Pool, TreeFamily, usual_growths
+from imputefree.families import FamilyTask, ForestFamily, Growth, Pool, TreeFamily, usual_growths
 from imputefree.gil import EarlyStopping
 from imputefree.lab.studies import load
 from imputefree.metrics import scores
@@ -155,6 +155,16 @@ def _network(**settings: Any) -> Callable[[BlendEstimator, int], Any]:
     return make
 
 
+def _forest(leaves: int, trees: int) -> Callable[[BlendEstimator, int], Any]:
+    class Forest(ForestFamily):
+        n_trees, n_trees_per_class = trees, trees // 3
+
+        def _jobs(self, task: FamilyTask) -> Any:
+            return [(fold, growth | {"num_leaves": leaves}) for fold, growth in super()._jobs(task)]
+
+    return lambda *_: Forest()
+
+
 class _Together:
     """Networks that all stop at the epoch of their least mean loss, as the folds of trees do."""
 
@@ -183,9 +193,10 @@ CANDIDATES: dict[str, Callable[[BlendEstimator, int], Any]] = {
     "network_together": _Together,
     "network_64_units": _network(hidden_layer_sizes=(64, 64)),
     "network_batch_256": _network(batch_size=256, learning_rate_init=4e-3),
-    "network_rate_0.004": _network(learning_rate_init=4e-3),
     "network_patience_5": _network(n_iter_no_change=5),
     "network_3_members": _network(n_members=3),
+    "network_rate_0.002": _network(learning_rate_init=2e-3),
+    "forest_64x60": _forest(64, 60),
     "linear": lambda *_: RandomCurves(n_curves=0, linear=1.0),
     "curves": lambda *_: RandomCurves(),
     **{f"{name}_again": _usual(name) for name in USUAL},
@@ -198,9 +209,10 @@ COMPARISONS: dict[str, list[str]] = {
     "trees: a fifth of the columns per tree": ["trees_few_columns", *USUAL[1:]],
     "networks of 64 units": [*USUAL[:3], "network_64_units"],
     "networks: batches of 256": [*USUAL[:3], "network_batch_256"],
-    "networks: twice the learning rate": [*USUAL[:3], "network_rate_0.004"],
     "networks: patience 5": [*USUAL[:3], "network_patience_5"],
     "networks: 3 instead of 5 or 8": [*USUAL[:3], "network_3_members"],
+    "networks: half the learning rate": [*USUAL[:3], "network_rate_0.002"],
+    "forest: 60 trees of 64 leaves": ["trees", "forest_64x60", *USUAL[2:]],
     "no forest": ["trees", "density", "network"],
     "linear family added": [*USUAL, "linear"],
     "random curves added": [*USUAL, "curves"],

@@ -6,7 +6,7 @@ Rivals choose their settings by five-fold validation inside the training rows, i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -114,9 +114,9 @@ class CatBoost:
         strings = list(X.select_dtypes(exclude="number").columns)
         return X.assign(**{name: self._strings(X[name]) for name in strings}), strings
 
-    def fit(self, X: Any, y: np.ndarray) -> CatBoost:
+    def fit(self, X: Any, y: np.ndarray, callbacks: Sequence[Any] | None = None) -> CatBoost:
         X, strings = self._read(X)
-        self.model.fit(X, y, cat_features=strings)
+        self.model.fit(X, y, cat_features=strings, callbacks=callbacks)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

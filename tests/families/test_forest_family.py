@@ -77,7 +77,7 @@ def test_it_learns_and_says_so_of_rows_it_did_not_see(n_classes):
 
 
 def test_every_class_is_told_from_the_others_by_trees_of_its_own(monkeypatch):
-    monkeypatch.setattr("imputefree.families._forest_family.N_TREES", N_TREES_PER_CLASS)
+    monkeypatch.setattr(ForestFamily, "n_trees", ForestFamily.n_trees_per_class)
     X, y = rows(n_classes=4)
     task, family = task_of(X, y, 4), ForestFamily()
     family.fit(task)

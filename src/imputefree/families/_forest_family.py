@@ -17,11 +17,10 @@ from ._family import FamilyTask
 from ._tree_ensemble import TreeEnsemble
 from ._tree_family import TreeFamily
 
-N_TREES, N_TREES_PER_CLASS = 60, 20  # per fold; the second if there are more than two classes
 FOREST = {
     "boosting": "rf",
     "objective": "regression",  # squared error, of classes too: a leaf holds a share of its rows
-    "num_leaves": 64,
+    "num_leaves": 32,
     "min_data_in_leaf": 3,
     "min_sum_hessian_in_leaf": 0.0,
     "feature_fraction_bynode": 0.3,
@@ -38,6 +37,8 @@ class ForestFamily(TreeFamily):
 
     categorical_features : as for `TreeFamily`
     """
+
+    n_trees, n_trees_per_class = 40, 13  # per fold; the second if there are more than two classes
 
     def __init__(self, categorical_features: Any = "auto") -> None:
         super().__init__(categorical_features, ())
@@ -66,7 +67,7 @@ class ForestFamily(TreeFamily):
             train.set_label(label)
             boosters.append(booster(growth, train, seed))
             means.append(np.average(label, weights=weight))
-        for _ in range(N_TREES if len(boosters) == 1 else N_TREES_PER_CLASS):
+        for _ in range(self.n_trees if len(boosters) == 1 else self.n_trees_per_class):
             for forest in boosters:
                 forest.update()
             if task.seconds_left() <= 0:
@@ -81,6 +82,7 @@ class ForestFamily(TreeFamily):
         """Shares of the classes, which add up to 1; numbers as they are."""
         if not self.n_classes:
             return raw
+        raw = raw.clip(0.0, 1.0)  # rounding may leave a leaf slightly below 0
         shares = NO_SHARE + (np.column_stack([1 - raw, raw]) if self.n_classes == 2 else raw)
         return shares / shares.sum(1, keepdims=True)
 

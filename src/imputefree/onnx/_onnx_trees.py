@@ -33,6 +33,7 @@ def predict_trees(g: Graph, family: TreeFamily, x: str) -> str:
     raw = g("Cast", raw, to=DOUBLE)
     if not (isinstance(family, ForestFamily) and family.n_classes):
         return shares_of(g, raw, family.n_classes)
+    raw = g("Clip", raw, 0.0, 1.0)
     shares = g("Concat", g("Sub", 1.0, raw), raw, axis=-1) if family.n_classes == 2 else raw
     shares = g("Add", shares, NO_SHARE)
     return g("Div", shares, g("ReduceSum", shares, np.array([1]), keepdims=1))

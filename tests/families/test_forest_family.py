@@ -10,7 +10,6 @@ import pytest
 
 from imputefree.data import Examples, draw_folds, read_columns
 from imputefree.families import FamilyTask, ForestFamily, TreeEnsemble
-from imputefree.families._forest_family import N_TREES_PER_CLASS
 
 
 def task_of(X, y, n_classes, weight=None, deadline=None):

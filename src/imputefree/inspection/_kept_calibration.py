@@ -18,7 +18,7 @@ from ..data import Columns, Panel
 from ..errors import ModelFileError
 from ._calibration import LEAST_GROUP, FoldModels, GroupCalibration, MaskCalibration
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
-from ._conformal_ranks import missing_groups, rank_of
+from ._conformal_ranks import missing_groups, ranks_of
 from ._model_rows import ModelRows, as_objects, read_rows
 
 USUAL_COVERAGE = 0.9  # of cards and pages
@@ -120,7 +120,7 @@ def _check_scores(predicted: np.ndarray, scores: np.ndarray, gaps: np.ndarray) -
     covered, sizes = [], []
     for number in np.unique(group):
         in_group = group == number
-        rank, ordered = rank_of(USUAL_COVERAGE, in_group.sum() - 1), np.sort(scores[in_group])
+        rank, ordered = ranks_of(USUAL_COVERAGE, in_group.sum() - 1), np.sort(scores[in_group])
         # A row's own score is never below itself, so only others are counted.
         covered.append(np.searchsorted(ordered, scores[in_group]) < rank)
         if predicted.ndim == 2:

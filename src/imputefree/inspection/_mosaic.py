@@ -83,8 +83,8 @@ def take_entries(X: Any, source: np.ndarray) -> Any:
         arrays = {j: X.iloc[:, j].array.take(rows) for j, rows in enumerate(source.T)}
         return pd.DataFrame(arrays).set_axis(X.columns, axis=1)
     if is_polars(X):
-        pairs = zip(X.get_columns(), source.T, strict=True)
-        return type(X)([column.gather(rows) for column, rows in pairs])
+        columns = zip(X.get_columns(), source.T, strict=True)
+        return type(X)([column.gather(rows) for column, rows in columns])
     return np.take_along_axis(X, source, 0)
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from imputefree import Panel
 from imputefree.inspection import find_traps, group_traps
-from imputefree.inspection._column_scores import N_FOLDS, PRIOR, TrapTarget
+from imputefree.inspection._leaking_columns import N_FOLDS, PRIOR, TrapTarget
 
 N = 400
 

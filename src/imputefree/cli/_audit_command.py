@@ -13,6 +13,7 @@ from .._progress import byte_progress
 from ._options import (
     FILE,
     PICTURES,
+    POSITIVE,
     Command,
     answers_option,
     check_file,
@@ -22,7 +23,7 @@ from ._options import (
     model_argument,
     option,
 )
-from ._printing import console, echo
+from ._printing import console, echo, figures_table
 
 if TYPE_CHECKING:
     from ..workflow import Marks
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @data_argument
 @answers_option
 @option("--group", metavar="COLUMN", help="Compare groups, such as hospitals.")
-@option("--repeats", type=click.IntRange(1), default=5, help="How often gaps are drawn.")
+@option("--repeats", type=POSITIVE, default=5, help="How often gaps are drawn.")
 @option(
     "--max-rows",
     type=click.IntRange(20),
@@ -94,18 +95,14 @@ def audit_command(
 
 
 def _show(lines: list[dict[str, Any]], metric: str) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
     from ..workflow import METRICS
 
-    table = Table("", "scenario")
-    for title in ("rows", "missing", METRICS[metric], "95% interval", "change", "95% interval"):
-        table.add_column(title, justify="right")
-    for line in lines:
-        table.add_row(
+    titles = ["", "scenario", "rows", "missing"]
+    titles += [METRICS[metric], "95% interval", "change", "95% interval"]
+    cells = [
+        (
             line["kind"] if line["kind"] != "as it is" else "",
-            escape(line["scenario"]),
+            line["scenario"],
             f"{line['rows']:,}",
             f"{line['missing']:.0%}",
             _number(line["score"]),
@@ -113,7 +110,9 @@ def _show(lines: list[dict[str, Any]], metric: str) -> None:
             _number(line["change"], "+"),
             _interval(line["change_low"], line["change_high"], "+"),
         )
-    console().print(table)
+        for line in lines
+    ]
+    console().print(figures_table(titles, cells, n_names=2))
 
 
 def _number(value: float | None, sign: str = "") -> str:

@@ -17,6 +17,7 @@ from .._files import saving
 from ..errors import InputError, ParameterError, ResultsError, counted
 from ._options import (
     FILE,
+    POSITIVE,
     Command,
     ExistingPath,
     option,
@@ -41,7 +42,7 @@ Cluster:    `dask scheduler` on one machine, `dask worker tcp://HOST:8786 --nthr
 STUDIES = "mnist, ophthalmic, ophthalmic-simulated, mimic3, icu, physionet2012, tables"
 FEWEST_POINTS = 3  # of a correlation
 MAX_FAILURES = 10  # lines
-POSITIVE, JOBS = click.IntRange(1), click.IntRange(1, 1024)
+JOBS = click.IntRange(1, 1024)
 place_option = partial(option, section="Where it runs")
 file_option = partial(option, section="What is written")
 

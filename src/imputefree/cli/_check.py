@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from .._progress import step_progress
-from ._fit import fit_command, read_request, show_columns
+from ._fit import fit_command, read_checked, read_request, show_columns
 from ._options import TRAPPED, Command, ExistingPath, json_option, option
 from ._printing import echo
 
@@ -37,15 +36,10 @@ def check_command(test: Path | None, as_json: bool, strict: bool, **choices: Any
     What it reports is suspicious, not necessarily wrong: only you know whether a column is known
     when predictions are made.
     """
-    from ..workflow import advised, check_problem, read_other, read_problem
+    from ..workflow import advised
 
     request = read_request(test=test, output=Path("model.imputefree"), **choices)
-    with step_progress(True, 2, request.data.name) as report:
-        report("reading")
-        problem = read_problem(request)
-        other = read_other(test, problem) if test is not None else None
-        report("looking for traps")
-        traps = check_problem(problem, other)
+    problem, _, traps = read_checked(request)
     if as_json:
         plain: dict[str, Any] = {"data": str(request.data), "target": request.target}
         plain |= {"rows": len(problem.frame), "notes": list(problem.notes)}

@@ -80,14 +80,11 @@ def explain_command(
         check_lines_file(csv, [model, data])
     from .. import inspection
     from ..io import write_frame
-    from ..workflow import is_of_series, load_model
+    from ..workflow import load_model
 
     fitted = load_model(model)
-    series = is_of_series(fitted)
-    select = select_series if series else select_rows
-    notes, names, selected = select(fitted, data, rows, id, marks)
-    for note in notes:
-        echo(note, err=True)
+    kind, names, selected = select(fitted, data, rows, id, marks)
+    series = kind == "id"
     how = {"single": len(names) == 1 if steps is None else steps} if series else {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -97,7 +94,6 @@ def explain_command(
         echo(text, err=True)
     if isinstance(explanation, inspection.SeriesExplanation):
         names = explanation.ids.tolist()
-    kind = "id" if series else "row"
     written = []  # files first: they are complete even if stdout is closed early
     if csv is not None:
         lines = explanation.to_lines(values, at_steps, names, kind)
@@ -139,10 +135,23 @@ def read_first(
     return chunks.notes, Chunk.joined(parts).inputs.reset_index(drop=True)
 
 
-def select_rows(
+def select(
+    model: Any, data: Path, rows: str | None, ids: tuple[str, ...], marks: Marks
+) -> tuple[str, list[Any], pd.DataFrame]:
+    """What --rows and --id name: "row" or "id", the names of the rows or series, and their rows."""
+    from ..workflow import is_of_series
+
+    kind, choose = ("id", _select_series) if is_of_series(model) else ("row", _select_rows)
+    notes, names, selected = choose(model, data, rows, ids, marks)
+    for note in notes:
+        echo(note, err=True)
+    return kind, names, selected
+
+
+def _select_rows(
     model: Any, data: Path, rows: str | None, ids: tuple[str, ...], marks: Marks
 ) -> Selection:
-    """The rows of a table to explain, named by their numbers."""
+    """The rows of a table, named by their numbers."""
     if ids:
         fact, remedy = f"--id {ids[0]} was given for a model of tables", "Name rows with --rows"
         raise ParameterError(fact, "It names series", remedy)
@@ -161,10 +170,10 @@ def select_rows(
     return notes, list(range(len(frame))), frame
 
 
-def select_series(
+def _select_series(
     model: Any, data: Path, rows: str | None, ids: tuple[str, ...], marks: Marks
 ) -> Selection:
-    """The series to explain, named by their ids."""
+    """The series of a file, named by their ids."""
     from ..workflow import roles_of, split_names
 
     if rows is not None and rows.strip() != "all":

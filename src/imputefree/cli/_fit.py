@@ -14,6 +14,7 @@ from .._progress import step_progress
 from ..errors import ParameterError
 from ._options import (
     FILE,
+    POSITIVE,
     Command,
     ExistingPath,
     join_option,
@@ -25,6 +26,7 @@ from ._printing import console, echo
 from ._signals import interruptible
 
 if TYPE_CHECKING:
+    from ..inspection import Trap
     from ..workflow import Problem
 
 EPILOG = """\b
@@ -33,7 +35,6 @@ Series: imputefree fit stays.csv --target died --id stay --time hour --static ag
 """
 MAX_COLUMNS = 25  # shown one per line; of more, only those with a note
 CELL_WIDTH = len("0.768–0.930")
-POSITIVE = click.IntRange(1)
 file_option = partial(option, section="File")
 series_option = partial(option, section="Series")
 estimate_option = partial(option, section="Estimate")
@@ -215,17 +216,23 @@ def read_request(
     )
 
 
-def _fit(request: Any, resume: bool, fresh: bool, understood: Path | None = None) -> dict[str, Any]:
-    """Read, show the columns and train; -> what the model knows about itself."""
-    from ..workflow import check_problem, fit, open_partial, plan, read_other, read_problem
+def read_checked(request: Any) -> tuple[Problem, Any, list[Trap]]:
+    """The problem that a file poses, that of --test FILE or None, and traps in them."""
+    from ..workflow import check_problem, read_other, read_problem
 
     with step_progress(True, 2, request.data.name) as report:
         report("reading")
         problem = read_problem(request)
-        is_file = isinstance(request.test, Path)
-        other = read_other(request.test, problem) if is_file else None
+        other = read_other(request.test, problem) if isinstance(request.test, Path) else None
         report("looking for traps")
-        traps = check_problem(problem, other)
+        return problem, other, check_problem(problem, other)
+
+
+def _fit(request: Any, resume: bool, fresh: bool, understood: Path | None = None) -> dict[str, Any]:
+    """Read, show the columns and train; -> what the model knows about itself."""
+    from ..workflow import fit, open_partial, plan
+
+    problem, other, traps = read_checked(request)
     show_columns(problem)
     for trap in traps:
         echo(f"WARNING: {trap}", err=True)

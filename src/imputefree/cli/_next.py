@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError
-from ._explain import ONE_BY_ONE, check_lines_file, read_first, select_rows, select_series
+from ._explain import ONE_BY_ONE, check_lines_file, read_first, select
 from ._options import (
     FILE,
     Command,
@@ -22,7 +22,7 @@ from ._options import (
     option,
     rows_option,
 )
-from ._printing import console, echo
+from ._printing import console, echo, figures_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,17 +105,13 @@ def next_command(
     from .. import inspection
     from ..estimators import read_inputs
     from ..io import write_frame
-    from ..workflow import is_of_series, load_model
+    from ..workflow import load_model
 
     fitted = load_model(model)
-    series = is_of_series(fitted)
-    kind, select = ("id", select_series) if series else ("row", select_rows)
     _, known = read_first(fitted, background, float("inf"))
     selected: Any
-    notes, names, selected = select(fitted, data, rows, id, marks)
-    for note in notes:
-        echo(note, err=True)
-    if series:
+    kind, names, selected = select(fitted, data, rows, id, marks)
+    if kind == "id":
         selected = read_inputs(fitted, selected)
         names = selected.ids.tolist()  # in its order
     settings: dict[str, Any] = {"background": known, "costs": prices, "together": panels or None}
@@ -149,40 +145,36 @@ def next_command(
 def show_row(lines: pd.DataFrame, name: str, console: Console) -> None:
     """What to measure in one row, or series, best first."""
     from rich.markup import escape
-    from rich.table import Table
 
     if lines.empty:
         console.print(f"{escape(name)}: there is nothing to measure.")
         return
     lines = lines.dropna(axis=1, how="all")
-    keys = [key for key in SHOWN if key in lines]
-    table = Table(title=f"{escape(name)}: measure next", title_justify="left")
-    for key in keys:
-        table.add_column(SHOWN[key], justify="left" if key == "measurement" else "right")
-    for line in lines[keys].head(MOST).to_numpy().tolist():
-        table.add_row(*(escape(cell) if isinstance(cell, str) else f"{cell:.4g}" for cell in line))
-    console.print(table)
+    titles = {key: title for key, title in SHOWN.items() if key in lines}
+    cells = [
+        [cell if isinstance(cell, str) else f"{cell:.4g}" for cell in line]
+        for line in lines[list(titles)].head(MOST).to_numpy().tolist()
+    ]
+    title = f"{escape(name)}: measure next"
+    console.print(figures_table([*titles.values()], cells, title=title, title_justify="left"))
     if len(lines) > MOST:
         console.print(f"… and {len(lines) - MOST} more; --csv and --json have all.")
 
 
 def show_all(lines: pd.DataFrame, kind: str, count: int, console: Console) -> None:
     """For many rows, or series: how often each measurement comes first, and how much it gains."""
-    from rich.markup import escape
-    from rich.table import Table
-
     first = lines.groupby(kind, sort=False)["measurement"].first().value_counts()
     rows = "rows" if kind == "row" else "series"
-    table = Table(title=f"{count:,} {rows}: measure next", title_justify="left")
-    gains = "gain" in lines
-    for key in ("measure", "comes first", "listed", "mean gain" if gains else "mean step"):
-        table.add_column(key, justify="left" if key == "measure" else "right")
-    by = lines.groupby("measurement", sort=False)["gain" if gains else "step"].agg(["size", "mean"])
+    averaged = "gain" if "gain" in lines else "step"
+    by = lines.groupby("measurement", sort=False)[averaged].agg(["size", "mean"])
     by["first"] = first.reindex(by.index, fill_value=0)
-    for name, line in by.sort_values(["first", "size"], ascending=False).iterrows():
-        cells = (f"{line['first']:.0f}", f"{line['size']:.0f}", f"{line['mean']:.4g}")
-        table.add_row(escape(str(name)), *cells)
-    console.print(table)
+    cells = [
+        (str(name), f"{line['first']:.0f}", f"{line['size']:.0f}", f"{line['mean']:.4g}")
+        for name, line in by.sort_values(["first", "size"], ascending=False).iterrows()
+    ]
+    titles = ["measure", "comes first", "listed", f"mean {averaged}"]
+    title = f"{count:,} {rows}: measure next"
+    console.print(figures_table(titles, cells, title=title, title_justify="left"))
     console.print(f"comes first, listed: in how many {rows}.")
 
 

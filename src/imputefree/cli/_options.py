@@ -60,7 +60,7 @@ class ExistingPath(click.ParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
-FILE = click.Path(path_type=Path)
+FILE, POSITIVE = click.Path(path_type=Path), click.IntRange(1)
 
 
 def option(*names: str, **settings: Any) -> Callable[[Any], Any]:

@@ -27,7 +27,7 @@ from ._options import (
     option,
     refuse_overwriting,
 )
-from ._printing import console, echo
+from ._printing import console, echo, figures_table
 
 if TYPE_CHECKING:
     from ..workflow import Marks
@@ -165,8 +165,6 @@ def evaluate_command(
 
 
 def _show(result: dict[str, Any], model: Path, data: Path) -> None:
-    from rich.table import Table
-
     count, unit = result["count"], result["unit"]
     units = f"{count} series" if unit == "series" else counted(count, unit)
     echo(f"{model.name} on {data.name}: {units}, target {result['target']!r}")
@@ -175,14 +173,12 @@ def _show(result: dict[str, Any], model: Path, data: Path) -> None:
     if result["bad_rows"]:
         echo(f"Bad rows, left out: {result['bad_rows']}")
     echo(f"Missing: {result['share_missing']:.1%} of the cells")
-    table = Table("figure")
-    for title in ("value", "95% interval"):
-        table.add_column(title, justify="right")
+    lines = []
     for name, figure in result["figures"].items():
         value, low, high = (_short(figure[part]) for part in ("value", "low", "high"))
         interval = f"{low} to {high}" if low else ""
-        table.add_row(name.replace("_", " "), value or "not defined", interval)
-    console().print(table)
+        lines.append((name.replace("_", " "), value or "not defined", interval))
+    console().print(figures_table(["figure", "value", "95% interval"], lines))
 
 
 def _short(number: float | None) -> str:

@@ -13,7 +13,7 @@ import click
 from ..errors import OutsideRangeWarning, ParameterError, require_extra
 from ._explain import read_first
 from ._next import background_option, costs_option, read_costs
-from ._options import FILE, Command, model_argument, option
+from ._options import FILE, POSITIVE, Command, model_argument, option
 from ._printing import echo
 
 TOKEN = "IMPUTEFREE_TOKEN"
@@ -26,7 +26,7 @@ PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
 @option("--port", type=PORT, default=8000, help="Port; 0 picks a free one.")
 @option("--token-file", type=FILE, help=f"Token that requests must carry; default: {TOKEN}.")
 @option("--open", is_flag=True, help="Let other machines in without a token.")
-@option("--max-rows", type=click.IntRange(1), default=10_000, help="Rows (steps) per request.")
+@option("--max-rows", type=POSITIVE, default=10_000, help="Rows (steps) per request.")
 @option("--max-bytes", type=click.IntRange(100), default=4_000_000, help="Bytes per request.")
 @option(
     "--timeout",

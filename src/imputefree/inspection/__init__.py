@@ -19,8 +19,7 @@ from ._kept_calibration import (
     restore_conformal,
 )
 from ._leaking_columns import TrapLimits
-from ._measure_next import NextMeasurements, measure_next
-from ._measurement_plan import MeasurementPlan, plan_measurements
+from ._measure_next import MeasurementPlan, NextMeasurements, measure_next, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._plausible_values import PlausibleValues
 from ._show_explanation import show_all, show_row

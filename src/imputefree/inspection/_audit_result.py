@@ -116,7 +116,7 @@ class Audit:
 
     def _mask_words(self) -> str:
         title, now = TITLES[self.metric], self.table.iloc[0]
-        start = f"The {title} is {_with_interval(now, 'score', 'low', 'high')} on {now['rows']:,}"
+        start = f"The {title} is {_with_interval(now)} on {now['rows']:,}"
         start += f" {self.unit} with {now['missing']:.0%} missing."
         if self.mask is None:
             start += " There are no gaps, so none of it can come from them."
@@ -174,9 +174,8 @@ class Audit:
 
     def _gap_words(self) -> str:
         half = self.line("50% of the values gone")
-        return f"With half of the values gone at random, {TITLES[self.metric]} is" + (
-            f" {_with_interval(half, 'score', 'low', 'high')}."
-        )
+        title = TITLES[self.metric]
+        return f"With half of the values gone at random, {title} is {_with_interval(half)}."
 
     def _group_words(self) -> str:
         shown = []
@@ -256,10 +255,10 @@ def _row(line: Any) -> dict[str, Any]:
     return names | numbers
 
 
-def _with_interval(line: Any, value: str, low: str, high: str) -> str:
-    if np.isnan(line[low]):
-        return f"{line[value]:.3f}"
-    return f"{line[value]:.3f} ({line[low]:.3f} to {line[high]:.3f})"
+def _with_interval(line: Any) -> str:
+    """The score of a line of the table, with its interval if there is one."""
+    interval = "" if np.isnan(line["low"]) else f" ({line['low']:.3f} to {line['high']:.3f})"
+    return f"{line['score']:.3f}{interval}"
 
 
 def _and(words: list[str]) -> str:

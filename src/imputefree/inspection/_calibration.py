@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._conformal_ranks import TIE, missing_groups, rank_of, rows_needed
+from ._conformal_ranks import TIE, missing_groups, ranks_of, rows_needed
 from ._model_rows import ModelRows, predict_rows
 
 MOST_NUMBERS = 2**21  # of comparisons in memory at once
@@ -100,12 +100,13 @@ class GroupCalibration:
     def bounds(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
         """Where groups begin, and the score that bounds the sets of each, of one model; (g,)."""
         starts, group = self._groups(coverage)
-        scores = [self.scores[group == number] for number in range(len(starts))]
-        ranks = [rank_of(coverage, len(some)) for some in scores]
-        pairs = zip(scores, ranks, strict=True)
-        bounded = [np.sort(some)[k - 1] if k <= len(some) else np.inf for some, k in pairs]
-        tie = 0.0 if self.models.classes is None else TIE
-        return starts, np.array(bounded) + tie
+        ranks = ranks_of(coverage, np.bincount(group, minlength=len(starts)))
+        bounds = np.full(len(starts), np.inf)
+        for number, rank in enumerate(ranks):
+            scores = np.sort(self.scores[group == number])
+            if rank <= len(scores):
+                bounds[number] = scores[rank - 1]
+        return starts, bounds if self.models.classes is None else bounds + TIE
 
     def _groups(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of gaps at which groups begin, (g,), and the group of each row, (n,)."""

@@ -19,13 +19,13 @@ ROUNDING = 1e-9  # 0.55 * 100 is 55.00000000000001, whose ceiling would be 56
 TIE = 1e-6  # probabilities of equal rows differ by less, by rounding: in a batch, or one alone
 
 
-def rank_of(coverage: float, n: int) -> int:
-    """Which of n sorted scores bounds the set; n + 1 means that there is no bound.
+def ranks_of(coverage: float, counts: np.ndarray) -> np.ndarray:
+    """Which of n sorted scores bounds a set, for each count n; n + 1 means that there is no bound.
 
-    >>> rank_of(0.9, 99), rank_of(0.9, 9), rank_of(0.9, 8)
-    (90, 9, 9)
+    >>> ranks_of(0.9, np.array([99, 9, 8]))
+    array([90,  9,  9])
     """
-    return int(np.ceil(coverage * (n + 1) - ROUNDING))
+    return np.ceil(coverage * (counts + 1) - ROUNDING).astype(int)
 
 
 def rows_needed(coverage: float) -> int:
@@ -35,11 +35,6 @@ def rows_needed(coverage: float) -> int:
     (9, 99)
     """
     return int(np.ceil(coverage / (1 - coverage) - ROUNDING))
-
-
-def ranks_of(coverage: float, counts: np.ndarray) -> np.ndarray:
-    """`rank_of` for several rows at once; counts (r,)."""
-    return np.ceil(coverage * (counts + 1) - ROUNDING).astype(int)
 
 
 def interval_ends(predicted: np.ndarray, scores: np.ndarray, ranks: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..data import Columns, TableEncoder
 from ..estimators import read_inputs
+from ._model_rows import as_objects
 
 NEXT = ("next_value", "next_low", "next_high")
 
@@ -214,12 +215,9 @@ def input_values(model: Any, X: Any) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _cells(encoder: TableEncoder, columns: Columns) -> np.ndarray:
-    arrays = encoder.arranged(columns).arrays
-    cells = np.empty((columns.n_rows, len(arrays)), dtype=object)
-    for j, array in enumerate(arrays):
-        cells[:, j] = array
-        cells[pd.isna(array), j] = None
-    return cells
+    arrays = [as_objects(array) for array in encoder.arranged(columns).arrays]
+    none = np.empty((columns.n_rows, 0), dtype=object)  # there may be no columns
+    return np.column_stack([none, *arrays])
 
 
 def plain(value: Any) -> Any:

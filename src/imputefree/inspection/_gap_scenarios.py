@@ -28,9 +28,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import Columns, Panel, as_values, first_steps, is_polars
+from ..data import Panel, first_steps
 from ..missingness import make_missing, put_gaps
 from ._model_rows import ModelRows, read_rows
+from ._mosaic import take_entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class GapScenarios:
             return ModelRows(put_gaps(moved, shown[0]), self.rows.names, shown[0])
         blocks: list[Any] = [X.steps, X.statics][: len(shown)]
         if sources is not None:
-            blocks = [_moved_columns(b, s) for b, s in zip(blocks, sources, strict=True)]
+            blocks = [_moved(b, s) for b, s in zip(blocks, sources, strict=True)]
         hidden = [block.hidden(seen) for block, seen in zip(blocks, shown, strict=True)]
         panel = replace(X, steps=hidden[0], statics=hidden[1] if len(hidden) > 1 else None)
         return read_rows(panel)
@@ -171,15 +172,6 @@ def _cells(rows: ModelRows) -> list[Cells]:
 
 
 def _moved(X: Any, source: np.ndarray) -> Any:
-    """A table whose cell (i, j) is that of row source[i, j]."""
-    if isinstance(X, pd.DataFrame):
-        columns = [X.iloc[:, j].take(rows).set_axis(X.index) for j, rows in enumerate(source.T)]
-        return pd.concat(columns, axis=1).set_axis(X.columns, axis=1)
-    if is_polars(X):
-        return X.with_columns(X[name].gather(source[:, j]) for j, name in enumerate(X.columns))
-    return np.take_along_axis(as_values(X), source, 0)
-
-
-def _moved_columns(columns: Columns, source: np.ndarray) -> Columns:
-    arrays = [array[rows] for array, rows in zip(columns.arrays, source.T, strict=True)]
-    return replace(columns, arrays=arrays)
+    """The same table, with its index, whose cell (i, j) is that of row source[i, j]."""
+    moved = take_entries(X, source)
+    return moved.set_axis(X.index) if isinstance(X, pd.DataFrame) else moved

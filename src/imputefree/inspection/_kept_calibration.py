@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import is_classifier
 
 from ..data import Columns, Panel
 from ..errors import ModelFileError
 from ._calibration import LEAST_GROUP, FoldModels, GroupCalibration, MaskCalibration
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
-from ._conformal_ranks import missing_groups, rank_of
-from ._model_rows import ModelRows, read_rows
+from ._conformal_ranks import missing_groups, ranks_of
+from ._model_rows import ModelRows, as_objects, read_rows
 
 USUAL_COVERAGE = 0.9  # of cards and pages
 MOST_SCORES, MOST_ROWS = 5000, 1000  # kept; more are thinned at random
@@ -121,7 +120,7 @@ def _check_scores(predicted: np.ndarray, scores: np.ndarray, gaps: np.ndarray) -
     covered, sizes = [], []
     for number in np.unique(group):
         in_group = group == number
-        rank, ordered = rank_of(USUAL_COVERAGE, in_group.sum() - 1), np.sort(scores[in_group])
+        rank, ordered = ranks_of(USUAL_COVERAGE, in_group.sum() - 1), np.sort(scores[in_group])
         # A row's own score is never below itself, so only others are counted.
         covered.append(np.searchsorted(ordered, scores[in_group]) < rank)
         if predicted.ndim == 2:
@@ -167,19 +166,13 @@ def _some(count: int, most: int) -> np.ndarray:
 
 def _pack(X: Columns | Panel) -> dict[str, Any]:
     if isinstance(X, Columns):
-        return {"names": X.names, "arrays": [_gaps_as_none(array) for array in X.arrays]}
+        return {"names": X.names, "arrays": [as_objects(array).tolist() for array in X.arrays]}
     return {
         "steps": _pack(X.steps),
         "statics": None if X.statics is None else _pack(X.statics),
         "lengths": X.lengths.tolist(),
         "times": X.times.tolist(),
     }
-
-
-def _gaps_as_none(array: np.ndarray) -> list[Any]:
-    values = array.astype(object)
-    values[pd.isna(array)] = None
-    return values.tolist()
 
 
 def _unpack(packed: dict[str, Any]) -> ModelRows:

@@ -11,13 +11,14 @@ Bayes).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import entr, ndtr, ndtri
 from sklearn.base import is_classifier
+from sklearn.utils import gen_batches
 
 from .._rules import check_value, number, whole
 from ..data import Category, Panel, PanelEncoder, TableEncoder
@@ -154,8 +155,8 @@ class Measuring:
 
     def predict(self, source: np.ndarray) -> np.ndarray:
         """Predictions for rows at any state; (m, d) -> (m, classes) or (m,)."""
-        parts = [source[at : at + self.most] for at in range(0, len(source), self.most)]
-        return np.concatenate([predict_rows(self.model, self._at(part)) for part in parts])
+        parts = gen_batches(len(source), self.most)
+        return np.concatenate([predict_rows(self.model, self._at(source[part])) for part in parts])
 
     def _at(self, source: np.ndarray) -> ModelRows:
         """Rows, or series, at these states."""
@@ -166,7 +167,9 @@ class Measuring:
 
     def gains(self, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Predictions; gain, fall of entropy and confidence of measurements, (3, m, G)."""
-        parts = [self._gains(source[part]) for part in self._parts(source)]
+        # About as many copies as are predicted at once.
+        rows_at_once = max(self.most // self.copies_per_row, 1)
+        parts = [self._gains(source[part]) for part in gen_batches(len(source), rows_at_once)]
         now, answers = zip(*parts, strict=True)
         return np.concatenate(now), np.concatenate(answers, axis=1)
 
@@ -244,11 +247,6 @@ class Measuring:
         levels = self.draws.level_count[self.column_in_density]
         each = np.where(self.draws.ranked[self.column_in_density], len(self.shares), levels)
         return int(each.sum()) + PANEL_DRAWS
-
-    def _parts(self, source: np.ndarray) -> Iterator[slice]:
-        """Parts of the rows whose copies are about as many as are predicted at once."""
-        step = max(self.most // self.copies_per_row, 1)
-        return (slice(at, at + step) for at in range(0, len(source), step))
 
 
 def _categories(model: Any, names: list[str]) -> Any:

@@ -157,6 +157,13 @@ def predict_rows(model: Any, rows: ModelRows) -> np.ndarray:
     return predicted
 
 
+def as_objects(array: np.ndarray) -> np.ndarray:
+    """A column as an array of objects whose gaps are None."""
+    objects = array.astype(object)
+    objects[pd.isna(array)] = None
+    return objects
+
+
 def _is_cube(X: Any) -> bool:
     listed = isinstance(X, list | tuple) and any(getattr(x, "ndim", 1) == 2 for x in X)
     return listed or getattr(X, "ndim", 2) == 3

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..data import Columns, is_polars
 from ..errors import InputError, InputTypeError, shorten
-from ._model_rows import ModelRows
+from ._model_rows import ModelRows, as_objects
 
 
 class Mosaic:
@@ -33,41 +33,11 @@ class Mosaic:
         parts = [arranged(rows, tables[0]) for rows in tables]
         self.starts = np.cumsum([0, *map(len, parts)])[:-1]
         self.observed = np.concatenate([rows.observed for rows in parts])
-        frames = [rows.X for rows in parts]
-        self.labels = getattr(frames[0], "columns", None)
-        self.like = frames[0] if isinstance(frames[0], Columns) else None
-        if self.like is not None:
-            arrays = zip(*(frame.arrays for frame in frames), strict=True)
-            self.stock: Any = [_joined_arrays(parts) for parts in arrays]
-        elif isinstance(frames[0], pd.DataFrame):
-            columns = ([frame.iloc[:, j] for frame in frames] for j in range(len(self.names)))
-            self.stock = [_joined(column) for column in columns]
-        elif is_polars(frames[0]):
-            import polars as pl
-
-            self.stock = pl.concat(frames, how="vertical_relaxed")
-        else:
-            kinds = {np.asarray(frame).dtype.kind in "fiub" for frame in frames}
-            if kinds == {True, False}:
-                frames = [np.asarray(frame).astype(object) for frame in frames]
-            self.stock = np.concatenate(frames)
+        self.stock = _below_each_other([rows.X for rows in parts])
 
     def rows(self, source: np.ndarray) -> ModelRows:
         """New rows; source (m, d) says from which row of the stock each entry comes."""
-        X: Any
-        if self.like is not None:
-            pairs = zip(self.stock, source.T, strict=True)
-            X = replace(self.like, arrays=[a.take(rows) for a, rows in pairs], n_rows=len(source))
-        elif isinstance(self.stock, list):
-            pairs = zip(self.stock, source.T, strict=True)
-            X = pd.DataFrame({j: array.take(rows) for j, (array, rows) in enumerate(pairs)})
-            X.columns = self.labels
-        elif is_polars(self.stock):
-            pairs = zip(self.stock.get_columns(), source.T, strict=True)
-            X = type(self.stock)([column.gather(rows) for column, rows in pairs])
-        else:
-            X = np.take_along_axis(self.stock, source, 0)
-        return ModelRows(X, self.names, self.seen(source))
+        return ModelRows(take_entries(self.stock, source), self.names, self.seen(source))
 
     def seen(self, source: np.ndarray) -> np.ndarray:
         """Which entries of such rows are observed; (m, d)."""
@@ -104,18 +74,45 @@ def arranged(rows: ModelRows, like: ModelRows) -> ModelRows:
     return ModelRows(X, like.names, rows.observed[:, at])
 
 
+def take_entries(X: Any, source: np.ndarray) -> Any:
+    """A table of the same type as X whose entry (i, j) is that of row source[i, j]; (m, d)."""
+    if isinstance(X, Columns):
+        pairs = zip(X.arrays, source.T, strict=True)
+        return replace(X, arrays=[array[rows] for array, rows in pairs], n_rows=len(source))
+    if isinstance(X, pd.DataFrame):
+        arrays = {j: X.iloc[:, j].array.take(rows) for j, rows in enumerate(source.T)}
+        return pd.DataFrame(arrays).set_axis(X.columns, axis=1)
+    if is_polars(X):
+        columns = zip(X.get_columns(), source.T, strict=True)
+        return type(X)([column.gather(rows) for column, rows in columns])
+    return np.take_along_axis(X, source, 0)
+
+
+def _below_each_other(tables: list[Any]) -> Any:
+    """Tables of one type with the same columns as one table."""
+    first = tables[0]
+    if isinstance(first, Columns):
+        arrays = zip(*(table.arrays for table in tables), strict=True)
+        n_rows = sum(table.n_rows for table in tables)
+        return replace(first, arrays=[_joined_arrays(parts) for parts in arrays], n_rows=n_rows)
+    if isinstance(first, pd.DataFrame):
+        columns = ([table.iloc[:, j] for table in tables] for j in range(first.shape[1]))
+        return pd.DataFrame(dict(enumerate(map(_joined, columns)))).set_axis(first.columns, axis=1)
+    if is_polars(first):
+        import polars as pl
+
+        return pl.concat(tables, how="vertical_relaxed")
+    kinds = {np.asarray(table).dtype.kind in "fiub" for table in tables}
+    if kinds == {True, False}:
+        tables = [np.asarray(table).astype(object) for table in tables]
+    return np.concatenate(tables)
+
+
 def _joined_arrays(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
     """Arrays of a column as `Columns` has them; strings if one of them has strings."""
     if len({array.dtype for array in arrays}) > 1:
-        arrays = tuple(as_strings(array) for array in arrays)
+        arrays = tuple(as_objects(array) for array in arrays)
     return np.concatenate(arrays)
-
-
-def as_strings(array: np.ndarray) -> np.ndarray:
-    """A column as one of strings, whose gaps are None; for a column that has only gaps."""
-    strings = array.astype(object)
-    strings[pd.isna(array)] = None
-    return strings
 
 
 def _joined(columns: list[pd.Series]) -> Any:

@@ -14,8 +14,7 @@ import numpy as np
 
 from ..data import Columns, Panel, first_steps, read_columns
 from ..errors import InputError
-from ._model_rows import ModelRows
-from ._mosaic import as_strings
+from ._model_rows import ModelRows, as_objects
 
 BEFORE = " before"
 
@@ -54,7 +53,7 @@ def with_present(panel: Panel, states: ModelRows, series: np.ndarray) -> ModelRo
     arrays = []
     for old, new in zip(panel.steps.arrays, values.arrays[:n_steps], strict=True):
         if old.dtype != new.dtype:  # one of them has only gaps
-            old, new = as_strings(old), as_strings(new)
+            old, new = as_objects(old), as_objects(new)
         array = old.copy()
         array[ends] = new
         arrays.append(array)

@@ -15,13 +15,13 @@ import numpy as np
 
 from ..data import MOST_CLASSES, Columns, Panel, as_array, read_columns, read_target, summarise
 from ..errors import counted, shorten
-from ._column_scores import TrapTarget, bin_columns
-from ._copied_rows import twins_between, twins_within
-from ._group_columns import group_columns
+from ._dependent_rows import group_columns, twins_between, twins_within
 from ._leaking_columns import (
     LoneColumn,
     LoneLevel,
     TrapLimits,
+    TrapTarget,
+    bin_columns,
     lone_columns,
     lone_levels,
     one_sided_columns,
@@ -142,7 +142,8 @@ def telling_traps(
     if target.numbers is not None:
         low, high = np.quantile(y, [1 / 3, 2 / 3])
         sides = (y > low).astype(int) + (y > high)
-        names = [f"a target {word}" for word in _thirds(low, high)]
+        thirds = (f"up to {low:g}", f"from {low:g} to {high:g}", f"above {high:g}")
+        names = [f"a target {third}" for third in thirds]
     for side, word in ((codes > 0, "a value"), (codes == 0, "a gap")):
         for j, only, count in one_sided_columns(side, sides):
             if j in seen:
@@ -175,10 +176,6 @@ def _by_code(y: np.ndarray, codes: np.ndarray) -> list[str]:
     return [str(y[codes == code][0]) for code in range(int(codes.max()) + 1)]
 
 
-def _thirds(low: float, high: float) -> tuple[str, str, str]:
-    return f"up to {low:g}", f"from {low:g} to {high:g}", f"above {high:g}"
-
-
 def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int, perfect: bool) -> Trap:
     """A column that reveals the target, in words."""
     others, figures = lone.others, f"{metric} {lone.alone:.2f}"
@@ -196,20 +193,19 @@ def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int, perfect: bool)
 
 
 def _copied(columns: Columns, test: Columns | None) -> list[Trap]:
-    """Rows that repeat others."""
-    traps, twins = [], twins_within(columns)
-    if twins.by_design:
-        fact = f"{counted(twins.copies, 'row')} repeat an earlier one in all columns"
-        fact += f" (first: row {twins.rows[0] + 1})."
-        remedy = "A copy in another fold is scored as if it were new: remove copies first."
-        traps.append(Trap(COPIES, (), twins.copies, fact, remedy))
+    """Rows that repeat others, in the same table or in the test data."""
+    words = "repeat an earlier one in all columns"
+    remedy = "A copy in another fold is scored as if it were new: remove copies first."
+    kinds = [(twins_within(columns), words, remedy)]
     if test is not None:
-        shared = twins_between(columns, test)
-        if shared.by_design:
-            fact = f"{counted(shared.copies, 'row')} of the test data are also in the training data"
-            fact += f" (first: row {shared.rows[0] + 1})."
-            remedy = "Remove them from one of the two: they were learned, not predicted."
-            traps.append(Trap(COPIES, (), shared.copies, fact, remedy))
+        words = "of the test data are also in the training data"
+        remedy = "Remove them from one of the two: they were learned, not predicted."
+        kinds.append((twins_between(columns, test), words, remedy))
+    traps = []
+    for twins, words, remedy in kinds:
+        if twins.by_design:
+            fact = f"{counted(twins.copies, 'row')} {words} (first: row {twins.rows[0] + 1})."
+            traps.append(Trap(COPIES, (), twins.copies, fact, remedy))
     return traps
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor
@@ -20,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 from sklearn.linear_model import BayesianRidge
+from sklearn.utils import gen_batches
 
 from ..._progress import training_progress
 from ..._rules import FLAG, Rule, check_rules, choice, or_the_word, whole
@@ -172,14 +174,14 @@ class NeighboursImputer(SklearnImputer):
             remedy="Fit on a sample of the rows, or use the imputer 'mixture' or 'mean'",
             allowed=self.allow_slow,
         )
-        parts = []
+        chunks, parts = list(gen_batches(n, CHUNK)), []
         with (
-            training_progress(bool(self.verbose), -(-n // CHUNK), "kNN") as report,
+            training_progress(bool(self.verbose), len(chunks), "kNN") as report,
             config_context(working_memory=256),  # MiB of distances at a time
         ):
-            for start in range(0, n, CHUNK):
-                parts.append(self.model_.transform(gappy[start : start + CHUNK]))
-                report(start // CHUNK, {})
+            for number, rows in enumerate(chunks):
+                parts.append(self.model_.transform(gappy[rows]))
+                report(number, {})
         return np.concatenate(parts)
 
 
@@ -382,10 +384,6 @@ class CarryForwardImputer(SeriesImputer):
 
     def _fill(self, steps: Any, lengths: Array) -> Array:
         means = np.asarray(self.imputer_.transform(steps))
-        values = np.asarray(steps)
-        step = np.arange(len(values))[:, None]
-        first = np.repeat(np.cumsum(lengths) - lengths, lengths)[:, None]
-        last = np.maximum.accumulate(np.where(np.isnan(values), -1, step), axis=0)
-        # Before the first observation of a series, `last` belongs to another: stay at the gap.
-        carried = np.take_along_axis(values, np.where(last >= first, last, step), axis=0)
+        series = np.repeat(np.arange(len(lengths)), lengths)
+        carried = pd.DataFrame(np.asarray(steps)).groupby(series).ffill().to_numpy()
         return np.where(np.isnan(carried), means, carried)

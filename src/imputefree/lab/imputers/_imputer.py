@@ -222,10 +222,14 @@ class SeriesImputer(TransformerMixin, BaseEstimator):
         return self.fit(X, y, lengths=lengths).transform(X, lengths=lengths)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        return tags
+        return series_tags(super().__sklearn_tags__())
+
+
+def series_tags(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator that takes series with NaN."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+    return tags
 
 
 def read_series(X: Any, lengths: Any = None) -> Panel:

@@ -25,7 +25,7 @@ from ._pypots_models import (
     train_network,
     two_ways,
 )
-from ._training_loop import hide_entries
+from ._training_loop import hide_entries, torch_generator
 
 HIDDEN = 0.2  # fraction of observed entries that SAITS hides at each step, as in the paper
 
@@ -67,7 +67,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
         self._check_lengths(lengths)
         rng = private_generator(self.random_state)
         seed = int(rng.integers(2**62))
-        generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        generator = torch_generator(rng)
         scale = Scale.of(steps)
         n_steps = max(int(lengths.max()), self.fewest_steps)
         values = padded(scale(steps), np.arange(n_steps) < lengths[:, None])

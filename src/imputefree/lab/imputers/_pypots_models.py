@@ -240,8 +240,15 @@ def train_network(
             return {"loss": loss.item()}
 
         outcome = train(
-            *(network, step, judge, n_rows, random, type(estimator).__name__),
-            *(estimator, estimator.max_iter * epoch, epoch),
+            network,
+            step,
+            judge,
+            rows=n_rows,
+            generator=random,
+            name=type(estimator).__name__,
+            settings=estimator,
+            max_steps=estimator.max_iter * epoch,
+            check_every=epoch,
         )
     outcome.module.eval()
     return outcome

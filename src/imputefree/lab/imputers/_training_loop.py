@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from sklearn.utils import gen_batches
 from torch import Tensor, nn
 
 from ..._progress import training_progress
@@ -85,6 +86,7 @@ def train(
     module: nn.Module,
     step: Step,
     judge: Judge | None,
+    *,
     rows: int,
     generator: torch.Generator,
     name: str,
@@ -212,8 +214,15 @@ class DeepImputer(Imputer):
             random = torch.Generator().manual_seed(seed)
             net, step = self._build(x, m, random, *candidate)
             outcome = train(
-                *(net, step, judge if len(truth) else None, len(x), random, name),
-                *(self, self.max_steps, self.check_every),
+                net,
+                step,
+                judge if len(truth) else None,
+                rows=len(x),
+                generator=random,
+                name=name,
+                settings=self,
+                max_steps=self.max_steps,
+                check_every=self.check_every,
             )
             outcomes.append((outcome, chosen))
             if outcome.interrupted:
@@ -224,14 +233,13 @@ class DeepImputer(Imputer):
 
     def _fill(self, values: Array, observed: Array, rng: np.random.Generator) -> Array:
         guess, network_guess = np.empty_like(values), self._guesser(rng, judging=False)
-        starts = range(0, len(values), self.rows_at_once)
+        blocks = list(gen_batches(len(values), self.rows_at_once))
         name = f"{type(self).__name__} imputation"
-        with training_progress(self.verbose, len(starts), name) as report:
-            for block, start in enumerate(starts):
-                rows = slice(start, start + self.rows_at_once)
+        with training_progress(self.verbose, len(blocks), name) as report:
+            for number, rows in enumerate(blocks):
                 x, m = self._inputs(values[rows], observed[rows])
                 guess[rows] = network_guess(self.network_, x, m).numpy()
-                report(block, {})
+                report(number, {})
         return np.where(self._known, guess * self._span + self._low, 0.0)
 
     def _inputs(self, values: Array, observed: Array, hidden: Any = False) -> tuple[Tensor, Tensor]:

@@ -9,11 +9,11 @@ difference lies within it.
 ...     "method": ["gil"] * 3 + ["network"] * 3,
 ...     "accuracy": [0.780, 0.790, 0.801, 0.781, 0.790, 0.800],
 ... })
->>> found = paired_differences(runs, "accuracy", "network", margin=0.005, test_to_train=1 / 6)
->>> found[["method", "low", "high", "p", "p_equivalent"]].round(4)
+>>> differences = paired_differences(runs, "accuracy", "network", margin=0.005, test_to_train=1 / 6)
+>>> differences[["method", "low", "high", "p", "p_equivalent"]].round(4)
   method    low   high    p  p_equivalent
 0    gil -0.003  0.003  1.0        0.0097
->>> verdicts(found)
+>>> verdicts(differences)
 ['equivalent']
 """
 
@@ -63,10 +63,8 @@ def paired_differences(
         if against not in wide:
             continue
         ratio = ratio_of_runs(part[part[metric].notna()], test_to_train)
-        for method in part["method"].unique():
-            pair = wide[[method, against]].to_numpy() if method != against else None
-            if pair is None:
-                continue
+        for method in part.loc[part["method"] != against, "method"].unique():
+            pair = wide[[method, against]].to_numpy()
             d = without_noise(pair[:, 0] - pair[:, 1], np.abs(pair).max(axis=1))
             by_run = pd.Series(d, wide.index).dropna().groupby(RUN).mean().to_numpy()
             if len(by_run):
@@ -103,7 +101,7 @@ def _error(differences: np.ndarray, test_to_train: float) -> float:
     return float(differences.std(ddof=1) * np.sqrt(1 / len(differences) + test_to_train))
 
 
-def holm(p: np.ndarray) -> np.ndarray:
+def holm(p: Any) -> np.ndarray:
     """p-values corrected for their number by Holm's (1979) method; NaN stays and does not count.
 
     >>> holm(np.array([0.01, 0.04, np.nan, 0.03]))
@@ -123,10 +121,7 @@ def verdicts(differences: pd.DataFrame) -> list[str]:
     All rows are one family: both kinds of tests are corrected for their number by `holm`. What is
     both different and within the margin is called equivalent.
     """
-    different, equivalent = (
-        holm(differences["p"].to_numpy()),
-        holm(differences["p_equivalent"].to_numpy()),
-    )
+    different, equivalent = (holm(differences[name]) for name in ("p", "p_equivalent"))
     words = np.where(differences["difference"] > 0, "better", "worse").astype(object)
     words[~(different < ALPHA)] = "undecided"
     words[equivalent < ALPHA] = "equivalent"

@@ -88,7 +88,7 @@ def compare(
         wide = part.pivot(index=RUN, columns="method", values=metric)[part["method"].unique()]
         rivals = wide.drop(columns=[name for name in ours if name in wide])
         finished = rivals.notna().sum()
-        rivals = rivals.mean()[finished >= min(2, max(1, *finished, 1))]
+        rivals = rivals.mean()[finished >= np.clip(finished.max(), 1, 2)]
         base = against
         if against is None and len(rivals):
             up = _upwards(metric, higher_is_better)

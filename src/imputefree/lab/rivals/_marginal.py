@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -101,9 +102,7 @@ class _Marginal(NumericTables, ClassifierMixin, BaseEstimator):
         observed = ~np.isnan(values)
         values = prepare(values, self.kind_, self.center_, self.spread_)
         joint = np.column_stack([m.log_likelihood(values, observed) for m in self.mixtures_])
-        joint += np.log(self.class_prior_)
-        joint -= joint.max(1, keepdims=True)
-        return joint - np.log(np.exp(joint).sum(1, keepdims=True))
+        return log_softmax(joint + np.log(self.class_prior_), axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class given the observed entries; (n, d) -> (n, classes)."""

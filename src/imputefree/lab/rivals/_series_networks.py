@@ -19,7 +19,7 @@ from ..._rules import Rule, check_rules, number, private_generator
 from ...data import Columns, Examples, Panel, assign_folds, read_classes, read_target
 from ...errors import InputError
 from ...metrics import SMALLEST
-from ..imputers._imputer import named_numbers, read_series
+from ..imputers._imputer import named_numbers, read_series, series_tags
 from ..imputers._pypots_models import (
     NETWORK_RULES,
     AttentionNetwork,
@@ -106,14 +106,20 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
             return {**self._inputs(train[rows]), "y": train_codes[rows]}
 
         outcome = train_network(
-            *(self, train, inputs, judge if held.any() else None, seed, rng, self.weight_decay),
+            self,
+            train,
+            inputs,
+            judge if held.any() else None,
+            seed,
+            rng,
+            weight_decay=self.weight_decay,
             n_classes=len(classes),
         )
         self.scale_, self.static_scale_, self.n_steps_ = scale, static_scale, n_steps
         self.static_categories_ = categories
         self.n_features_in_ = np.shape(steps)[1]
         self.classes_, self.network_, self.history_ = classes, outcome.module, outcome.history
-        self.validation_error_ = outcome.error if held.any() else float("nan")
+        self.validation_error_ = outcome.error
         return self
 
     def _probabilities(self, network: nn.Module, values: Tensor) -> Tensor:
@@ -159,10 +165,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         return panel, steps, static, categories
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        return tags
+        return series_tags(super().__sklearn_tags__())
 
 
 def one_hot(columns: Columns, categories: Categories) -> Columns:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..._rules import check_value, choice, or_the_word
-from ...data import Panel, Splits
+from ...data import Panel, Splits, first_steps
 from ...errors import InputError, ParameterError, counted, shorten
 from ...io import (
     KEY,
@@ -29,7 +29,7 @@ from ...io import (
     understand,
 )
 from ._data_files import Root, find, packaged
-from ._study import Study
+from ._study import Study, by_series
 
 NO_TARGET = "No target was named: y is constant."
 
@@ -86,8 +86,8 @@ def study(
             "Name one of them, or the path of a CSV file",
         )
     frame, understood = _read(path, [target] if target else [], drop, target=target)
-    X, y, notes = _apart(frame, target, drop, task, path)
-    notes += _said(understood)
+    X, y, notes = _inputs_and_target(frame, target, drop, task, path)
+    notes += _reading_notes(understood)
     return _from_file(f"table:{path.name}", path, X.reset_index(drop=True), y, notes)
 
 
@@ -100,7 +100,7 @@ def _read(
     return understand(raw, file, digest, columns=dict.fromkeys(drop, KEY) or None, **roles)
 
 
-def _said(understood: Understood) -> list[str]:
+def _reading_notes(understood: Understood) -> list[str]:
     """What was read as a gap, and what was left out, a sentence each."""
     words = [c for c in understood.columns.values() if " is a gap" in c.note or "gaps" in c.note]
     gaps = [f"Column {column.name!r}: {column.note}." for column in words]
@@ -140,7 +140,7 @@ def _known(
     if name == "adult" and target == about.target:  # the test file ends its labels with a full stop
         frame[target] = frame[target].str.rstrip(".")
     drop = [*(column for column in about.drop if column != target), *drop]
-    X, y, notes = _apart(frame, target, drop, task, home / files[0])
+    X, y, notes = _inputs_and_target(frame, target, drop, task, home / files[0])
     return Study(
         f"table:{name}",
         X.reset_index(drop=True),
@@ -153,7 +153,7 @@ def _known(
     )
 
 
-def _apart(
+def _inputs_and_target(
     frame: pd.DataFrame, target: str | None, drop: Sequence[str], task: str | None, path: Path
 ) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
     """Inputs and target of the labelled rows, without dropped columns; and what was left out."""
@@ -213,12 +213,8 @@ def series_study(
             f"Label or drop them (the first are {shorten(labels.index[labels.isna()], 3)})",
         )
     y = read_label_column(labels, None, path)
-    inputs = frame.drop(columns=named).iloc[panel.source]
-    ends = np.cumsum(panel.lengths)
-    frames = [
-        inputs.iloc[end - length : end].reset_index(drop=True)
-        for end, length in zip(ends, panel.lengths, strict=True)
-    ]
-    times = np.split(panel.times, ends[:-1]) if time else None
-    notes = [*([] if target else [NO_TARGET]), *_said(understood)]
+    begins = first_steps(panel.lengths)
+    frames = by_series(frame.drop(columns=named).iloc[panel.source], begins)
+    times = by_series(panel.times, begins) if time else None
+    notes = [*([] if target else [NO_TARGET]), *_reading_notes(understood)]
     return _from_file(path.name, path, frames, y, notes, times=times)

@@ -40,7 +40,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import StringIO
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,7 @@ from ..._rules import check_value, choice, whole
 from ...data import Splits
 from ...missingness import generator
 from ._data_files import ABOUT, Root, packaged
-from ._study import FORMS, Study, in_form
+from ._study import FORMS, Study, by_series, in_form
 
 SOURCE = "simulated by imputefree.lab.studies, not patient data"
 WINDOW = 2.0  # hours of observation
@@ -129,12 +128,8 @@ def study(root: Root = None, seed: Any = 0, n_series: int = 2166, form: str = "v
     cohort = simulate(n_series, seed)
     patient, hours = cohort.frame["patient"].to_numpy(), cohort.frame["hour"].to_numpy()
     begins = np.flatnonzero(np.diff(patient, prepend=-1))
-    spans = list(pairwise([*begins, len(patient)]))
-    series, truth = (
-        [frame[list(ATTRIBUTES)].iloc[a:b].reset_index(drop=True) for a, b in spans]
-        for frame in (cohort.frame, cohort.truth)
-    )
-    times = [hours[a:b] for a, b in spans]
+    series = by_series(cohort.frame[list(ATTRIBUTES)], begins)
+    truth, times = by_series(cohort.truth, begins), by_series(hours, begins)
     return Study(
         "icu",
         y=cohort.y.to_numpy(),

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from ..._rules import check_value, choice
 from ...errors import InputError, ParameterError, counted
 from ...io import need_columns, read_csv
 from ._data_files import ABOUT, Root, find, read_archive, read_together
-from ._study import Study
+from ._study import Study, by_series
 
 HOURS = 48
 FORMS = ("hourly", "raw")
@@ -144,9 +143,8 @@ def _raw(events: pd.DataFrame, stays: pd.Index) -> tuple[list[pd.DataFrame], lis
     values = _means(np.searchsorted(moments, moment), events, len(moments))
     hours = moments % longest / 60
     frame = pd.DataFrame(values, columns=VARIABLES)
-    spans = list(pairwise(np.searchsorted(moments // longest, np.arange(len(stays) + 1))))
-    frames = [frame.iloc[a:b].reset_index(drop=True) for a, b in spans]
-    return frames, [hours[a:b] for a, b in spans]
+    begins = np.searchsorted(moments // longest, np.arange(len(stays)))
+    return by_series(frame, begins), by_series(hours, begins)
 
 
 def _means(row: np.ndarray, events: pd.DataFrame, n_rows: int) -> np.ndarray:

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import io
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from ._data_files import ABOUT, Root, find, read_archive, read_together
-from ._study import Study
+from ._study import Study, by_series
 
 NAME = "training_setB"
 REPAIR = f"Get {NAME} of the challenge again from physionet.org/content/challenge-2019"
@@ -47,17 +46,15 @@ def study(root: Root = None) -> Study:
     before = hours[hours.groupby("stay")[LABEL].cummax() == 0]
     stays = before["stay"].unique()
     static = before.groupby("stay")[STATICS].first().loc[stays].reset_index(drop=True)
-    values = before.drop(columns=["stay", TIME, LABEL, *STATICS]).reset_index(drop=True)
-    ends = np.append(np.flatnonzero(np.diff(before["stay"])) + 1, len(before))
-    spans = list(pairwise([0, *ends]))
-    times = before[TIME].to_numpy(dtype=np.float64)
+    values = before.drop(columns=["stay", TIME, LABEL, *STATICS])
+    begins = np.flatnonzero(np.diff(before["stay"], prepend=-1))
     return Study(
         "physionet2019",
-        [values.iloc[a:b].reset_index(drop=True) for a, b in spans],
+        by_series(values, begins),
         turned.loc[stays].to_numpy(dtype=np.int64),
         **ABOUT["physionet2019"],
         static=static,
-        times=[times[a:b] for a, b in spans],
+        times=by_series(before[TIME].to_numpy(dtype=np.float64), begins),
         notes=(
             f"A stay ends before {LABEL} turns; {len(turned) - len(stays)} stays in which it is 1"
             " from the first hour are left out.",

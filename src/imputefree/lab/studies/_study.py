@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -143,6 +144,20 @@ def _rows(part: Any, rows: np.ndarray) -> Any:
     if isinstance(part, list):
         return [part[row] for row in rows]
     return part.iloc[rows] if isinstance(part, pd.DataFrame | pd.Series) else part[rows]
+
+
+def by_series(part: Any, begins: np.ndarray) -> list[Any]:
+    """A frame or an array of the steps of all series, cut into one per series.
+
+    begins : (n,) the first step of each
+
+    >>> by_series(np.arange(5), np.array([0, 2]))
+    [array([0, 1]), array([2, 3, 4])]
+    """
+    spans = pairwise([*begins, len(part)])
+    if isinstance(part, pd.DataFrame):
+        return [part.iloc[begin:end].reset_index(drop=True) for begin, end in spans]
+    return [part[begin:end] for begin, end in spans]
 
 
 def in_form(form: str, frames: list[pd.DataFrame], times: list[np.ndarray]) -> dict[str, Any]:

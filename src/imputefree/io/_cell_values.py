@@ -15,24 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import (
-    DATE_CODES,
-    DAY_HOURS,
-    ISO,
-    NEVER,
-    NEVER_LEVELS,
-    TRUTH,
-    ClockTime,
-    coerced,
-    is_gap_word,
-    level_name,
-    read_clock,
-    read_dates,
-    read_quantity,
-    unit_name,
-)
+from ..data import NEVER_LEVELS, TRUTH, coerced, is_gap_word, level_name
 from ..errors import InputError
+from ._quantities import read_quantity, unit_name
 from ._understood import CATEGORY, CLOCK, CLOCKS, DATE, DROP, NUMBER, SPAN, WORDS, ColumnReading
+from ._written_times import DATE_CODES, DAY_HOURS, ISO, NEVER, ClockTime, read_clock, read_dates
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")

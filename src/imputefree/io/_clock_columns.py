@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data import DAY_HOURS, ClockTime
 from ._cell_values import clock_time
 from ._distinct_cells import MOSTLY, Cells
 from ._understood import CLOCK, DROP, NUMBER, SPAN, SPANS, ColumnReading
+from ._written_times import DAY_HOURS, ClockTime
 
 NOON = 12.0
 

@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import (
-    THOUSANDS,
-    TRUTH,
-    find_codes,
-    looks_like_a_date,
-    unit_name,
-)
+from ..data import TRUTH
 from ..errors import counted, shorten
 from ._cell_values import (
     EXACT,
@@ -30,6 +24,8 @@ from ._clock_columns import learn_clock
 from ._date_columns import are_seasons, form_of_days, learn_dates
 from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN, Cells, are, joined
 from ._level_columns import learn_levels
+from ._missing_codes import find_codes
+from ._quantities import THOUSANDS, unit_name
 from ._understood import (
     CATEGORY,
     CLOCKS,
@@ -42,6 +38,7 @@ from ._understood import (
     YES_NO,
     ColumnReading,
 )
+from ._written_times import looks_like_a_date
 
 NAMES = 0.9  # strings of which a larger share are different are names, not categories
 FEWEST = 10  # values needed to conclude that

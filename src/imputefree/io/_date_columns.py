@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import DATE_CODES, ISO, NEVER, looks_like_a_date, read_dates, unambiguous_format
 from ..errors import InputError, shorten
 from ._cell_values import EXCEL, PARTS, are_gap_words, cell_values
 from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN
 from ._understood import DROP, ColumnReading
+from ._written_times import (
+    DATE_CODES,
+    ISO,
+    NEVER,
+    looks_like_a_date,
+    read_dates,
+    unambiguous_format,
+)
 
 DATED = re.compile(r"(?i)(?<![^\W\d_])(date|dat|datum|dt)(?![^\W\d_])|[a-z]date|datum")
 FEWEST, TEN_YEARS = 5, 3652.0  # days: others that show where dates are, and how far a code is

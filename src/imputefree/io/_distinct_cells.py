@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import NEVER, NEVER_LEVELS, Quantity, is_gap_word, read_quantity
+from ..data import NEVER_LEVELS, is_gap_word
 from ..errors import counted, shorten
 from ._cell_values import gap_tests, plain_numbers
+from ._quantities import Quantity, read_quantity
+from ._written_times import NEVER
 
 MOSTLY = 0.95  # a column of which such a share are numbers, or dates, holds numbers, or dates
 SHOWN = 4  # words that a note names

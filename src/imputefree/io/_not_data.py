@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import is_gap_word, looks_like_a_date, read_quantity
+from ..data import is_gap_word
 from ..errors import InputError, counted, shorten
 from ._cell_values import numbered, plain_numbers
+from ._quantities import read_quantity
 from ._totals import FEWEST, Totals, total_error
+from ._written_times import looks_like_a_date
 
 MOST_ABOVE = 20  # rows that may stand above the column names
 LOOKED_AT = 50  # cells of a column, to know whether it holds numbers

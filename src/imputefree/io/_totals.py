@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import read_quantity
 from ..errors import InputError
 from ._cell_values import numbered, plain_numbers
+from ._quantities import read_quantity
 
 FEWEST = 5  # numbers above a total
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "average", "mean", "summe", "gesamt"}

@@ -20,6 +20,7 @@ from ._model_file import (
     save_model_file,
     unpack_network,
 )
+from ._not_data import HOLDS_TOTALS, Totals, total_error
 from ._read_files import (
     TASKS,
     header,
@@ -33,7 +34,6 @@ from ._read_files import (
 )
 from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
-from ._totals import HOLDS_TOTALS, Totals, total_error
 from ._understood import (
     CATEGORY,
     CLOCKS,

@@ -13,7 +13,6 @@ from ._cells import (
     parse_numbers,
     read_cell,
 )
-from ._clock_times import DAY_HOURS, ClockTime, read_clock
 from ._column_plans import (
     HARD_LIMIT,
     MAX_LEVELS,
@@ -39,24 +38,13 @@ from ._columns import (
     remember_columns,
     table_tags,
 )
-from ._dates import (
-    DATE_CODES,
-    ISO,
-    NEVER,
-    looks_like_a_date,
-    one_format,
-    read_dates,
-    unambiguous_format,
-)
 from ._encoders import Encoder, Table, TableEncoder
 from ._examples import NOT_A_JUDGE, Examples
 from ._few_rows import FewRows, Lines, LoneRow
 from ._folds import Fold, Folds, Split, Splits, assign_folds, draw_folds, tenths
-from ._missing_codes import find_codes
 from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel, split_static
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
-from ._quantities import THOUSANDS, Quantity, decimal_marks, read_quantity, unit_name
 from ._remembered_panels import prediction_panel, training_panel
 from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
 from ._series_labels import fill_labels, series_labels, step_labels
@@ -86,30 +74,24 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTIVITY",
     "BLOCK",
-    "DATE_CODES",
-    "DAY_HOURS",
     "EXTENT",
     "FAR",
     "FEW_ROWS",
     "GAP_WORDS",
     "HARD_LIMIT",
-    "ISO",
     "LONGEST",
     "MAX_LEVELS",
     "MAYBE_LEVELS",
     "MOST_CLASSES",
-    "NEVER",
     "NEVER_LEVELS",
     "NOT_A_JUDGE",
     "SAMPLE_ROWS",
     "SOFT_LIMIT",
-    "THOUSANDS",
     "TRUTH",
     "UNSCALED_LIMIT",
     "WINDOWS",
     "Category",
     "ClassCodes",
-    "ClockTime",
     "Columns",
     "Encoder",
     "Examples",
@@ -127,7 +109,6 @@ __all__ = [
     "Panel",
     "PanelEncoder",
     "Plan",
-    "Quantity",
     "RowParts",
     "RowStore",
     "Split",
@@ -141,29 +122,22 @@ __all__ = [
     "check_statics",
     "coerced",
     "columns_by_kind",
-    "decimal_marks",
     "draw_folds",
     "fill_labels",
-    "find_codes",
     "first_steps",
     "is_gap_word",
     "is_polars",
     "level_name",
     "location",
-    "looks_like_a_date",
     "normal_score_knots",
     "numbers",
-    "one_format",
     "parse_numbers",
     "prediction_panel",
     "read_cell",
     "read_classes",
-    "read_clock",
     "read_columns",
-    "read_dates",
     "read_numbers",
     "read_panel",
-    "read_quantity",
     "read_target",
     "read_training_table",
     "read_weights",
@@ -179,8 +153,6 @@ __all__ = [
     "table_tags",
     "tenths",
     "training_panel",
-    "unambiguous_format",
-    "unit_name",
 ]
 
 

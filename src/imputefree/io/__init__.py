@@ -20,6 +20,7 @@ from ._model_file import (
     save_model_file,
     unpack_network,
 )
+from ._not_data import HOLDS_TOTALS, Totals, total_error
 from ._read_files import (
     TASKS,
     header,
@@ -33,7 +34,6 @@ from ._read_files import (
 )
 from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, left_out, stored_rows
-from ._totals import HOLDS_TOTALS, Totals, total_error
 from ._understood import (
     CATEGORY,
     CLOCKS,
@@ -49,6 +49,7 @@ from ._understood import (
     read_yaml,
 )
 from ._write_tables import check_format, table_output, write_frame
+from ._written_times import ISO, one_format, read_dates, unambiguous_format
 
 __all__ = [
     "CATEGORY",
@@ -56,6 +57,7 @@ __all__ = [
     "DATE",
     "DROP",
     "HOLDS_TOTALS",
+    "ISO",
     "KEY",
     "MODEL",
     "NUMBER",
@@ -84,12 +86,14 @@ __all__ = [
     "load_model_file",
     "model_content",
     "need_columns",
+    "one_format",
     "open_rows",
     "pack_model",
     "pack_network",
     "pack_parameter",
     "parts_of",
     "read_csv",
+    "read_dates",
     "read_frame",
     "read_label_column",
     "read_raw",
@@ -102,6 +106,7 @@ __all__ = [
     "table_output",
     "total_error",
     "twin_error",
+    "unambiguous_format",
     "understand",
     "unpack",
     "unpack_network",

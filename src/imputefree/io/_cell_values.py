@@ -15,24 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import (
-    DATE_CODES,
-    DAY_HOURS,
-    ISO,
-    NEVER,
-    NEVER_LEVELS,
-    TRUTH,
-    ClockTime,
-    coerced,
-    is_gap_word,
-    level_name,
-    read_clock,
-    read_dates,
-    read_quantity,
-    unit_name,
-)
+from ..data import NEVER_LEVELS, TRUTH, coerced, is_gap_word, level_name
 from ..errors import InputError
+from ._quantities import read_quantity, unit_name
 from ._understood import CATEGORY, CLOCK, CLOCKS, DATE, DROP, NUMBER, SPAN, WORDS, ColumnReading
+from ._written_times import DATE_CODES, DAY_HOURS, ISO, NEVER, ClockTime, read_clock, read_dates
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")
@@ -148,13 +135,15 @@ def typed(cells: pd.Series, decimal: str = ".") -> pd.Series:
 def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:
     """Words (case folded) and numbers that stand for a gap."""
     words = {str(code).strip().casefold() for code in missing if isinstance(code, str)}
-    numbers = set()
-    for code in missing:
-        try:
-            numbers.add(float(code))
-        except (TypeError, ValueError):
-            continue
+    numbers = {number for code in missing if (number := _as_number(code)) is not None}
     return words, numbers
+
+
+def _as_number(code: Any) -> float | None:
+    try:
+        return float(code)
+    except (TypeError, ValueError):
+        return None
 
 
 def are_gap_words(strings: pd.Series) -> pd.Series:
@@ -188,37 +177,49 @@ def _numbers(
         numbers = cells.to_numpy(dtype=np.float64, na_value=np.nan)
         numbers = np.where(np.isin(numbers, [*codes]), np.nan, numbers)
         return numbers, ~np.isnan(numbers) if clock else np.isinf(numbers)
-    places, distinct = pd.factorize(cells)
+    places, levels = pd.factorize(cells)
+    distinct = np.asarray(levels, dtype=object)
     if clock:
         values, bad = _hours(distinct, reading, words)
-        values[np.isin(values, [*codes])] = np.nan
-        return np.append(values, np.nan)[places], np.append(bad, False)[places]
-    values = plain_numbers(np.asarray(distinct, dtype=object), decimal)
+    else:
+        values, bad = _quantities(distinct, reading, words, decimal)
+    values[np.isin(values, [*codes])] = np.nan
+    return np.append(values, np.nan)[places], np.append(bad, False)[places]
+
+
+def _quantities(
+    distinct: np.ndarray, reading: ColumnReading, words: set[str], decimal: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers, maybe with the unit, NaN where missing; and which are something else; (n,) each."""
+    values = plain_numbers(distinct, decimal)
     bad = np.isinf(values)
+    units = {"", *map(unit_name, reading.unit.split(OR))}
     for j in np.flatnonzero(np.isnan(values)).tolist():
         text = str(distinct[j])
         if text in TRUTH:
             values[j] = TRUTH[text]
         elif not is_gap_word(text) and text.casefold() not in words:
-            found = read_quantity(text, decimal)
-            units = ("", *map(unit_name, reading.unit.split(OR)))
-            alike = found is not None and unit_name(found.unit) in units
-            bad[j] = not alike
-            values[j] = found.value if found is not None and alike else np.nan
-    values[np.isin(values, [*codes])] = np.nan
-    return np.append(values, np.nan)[places], np.append(bad, False)[places]
+            quantity = read_quantity(text, decimal)
+            if quantity is not None and unit_name(quantity.unit) in units:
+                values[j] = quantity.value
+            else:
+                bad[j] = True
+    return values, bad
 
 
 def clock_time(cell: Any) -> ClockTime | None:
     """A cell as a time of day or a duration, or None."""
     if isinstance(cell, datetime.timedelta):
         return ClockTime(cell / datetime.timedelta(hours=1), 3)
-    time = read_clock(str(cell)) if isinstance(cell, str | datetime.time) else None
-    typed = isinstance(cell, datetime.time)
-    return time._replace(of_day=True) if typed and time is not None else time
+    if isinstance(cell, datetime.time):
+        time = read_clock(str(cell))
+        return time and time._replace(of_day=True)
+    return read_clock(cell) if isinstance(cell, str) else None
 
 
-def _hours(distinct: Any, reading: ColumnReading, words: set[str]) -> tuple[np.ndarray, np.ndarray]:
+def _hours(
+    distinct: np.ndarray, reading: ColumnReading, words: set[str]
+) -> tuple[np.ndarray, np.ndarray]:
     """Times in hours, NaN where missing; and which are not as the column holds them; (n,) each."""
     values, bad = np.full(len(distinct), np.nan), np.zeros(len(distinct), dtype=bool)
     for j, cell in enumerate(distinct):
@@ -254,13 +255,6 @@ def _levels(cells: pd.Series, reading: ColumnReading) -> np.ndarray:
         text = spelled.get(text.casefold(), text)
         levels[j] = None if gap or (codes and _as_number(text) in codes) else text
     return levels[places]
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _dates(cells: pd.Series, reading: ColumnReading) -> Values:

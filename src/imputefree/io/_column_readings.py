@@ -10,26 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import (
-    THOUSANDS,
-    TRUTH,
-    find_codes,
-    looks_like_a_date,
-    unit_name,
-)
+from ..data import MAX_LEVELS, MAYBE_LEVELS, TRUTH
 from ..errors import counted, shorten
-from ._cell_values import (
-    EXACT,
-    HASHED,
-    LEADING_ZERO,
-    OR,
-    cell_values,
-    stripped,
-)
-from ._clock_columns import learn_clock
-from ._date_columns import are_seasons, form_of_days, learn_dates
+from ._cell_values import EXACT, HASHED, LEADING_ZERO, OR, cell_values, gap_tests, stripped
 from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN, Cells, are, joined
-from ._level_columns import learn_levels
+from ._missing_codes import find_codes
+from ._quantities import THOUSANDS, unit_name
+from ._time_columns import are_seasons, form_of_days, learn_clock, learn_dates
 from ._understood import (
     CATEGORY,
     CLOCKS,
@@ -42,6 +29,7 @@ from ._understood import (
     YES_NO,
     ColumnReading,
 )
+from ._written_times import looks_like_a_date
 
 NAMES = 0.9  # strings of which a larger share are different are names, not categories
 FEWEST = 10  # values needed to conclude that
@@ -51,6 +39,7 @@ UNNAMED = re.compile(r"(Unnamed: \d+)?")  # pandas' name for such columns
 ID = re.compile(r"(?i:(.*[\W_])?(id|ids|nr|key|uuid|guid|mrn|ssn|index|row))|.*[a-z]I[Dd]")
 PAIR = re.compile(r"\d+(?:[.,]\d+)? ?[/|] ?\d+(?:[.,]\d+)?")  # such as 120/80
 FLAGS = {"h", "l", "hh", "ll", "n", "high", "low", "normal", "critical"}  # of a laboratory
+SMALL = {"y", "n", "j", "m", "f", "w", "ja", "no", "si"}  # short words of which the case is nothing
 KEEP = "to keep it, call it a number or a category (--columns)"
 
 
@@ -95,14 +84,14 @@ def learn_column(
         codes = None if "missing" in given else elsewhere
         reading = _learn_numbers(cells, look, reading, codes, target, decimal)
     if reading.kind == CATEGORY:
-        reading = learn_levels(look or Cells.of(cells, decimal), reading, target)
+        reading = _learn_levels(look or Cells.of(cells, decimal), reading, target)
     if reading.kind == WORDS:
         parts = tuple(f"{name}: words {j + 1}" for j in range(HASHED))
-        reading = replace(reading, parts=parts, note=joined(f"{HASHED} columns of hashed words"))
+        reading = replace(reading, parts=parts, note=f"{HASHED} columns of hashed words")
     if reading.kind == DROP or target or given.get("kind"):
         return reading
     first = next(iter(cell_values(cells, reading, decimal).columns.values()))
-    reason = _nothing_to_learn(cells, first, reading, series)
+    reason = _nothing_to_learn(first, reading, series)
     return replace(reading, kind=DROP, note=reason, parts=()) if reason else reading
 
 
@@ -110,98 +99,94 @@ def _kind(
     cells: pd.Series, look: Cells | None, reading: ColumnReading, target: bool
 ) -> ColumnReading:
     """The kind by the form of the cells, with the unit of numbers."""
-    if look is None:
-        if reading.kind:
-            return reading
-        if cells.dtype.kind == "M":
-            return replace(reading, kind=DATE)
-        if cells.dtype.kind == "m":
-            return replace(reading, kind=NUMBER, format=SPANS, note="durations, in hours")
-        if cells.dtype.kind not in "iufb":
-            fact = f"{cells.dtype} values; convert them to numbers"
-            return replace(reading, kind=DROP, note=fact, loud=True)
-        known = cells.dropna()
-        if form := form_of_days(known, reading.name):
-            return replace(reading, kind=DATE, format=form)
-        return replace(reading, kind=NUMBER, format=YES_NO if cells.dtype.kind == "b" else "")
-    if not any(isinstance(cell, str) for cell in look.distinct):
-        kinds = {type(cell) for cell in look.distinct}
-        if all(hasattr(kind, "year") for kind in kinds) and not reading.kind:
-            return replace(reading, kind=DATE)
-    numbers = ~np.isnan(look.plain)
-    written = numbers | np.isin(np.arange(len(numbers)), [*look.quantities])
-    known = ~look.gaps & ~look.maybe
     if reading.kind in (CATEGORY, WORDS, DATE):
         return reading
-    truths = np.array([text in TRUTH for text in look.strings], dtype=bool)
-    if truths[known].all() and known.any():
+    if look is None:
+        return reading if reading.kind else _kind_of_typed(cells, reading)
+    if not reading.kind and all(hasattr(cell, "year") for cell in look.distinct):
+        return replace(reading, kind=DATE)
+    if look.known.any() and look.which(lambda text: text in TRUTH)[look.known].all():
         kind = reading.kind or (CATEGORY if target else NUMBER)
         return replace(reading, kind=kind, format=YES_NO if kind == NUMBER else "")
-    zeros = [text for text in look.strings if LEADING_ZERO.fullmatch(text)]
-    if not reading.kind and zeros and look.share(numbers) >= MOSTLY:
-        note = f"codes such as {zeros[0]!r}, whose zeros matter"
-        return replace(reading, kind=CATEGORY, note=note)
+    numbers = ~np.isnan(look.plain)
     if not reading.kind and look.share(numbers) >= MOSTLY:
+        zeros = [text for text in look.strings if LEADING_ZERO.fullmatch(text)]
+        if zeros:
+            note = f"codes such as {zeros[0]!r}, whose zeros matter"
+            return replace(reading, kind=CATEGORY, note=note)
         if form := form_of_days(pd.Series(look.plain[numbers]), reading.name):
             return replace(reading, kind=DATE, format=form)
         return replace(reading, kind=NUMBER)
     if clock := learn_clock(look, reading):
         return clock
-    dates = np.array([looks_like_a_date(text) for text in look.strings], dtype=bool)
-    if not reading.kind and look.share(dates) >= MOSTLY:
+    if not reading.kind and look.share(look.which(looks_like_a_date)) >= MOSTLY:
         return replace(reading, kind=CATEGORY if are_seasons(look.strings) else DATE)
-    pairs = np.array([PAIR.fullmatch(text) is not None for text in look.strings], dtype=bool)
+    pairs = look.which(lambda text: PAIR.fullmatch(text) is not None)
     if not reading.kind and look.share(pairs) >= MOSTLY and pairs.sum() > FEWEST and not target:
         pair = look.strings[int(np.argmax(pairs))]
-        note = f"two numbers in a cell, such as {pair!r}: make a column of each"
-        return replace(reading, kind=DROP, note=note, loud=True)
-    return _kind_of_quantities(look, reading, numbers, written)
+        return reading.dropped(f"two numbers in a cell, such as {pair!r}: make a column of each")
+    return _kind_of_quantities(look, reading, numbers)
 
 
-def _kind_of_quantities(
-    look: Cells, reading: ColumnReading, numbers: np.ndarray, written: np.ndarray
-) -> ColumnReading:
-    """Numbers with a unit or as bounds, numbers among words, or levels of a category."""
-    units: dict[str, int] = {}
+def _kind_of_typed(cells: pd.Series, reading: ColumnReading) -> ColumnReading:
+    """The kind by the type of a column that does not hold objects."""
+    kind = cells.dtype.kind
+    if kind == "M":
+        return replace(reading, kind=DATE)
+    if kind == "m":
+        return replace(reading, kind=NUMBER, format=SPANS, note="durations, in hours")
+    if kind not in "iufb":
+        return reading.dropped(f"{cells.dtype} values; convert them to numbers")
+    if form := form_of_days(cells.dropna(), reading.name):
+        return replace(reading, kind=DATE, format=form)
+    return replace(reading, kind=NUMBER, format=YES_NO if kind == "b" else "")
+
+
+def _kind_of_quantities(look: Cells, reading: ColumnReading, numbers: np.ndarray) -> ColumnReading:
+    """Numbers with a unit or as bounds, numbers among words, or levels of a category.
+
+    numbers : (m,) which cells are numbers without anything else
+    """
+    rows: dict[str, int] = {}  # by unit
     spelled: dict[str, str] = {}
-    bounds = np.zeros(len(numbers), dtype=bool)
     for j, quantity in look.quantities.items():
         unit = unit_name(quantity.unit)
-        units[unit] = units.get(unit, 0) + int(look.rows[j])
+        rows[unit] = rows.get(unit, 0) + int(look.rows[j])
         spelled.setdefault(unit, quantity.unit)
-        bounds[j] = quantity.bound
-    flags = {unit for unit in units if unit in FLAGS}
-    if len(flags) > 1 and flags == {*units} - {""} and numbers.any() and not reading.kind:
-        return replace(reading, kind=NUMBER, unit=OR.join(sorted(spelled[f] for f in flags)))
-    if not reading.kind and {*units} - {""} in ({"n", "s"}, {"e", "w"}):
-        note = "north and south, or east and west: write south and west as negative numbers"
-        return replace(reading, kind=DROP, note=note, loud=True)
-    named = sorted((unit for unit in units if unit), key=lambda unit: -units[unit])
-    unit = named[0] if named else ""
-    other = np.zeros(len(numbers), dtype=bool)
-    other[[j for j, q in look.quantities.items() if unit_name(q.unit) not in ("", unit)]] = True
+    units = sorted((unit for unit in rows if unit), key=lambda unit: -rows[unit])
+    unit = units[0] if units else ""
+    as_number = replace(reading, kind=NUMBER, unit=reading.unit or spelled.get(unit, ""))
+    if reading.kind:
+        return as_number
+    if len(units) > 1 and FLAGS.issuperset(units) and numbers.any():
+        return replace(as_number, unit=OR.join(sorted(spelled[flag] for flag in units)))
+    if {*units} in ({"n", "s"}, {"e", "w"}):
+        return reading.dropped(
+            "north and south, or east and west: write south and west as negative numbers"
+        )
+    written = numbers | look.at(look.quantities)
+    bounds = look.at([j for j, quantity in look.quantities.items() if quantity.bound])
+    other = look.at([j for j, q in look.quantities.items() if unit_name(q.unit) not in ("", unit)])
     exact = int((written & ~bounds & ~other).sum())
-    share = look.share(written)
-    if not reading.kind:
-        words = int((~written & ~look.gaps & ~look.maybe).sum())
-        among = share >= 0.5 and exact >= FEWEST and words <= SHOWN + 1
-        if exact < 3 or not (share >= MOSTLY or among):
+    words, share = int((look.known & ~written).sum()), look.share(written)
+    among = share >= 0.5 and exact >= FEWEST and words <= SHOWN + 1
+    if exact < 3 or not (share >= MOSTLY or among):
+        return replace(reading, kind=CATEGORY)
+    if look.share(other) > 1 - MOSTLY:
+        if exact < FEWEST:
             return replace(reading, kind=CATEGORY)
-        if look.share(other) > 1 - MOSTLY:
-            if exact < FEWEST:
-                return replace(reading, kind=CATEGORY)
-            shown = shorten([spelled[name] for name in named], 3)
-            note = f"quantities in more than one unit ({shown}): convert them to one"
-            return replace(reading, kind=DROP, note=note, loud=True)
-        if unit in THOUSANDS and (numbers.any() or units.get("")):
-            note = f"some numbers with {spelled[unit]!r} and some without: write them out"
-            return replace(reading, kind=DROP, note=note, loud=True)
-        parts = np.abs(look.plain[numbers])
-        parts = parts[np.isfinite(parts)]
-        if unit == "%" and (parts % 1 > 0).any() and parts.max() <= 1:
-            note = f"percentages and shares such as {parts.max():g}: write all in one way"
-            return replace(reading, kind=DROP, note=note, loud=True)
-    return replace(reading, kind=NUMBER, unit=reading.unit or spelled.get(unit, ""))
+        shown = shorten([spelled[name] for name in units], 3)
+        return reading.dropped(f"quantities in more than one unit ({shown}): convert them to one")
+    if unit in THOUSANDS and (numbers.any() or rows.get("")):
+        return reading.dropped(
+            f"some numbers with {spelled[unit]!r} and some without: write them out"
+        )
+    shares = np.abs(look.plain[numbers & np.isfinite(look.plain)])
+    if unit == "%" and (shares % 1 > 0).any() and shares.max() <= 1:
+        return reading.dropped(
+            f"percentages and shares such as {shares.max():g}: write all in one way"
+        )
+    return as_number
 
 
 def _learn_numbers(
@@ -213,47 +198,51 @@ def _learn_numbers(
     decimal: str,
 ) -> ColumnReading:
     """Words and codes that stand for a gap; elsewhere: None if the user has said all of them."""
-    notes, words, loud = [], [], False
-    if look is not None and reading.format in CLOCKS:
-        odd = cell_values(pd.Series(look.distinct, name=reading.name), reading, decimal).bad
-        words = [look.strings[j] for j in np.flatnonzero(odd)[:MOST_WORDS]]
-        loud = bool(words)
-        notes += [
-            f"{look.named(odd)} {are(odd, 'not a time: read as a gap', 'not times: read as gaps')}"
-        ] * loud
-    elif look is not None:
-        written = next(iter(look.quantities.items()), None)
-        if written is not None:
-            value = f"{written[1].value:g}"
-            bounds = sum(int(look.rows[j]) for j, q in look.quantities.items() if q.bound)
-            more = f" ({counted(bounds, 'bound')})" * bool(bounds)
-            notes.append(f"{look.strings[written[0]]!r} is read as {value}{more}")
-        odd = cell_values(pd.Series(look.distinct, name=reading.name), reading, decimal).bad
+    if look is not None:
+        reading = _learn_words(look, reading, decimal)
+    if elsewhere is None:
+        return reading
+    values = cell_values(cells, reading, decimal).columns[reading.name]
+    codes = find_codes(values, elsewhere)
+    sure = [code for code in codes if code.sure and not target]
+    shown = [code for code in codes if code not in sure]
+    taken, kept = (tuple(_short(code.value) for code in some) for some in (sure, shown))
+    notes = [
+        f"{_short(code.value)} ({counted(code.rows, 'row')}) {verb} a code for a gap"
+        for some, verb in ((sure, "is"), (shown, "may be"))
+        for code in some
+    ]
+    missing, note = (*reading.missing, *taken), joined(reading.note, *notes)
+    return replace(reading, missing=missing, suspects=kept, note=note)
+
+
+def _learn_words(look: Cells, reading: ColumnReading, decimal: str) -> ColumnReading:
+    """How numbers or times are written, and words among them that stand for a gap."""
+    odd = cell_values(pd.Series(look.distinct, name=reading.name), reading, decimal).bad
+    notes, maybe, loud = list[str](), list[str](), reading.loud
+    noun, nouns = "a time", "times"
+    if reading.format not in CLOCKS:
+        noun, nouns = "a number", "numbers"
         odd &= ~np.isinf(look.plain)
-        gaps = (look.gaps | look.maybe) & (look.rows > 0)
+        if look.quantities:
+            j, quantity = next(iter(look.quantities.items()))
+            bounds = sum(int(look.rows[k]) for k, q in look.quantities.items() if q.bound)
+            more = f" ({counted(bounds, 'bound')})" * bool(bounds)
+            notes.append(f"{look.strings[j]!r} is read as {quantity.value:g}{more}")
+        gaps = ~look.known & (look.rows > 0)
         if gaps.any():
             notes.append(f"{look.named(gaps)} {are(gaps, 'a gap', 'gaps')}")
         if pair := _one_number(look):
             notes.append(f"{pair[0]!r} and {pair[1]!r} are one number; if not, it is a category")
             loud = True
-        if odd.any():
-            loud, words = True, [look.strings[j] for j in np.flatnonzero(odd)[:MOST_WORDS]]
-            verb = are(odd, "not a number: read as a gap", "not numbers: read as gaps")
-            notes.append(f"{look.named(odd)} {verb}")
-        words += [look.strings[j] for j in np.flatnonzero(look.maybe)]
-    reading = replace(reading, missing=(*reading.missing, *words))
-    if elsewhere is not None:
-        values = cell_values(cells, reading, decimal).columns[reading.name]
-        codes = find_codes(values, elsewhere)
-        sure = [code for code in codes if code.sure and not target]
-        shown = [code for code in codes if code not in sure]
-        taken = tuple(_short(code.value) for code in sure)
-        kept = tuple(_short(code.value) for code in shown)
-        reading = replace(reading, missing=(*reading.missing, *taken), suspects=kept)
-        for found, verb in ((sure, "is a code for a gap"), (shown, "may be a code for a gap")):
-            said = [f"{_short(c.value)} ({counted(c.rows, 'row')}) {verb}" for c in found]
-            notes += said
-    return replace(reading, note=joined(reading.note, *notes), loud=loud or reading.loud)
+        maybe = [look.strings[j] for j in np.flatnonzero(look.maybe)]
+    if odd.any():
+        loud = True
+        verb = are(odd, f"not {noun}: read as a gap", f"not {nouns}: read as gaps")
+        notes.append(f"{look.named(odd)} {verb}")
+    words = [look.strings[j] for j in np.flatnonzero(odd)[:MOST_WORDS]]
+    missing = (*reading.missing, *words, *maybe)
+    return replace(reading, missing=missing, note=joined(reading.note, *notes), loud=loud)
 
 
 def _one_number(look: Cells) -> tuple[str, ...]:
@@ -269,12 +258,58 @@ def _one_number(look: Cells) -> tuple[str, ...]:
 
 
 def _short(number: float) -> float | int:
-    return int(number) if number == round(number) and abs(number) < 2**53 else number
+    return int(number) if number == round(number) and abs(number) < EXACT else number
 
 
-def _nothing_to_learn(
-    cells: pd.Series, values: np.ndarray, reading: ColumnReading, series: np.ndarray | None
-) -> str:
+def _learn_levels(look: Cells, reading: ColumnReading, target: bool) -> ColumnReading:
+    """Words among levels that stand for a gap, or may."""
+    folded = [text.casefold() for text in look.strings]
+    words = dict(zip(look.strings, folded, strict=True))
+    levels = [
+        t for t, gap in zip(look.strings, look.gaps, strict=True) if not gap and words[t] != "na"
+    ]
+    lands = len(levels) > 2 and all(len(text) == 2 and text.isupper() for text in levels)
+    said, _ = gap_tests(reading.missing)
+    doubtful = [t for t in look.strings if words[t] in MAYBE_LEVELS and words[t] not in said]
+    if "+" in look.strings:  # whose opposite it is
+        doubtful = [text for text in doubtful if text != "-"]
+    taken = [t for t in doubtful if words[t] == "na" and not lands and not target]
+    kept = [t for t in doubtful if t not in taken and words[t] != "none"]
+    spellings, merged = _spellings(look, levels)
+    count = len(levels) - len(merged) + lands * ("NA" in look.strings)
+    notes = [reading.note, counted(count, "level")]
+    if merged:
+        notes.append(f"{shorten(merged, SHOWN)} merged with levels that differ only in case")
+    if len(levels) > MAX_LEVELS:
+        notes.append(f"the {MAX_LEVELS} most frequent are kept, the others merged")
+    gaps = look.gaps | np.isin(look.strings, taken)
+    if gaps.any():
+        notes.append(f"{look.named(gaps)} {are(gaps, 'a gap', 'gaps')}")
+    for text in kept:
+        rows = counted(int(look.rows[look.strings.index(text)]), "row")
+        notes.append(f"{text!r} ({rows}) may be a word for a gap")
+    missing = (*reading.missing, *taken)
+    more: Any = {"missing": missing, "suspects": tuple(kept), "spellings": spellings}
+    return replace(reading, note=joined(*notes), **more)
+
+
+def _spellings(look: Cells, levels: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Levels that occur in other forms of upper and lower case, the most frequent form of each; and
+    these other forms. Not of short strings: AA, Aa and aa are genotypes."""
+    rows = dict(zip(look.strings, look.rows.tolist(), strict=True))
+    forms: dict[str, list[str]] = {}
+    for text in levels:
+        usual = text in (text.lower(), text.upper(), text.capitalize(), text.title())
+        if usual and (len(text) > 2 or text.casefold() in SMALL):
+            forms.setdefault(text.casefold(), []).append(text)
+    kept = [max(group, key=lambda text: rows[text]) for group in forms.values() if len(group) > 1]
+    merged = [t for group in forms.values() for t in group if len(group) > 1 and t not in kept]
+    if len(levels) - len(merged) < 2:
+        return (), []
+    return tuple(kept), merged
+
+
+def _nothing_to_learn(values: np.ndarray, reading: ColumnReading, series: np.ndarray | None) -> str:
     """Why a column is dropped: it is constant, an id, a name of each row or a free text; or ""."""
     known = values[pd.notna(values)]
     if not len(known):
@@ -293,11 +328,11 @@ def _nothing_to_learn(
             return "free text; to use it, call it words (--columns)"
         return f"strings, {'almost ' * (n_distinct != n)}all different, like names; {KEEP}"
     if reading.kind == NUMBER:
-        return _numbers_rows(reading.name, values, known, n_distinct)
+        return _like_ids(reading.name, values, known, n_distinct)
     return ""
 
 
-def _numbers_rows(name: str, values: np.ndarray, known: np.ndarray, n_distinct: int) -> str:
+def _like_ids(name: str, values: np.ndarray, known: np.ndarray, n_distinct: int) -> str:
     """Why whole numbers are ids: they count the rows, or are all different and named so."""
     if len(known) < FEWEST or (known != np.round(known)).any():
         return ""

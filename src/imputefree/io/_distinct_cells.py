@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import NEVER, NEVER_LEVELS, Quantity, is_gap_word, read_quantity
+from ..data import NEVER_LEVELS, is_gap_word
 from ..errors import counted, shorten
 from ._cell_values import gap_tests, plain_numbers
+from ._quantities import Quantity, read_quantity
+from ._written_times import NEVER
 
 MOSTLY = 0.95  # a column of which such a share are numbers, or dates, holds numbers, or dates
 SHOWN = 4  # words that a note names
@@ -50,30 +52,44 @@ class Cells:
         """(m,) which are words that always stand for a gap."""
         words, _ = gap_tests(self.missing)
         words |= {*NEVER_LEVELS, *NEVER}
-        return np.array([text.casefold() in words for text in self.strings], dtype=bool)
+        return self.which(lambda text: text.casefold() in words)
 
     @cached_property
     def maybe(self) -> np.ndarray:
         """(m,) which are words that stand for a gap among numbers."""
-        return np.array([is_gap_word(text) for text in self.strings], dtype=bool) & ~self.gaps
+        return self.which(is_gap_word) & ~self.gaps
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """(m,) which are not gaps, among numbers either."""
+        return ~self.gaps & ~self.maybe
 
     @cached_property
     def plain(self) -> np.ndarray:
         """(m,) numbers without anything else, NaN for other cells."""
-        numbers = plain_numbers(self.distinct, self.decimal)
-        return np.where(self.gaps | self.maybe, np.nan, numbers)
+        return np.where(self.known, plain_numbers(self.distinct, self.decimal), np.nan)
 
     @cached_property
     def quantities(self) -> dict[int, Quantity]:
         """By place, other cells that hold a number."""
-        open_ones = np.flatnonzero(np.isnan(self.plain) & ~self.gaps & ~self.maybe).tolist()
-        found = {j: read_quantity(self.strings[j], self.decimal) for j in open_ones}
-        return {j: quantity for j, quantity in found.items() if quantity is not None}
+        places = np.flatnonzero(np.isnan(self.plain) & self.known).tolist()
+        read = {j: read_quantity(self.strings[j], self.decimal) for j in places}
+        return {j: quantity for j, quantity in read.items() if quantity is not None}
+
+    def which(self, test: Callable[[str], bool]) -> np.ndarray:
+        """(m,) for which strings a test holds."""
+        return np.array([test(text) for text in self.strings], dtype=bool)
+
+    def at(self, places: Collection[int]) -> np.ndarray:
+        """(m,) which cells are at these places."""
+        chosen = np.zeros(len(self.distinct), dtype=bool)
+        chosen[[*places]] = True
+        return chosen
 
     def share(self, chosen: np.ndarray) -> float:
         """The share of rows that these cells have, of those that are not gaps."""
-        known = ~self.gaps & ~self.maybe
-        return float(self.rows[chosen & known].sum() / max(self.rows[known].sum(), 1))
+        rows = self.rows * self.known
+        return float(rows[chosen].sum() / max(rows.sum(), 1))
 
     def named(self, chosen: np.ndarray) -> str:
         """These cells with their rows, the most frequent first."""

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data import is_gap_word, looks_like_a_date, read_quantity
+from ..data import is_gap_word
 from ..errors import InputError, counted, shorten
 from ._cell_values import numbered, plain_numbers
-from ._totals import FEWEST, Totals, total_error
+from ._quantities import read_quantity
+from ._written_times import looks_like_a_date
 
 MOST_ABOVE = 20  # rows that may stand above the column names
 LOOKED_AT = 50  # cells of a column, to know whether it holds numbers
 ONE_TABLE = "A table is one row of column names, then the rows"
+FEWEST = 5  # numbers above a total
+TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "average", "mean", "summe", "gesamt"}
+TOTALS |= {"gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "somme", "totale", "moyenne"}
+TOTALS |= {"sums", "means", "zwischensumme", "suma", "media", "promedio", "soma", "média", "totaal"}
+TOTALS |= {"gemiddelde", "totalt", "summa", "medelvärde", "gesamtergebnis", "total général"}
+SPELLED = [
+    form + end
+    for word in TOTALS
+    for form in (word, word.capitalize(), word.title(), word.upper())
+    for end in ("", ":")
+]
+HOLDS_TOTALS = "holds totals or means of the rows above"
 
 
 def are_title(cells: Sequence[Any], width: int) -> bool:
@@ -43,12 +56,12 @@ def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path, known: bool
     """
     if len(raw) <= FEWEST or len(raw.columns) < 2:
         return
-    if known:
-        _check_totals(raw, marks, path)
-    else:
+    if not known:
         _check_first(raw, marks, path)
         _check_inside(raw, marks, path)
-        _check_last(raw, marks, path)
+    _check_totals(raw, marks, path)
+    if not known:
+        _check_note(raw, marks, path)
         _check_beside(raw, path)
 
 
@@ -64,8 +77,7 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
         if _is_value(cell, marks[name]):
             return
         rest = raw[name].iloc[1 : LOOKED_AT + 1].dropna()
-        values = [_is_value(other, marks[name]) for other in rest]
-        if len(values) >= FEWEST and np.mean(values) >= 0.9:
+        if len(rest) >= FEWEST and _are_values(rest, marks[name]):
             words.append(cell)
         else:
             others.append(bool((raw[name].iloc[1:] == cell).any()))
@@ -75,28 +87,27 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
         raise InputError(fact, rule, "Remove the second row of names or units")
 
 
-def _check_last(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
-    _check_totals(raw, marks, path)
+def _check_note(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
+    """Refuse a last row that holds nothing but a note."""
     last = raw.iloc[-1]
     known = [name for name in map(str, raw) if not pd.isna(last[name])]
     strings = [name for name in known if isinstance(last[name], str)]
     if len(known) == 1 and known == strings and len(raw.columns) > 2:
         name, note = known[0], str(last[known[0]]).strip()
         above = raw[name].iloc[-LOOKED_AT:-1].dropna()
-        numbers = len(above) > 0 and np.mean([_is_value(c, marks[name]) for c in above]) >= 0.9
-        if (numbers and not _is_value(note, marks[name])) or ": " in note:
+        if (_are_values(above, marks[name]) and not _is_value(note, marks[name])) or ": " in note:
             fact = f"the last row of {path} holds {note[:60]!r} and nothing else"
             raise InputError(fact, ONE_TABLE, "Remove the note below the table")
 
 
 def _check_inside(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     """Refuse a row of other names: words that occur once, in all columns that hold numbers."""
-    numbers = []
-    for name in map(str, raw):
-        cells = raw[name].dropna().iloc[:LOOKED_AT]
-        values = [_is_value(cell, marks[name]) for cell in cells]
-        if len(values) >= FEWEST and np.mean(values) >= 0.9:
-            numbers.append(name)
+    looked_at = {name: raw[name].dropna().iloc[:LOOKED_AT] for name in map(str, raw)}
+    numbers = [
+        name
+        for name, cells in looked_at.items()
+        if len(cells) >= FEWEST and _are_values(cells, marks[name])
+    ]
     if len(numbers) < 2:
         return
     rows = np.ones(len(raw), dtype=bool)
@@ -154,3 +165,100 @@ def _is_value(cell: Any, decimal: str) -> bool:
     if not isinstance(cell, str):
         return True
     return read_quantity(cell, decimal) is not None or looks_like_a_date(cell)
+
+
+def _are_values(cells: pd.Series, decimal: str) -> bool:
+    """Whether nearly all cells, of which there must be one, are numbers or dates."""
+    return bool(len(cells)) and float(np.mean([_is_value(c, decimal) for c in cells])) >= 0.9
+
+
+class Totals:
+    """Knows, after all pieces of a table, whether its last row is a row of totals.
+
+    It is if a number of it is the sum of those above, in two columns or beside a word such as
+    Total; beside a word a mean is enough. A word that occurs above too is a level.
+
+    numbers : by column that holds numbers, the mark before decimals; all others may hold words
+
+    >>> totals = Totals({"n": "."})
+    >>> totals.add(pd.DataFrame({"who": ["a", "b", "c"], "n": ["1", "2", "3"]}))
+    >>> totals.add(pd.DataFrame({"who": ["d", "e", "Total"], "n": ["4", "5", "15"]}))
+    >>> totals.last
+    'Total'
+    """
+
+    def __init__(self, numbers: Mapping[str, str]) -> None:
+        self.numbers = dict(numbers)
+        self._count = dict.fromkeys(numbers, 0)
+        self._sum, self._most = (dict.fromkeys(numbers, 0.0) for _ in range(2))
+        self._value: dict[str, float] = {}  # of the last row
+        self._words: dict[str, Any] = {}
+        self._above: dict[str, set[str]] = {}  # words for totals by column
+
+    def add(self, frame: pd.DataFrame) -> None:
+        """The next rows, cells as they are in the file."""
+        if not len(frame):
+            return
+        for name, decimal in self.numbers.items():
+            values = _numbers(frame[name], decimal)
+            above = np.append(self._value.get(name, np.nan), values[:-1])
+            above = above[np.isfinite(above)]
+            if len(above):
+                self._count[name] += len(above)
+                with np.errstate(over="ignore"):  # an infinite sum is nobody's total
+                    self._sum[name] += float(above.sum())
+                self._most[name] = max(self._most[name], float(np.abs(above).max()))
+            self._value[name] = float(values[-1])
+        for column, cells in frame.items():
+            name = str(column)
+            if cells.dtype != object and not isinstance(cells.dtype, pd.StringDtype):
+                continue
+            words = cells.iloc[:-1]
+            try:
+                found = {*words[words.isin(SPELLED)], self._words.get(name)}
+            except TypeError:  # lists, which are refused where the column is read
+                continue
+            self._above[name] = self._above.get(name, set()) | found
+            self._words[name] = cells.iloc[-1]
+
+    @property
+    def last(self) -> str | None:
+        """The word beside the totals, or "" if there is none; None if the last row has none."""
+        labelled = [
+            (name, word)
+            for name, word in self._words.items()
+            if isinstance(word, str) and word.strip(" :.").casefold() in TOTALS
+        ]
+        if any(word in self._above[name] for name, word in labelled):
+            return None
+        sums = sum(self._is_total(name, bool(labelled)) for name in self.numbers)
+        if sums > 1 or (sums and labelled):
+            return labelled[0][1] if labelled else ""
+        return None
+
+    def _is_total(self, name: str, labelled: bool) -> bool:
+        """Whether a number is the sum of those above or, if labelled, their mean."""
+        value, count, total = self._value.get(name, np.nan), self._count[name], self._sum[name]
+        if np.isnan(value) or count < FEWEST or (not labelled and abs(value) <= self._most[name]):
+            return False
+        is_mean = labelled and np.isclose(total / count, value, rtol=1e-2, atol=0)
+        return bool(is_mean or np.isclose(total, value, rtol=1e-3, atol=0))
+
+
+def total_error(path: Path, word: str) -> InputError:
+    """The error for a row of totals, with the word beside them."""
+    fact = f"the last row of {path}{f' ({word!r})' * bool(word)} {HOLDS_TOTALS}"
+    return InputError(fact, "Every row of a table is one case", "Remove that row")
+
+
+def _numbers(cells: pd.Series, decimal: str) -> np.ndarray:
+    """Numbers, also with units; NaN for other cells; (n,)."""
+    if cells.dtype.kind in "iufb":
+        return cells.to_numpy(dtype=np.float64, na_value=np.nan)
+    places, distinct = numbered(cells.astype(object))
+    values = plain_numbers(np.asarray(distinct, dtype=object), decimal)
+    for j in np.flatnonzero(np.isnan(values)).tolist():
+        cell = distinct[j]
+        quantity = read_quantity(cell, decimal) if isinstance(cell, str) else None
+        values[j] = quantity.value if quantity is not None else np.nan
+    return np.append(values, np.nan)[places]

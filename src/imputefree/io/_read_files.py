@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..data import MOST_CLASSES, coerced, is_gap_word
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
+from ._cell_values import EXACT
 from ._csv_rows import PACKED, CsvRows, read_checked, unpacked
 from ._dialects import check_marks
 from ._excel_rows import ExcelRows, is_workbook
@@ -28,7 +29,6 @@ TABLES = (
     *(f".csv{ending}" for ending in PACKED),
 )  # endings of names
 TASKS = ("classification", "regression")
-EXACT = 2**53  # up to which floats hold all whole numbers
 
 
 def read_csv(path: Path) -> pd.DataFrame:

@@ -14,13 +14,14 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import TRUTH, coerced, decimal_marks, read_quantity
+from ..data import TRUTH, coerced
 from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, numbered, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
 from ._file_rows import INDEX, Reader, good_rows, open_file, twin_error, unreadable
 from ._not_data import check_rows
+from ._quantities import decimal_marks, read_quantity
 from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
 from ._understood import (
     CATEGORY,

@@ -17,10 +17,12 @@ import numpy as np
 import pandas as pd
 
 from .._files import write_errors
-from ..data import BLOCK, RowStore, find_codes, read_quantity
+from ..data import BLOCK, RowStore
 from ..errors import InputError, counted, shorten
 from ._cell_values import are_gap_words, cell_values
 from ._file_rows import RawRows, Reader, good_rows, twin_error
+from ._missing_codes import find_codes
+from ._quantities import read_quantity
 from ._read_files import need_columns, open_rows, parts_of, read_label_column
 from ._read_table import check_parts, decimals_of, understand
 from ._understood import CATEGORY, DROP, KEY, NUMBER, ColumnReading, FileFormat, Understood

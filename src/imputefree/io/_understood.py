@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,10 @@ class ColumnReading:
         """As JSON types, without what is empty."""
         values = {name: value for name, value in asdict(self).items() if value or name == "kind"}
         return {n: list(v) if isinstance(v, tuple) else v for n, v in values.items() if n != "name"}
+
+    def dropped(self, note: str) -> ColumnReading:
+        """The same column, dropped for a reason that must be read."""
+        return replace(self, kind=DROP, note=note, loud=True)
 
 
 @dataclass(frozen=True)

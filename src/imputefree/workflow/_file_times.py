@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import ISO, one_format, parse_numbers, read_dates, unambiguous_format
+from ..data import parse_numbers
 from ..errors import InputError
+from ..io import ISO, one_format, read_dates, unambiguous_format
 
 WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
 EXAMPLE = pd.Timestamp("2024-12-31 13:45")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from imputefree.data._quantities import LONGEST, decimal_marks, read_quantity
+from imputefree.io._quantities import LONGEST, decimal_marks, read_quantity
 
 
 @pytest.mark.parametrize(

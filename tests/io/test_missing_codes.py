@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from imputefree.data import find_codes
+from imputefree.io._missing_codes import find_codes
 
 
 def level(rest, value, rows, elsewhere=()):

@@ -1,4 +1,4 @@
-"""Columns of dates: how they are written, from which day they are counted and what they become."""
+"""Columns of dates, times of day and durations: how they are written, and what they become."""
 
 from __future__ import annotations
 
@@ -10,16 +10,66 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import DATE_CODES, ISO, NEVER, looks_like_a_date, read_dates, unambiguous_format
 from ..errors import InputError, shorten
-from ._cell_values import EXCEL, PARTS, are_gap_words, cell_values
-from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN
-from ._understood import DROP, ColumnReading
+from ._cell_values import EXCEL, PARTS, are_gap_words, cell_values, clock_time
+from ._distinct_cells import MOST_WORDS, MOSTLY, SHOWN, Cells
+from ._understood import CLOCK, NUMBER, SPAN, SPANS, ColumnReading
+from ._written_times import (
+    DATE_CODES,
+    DAY_HOURS,
+    ISO,
+    NEVER,
+    ClockTime,
+    looks_like_a_date,
+    read_dates,
+    unambiguous_format,
+)
 
+NOON = 12.0  # hours
 DATED = re.compile(r"(?i)(?<![^\W\d_])(date|dat|datum|dt)(?![^\W\d_])|[a-z]date|datum")
-FEWEST, TEN_YEARS = 5, 3652.0  # days: others that show where dates are, and how far a code is
+FEWEST, TEN_YEARS = 5, 3652.0  # dates that show where most are, and how far off a code is
 SEASON = re.compile(r"(\d{4})[-/](\d\d)")
 EXCEL_DAYS = (20_000, 60_000)  # of the years 1954 to 2064
+
+
+def learn_clock(look: Cells, reading: ColumnReading) -> ColumnReading | None:
+    """How times of day or durations are read; None if the column does not hold them.
+
+    Durations of two parts among some of three are dropped: 59:10 may be minutes and seconds.
+    """
+    by_place = {j: time for j, cell in enumerate(look.distinct) if (time := clock_time(cell))}
+    times = list(by_place.values())
+    if not times or look.share(look.at(by_place)) < MOSTLY or _are_ratios(look, by_place):
+        return None
+    zones = {time.zone for time in times}
+    example = look.strings[next(iter(by_place))]
+    if len(zones) > 1:
+        return reading.dropped(
+            f"times such as {example!r} in more than one zone: write them in one, without it"
+        )
+    parts, within = {time.parts for time in times}, all(time.hours <= DAY_HOURS for time in times)
+    of_day = any(time.of_day for time in times)
+    padded = any(time.padded for time in times) and max(time.hours for time in times) >= NOON
+    if len(parts) > 1 and not (of_day and within):
+        short, long = (
+            next(look.strings[j] for j, time in by_place.items() if time.parts == n) for n in (2, 3)
+        )
+        return reading.dropped(
+            f"times such as {short!r} and {long!r}: write all of them as h:mm:ss"
+        )
+    form = CLOCK if within and (of_day or padded) else SPAN if parts == {2} else SPANS
+    what = CLOCK if form == CLOCK else "hours, or minutes" if form == SPAN else "hours"
+    note = f"{what}: {example!r} is read as {times[0].hours:.4g}"
+    more: Any = {"format": form, "unit": zones.pop(), "note": note, "loud": form != CLOCK}
+    return replace(reading, kind=NUMBER, **more)
+
+
+def _are_ratios(look: Cells, times: dict[int, ClockTime]) -> bool:
+    """Whether all begin with 1, as titers such as 1:20 do."""
+    return all(
+        look.strings[j].startswith("1:") and time.parts == 2 and not time.of_day
+        for j, time in times.items()
+    )
 
 
 def form_of_days(numbers: pd.Series, name: str) -> str:
@@ -62,14 +112,13 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
             if len(others):  # read as these, and what is not one of them as ISO
                 form = unambiguous_format(others.iloc[0], others) or ISO
         except InputError as error:
-            note = (
-                f"dates: {error.fact.partition(' holds ')[2]}; say which with format: (--columns)"
-            )
-            return replace(reading, kind=DROP, note=note, loud=True)
+            problem = error.fact.partition(" holds ")[2]
+            return reading.dropped(f"dates: {problem}; say which with format: (--columns)")
         if not form:
-            note = f"dates such as {dated.iloc[0]!r}, whose format is not clear: write them as"
-            note += " 2024-12-31, or say the format: (--columns)"
-            return replace(reading, kind=DROP, note=note, loud=True)
+            return reading.dropped(
+                f"dates such as {dated.iloc[0]!r}, whose format is not clear: write them as"
+                " 2024-12-31, or say the format: (--columns)"
+            )
     parts = tuple(f"{reading.name}: {part}" for part in PARTS)
     since = str(given.get("since") or "1970-01-01")
     trial = replace(
@@ -78,8 +127,9 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
     values = cell_values(cells, trial)
     if values.bad.mean() > 1 - MOSTLY:
         cell = cells[values.bad].iloc[0]
-        note = f"dates in more than one format, such as {str(cell)!r}; write them in one"
-        return replace(reading, kind=DROP, note=note, loud=True)
+        return reading.dropped(
+            f"dates in more than one format, such as {str(cell)!r}; write them in one"
+        )
     loud = bool(words) or bool(values.bad.any())
     odd = sorted({str(cell) for cell in cells[values.bad]})
     missing = tuple(dict.fromkeys((*trial.missing, *odd)))
@@ -95,8 +145,8 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
         since = str(first.date())
     vary = tuple(p for p in parts if len(np.unique(values.columns[p][~np.isnan(days)])) > 1)
     note = f"days since {since}" + ", month, weekday" * (len(vary) == len(PARTS))
-    if missing[len(reading.missing) :]:
-        note += f"; {shorten(missing[len(reading.missing) :], SHOWN)} read as a gap"
+    if new := missing[len(reading.missing) :]:
+        note += f"; {shorten(new, SHOWN)} read as a gap"
     return replace(
         trial, missing=missing, since=since, parts=vary or parts[:1], note=note, loud=loud
     )

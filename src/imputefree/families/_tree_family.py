@@ -41,12 +41,15 @@ class Growth:
     max_trees: int = MAX_TREES
 
 
+FEW_ROWS_GROWTH = Growth(0.1, early_stopping_round=15)  # below MANY_ROWS: larger steps are as good
+
+
 def usual_growths(n_rows: int) -> tuple[Growth, Growth]:
-    """Best and random thresholds. For few rows, larger steps are as good.
+    """Best and random thresholds.
 
     With many rows, trees can have more leaves, and fewer of them are as good or better.
     """
-    steps = Growth() if n_rows >= MANY_ROWS else Growth(0.1, early_stopping_round=15)
+    steps = FEW_ROWS_GROWTH if n_rows < MANY_ROWS else Growth()
     for fewest, leaves in LARGER_TREES.items():
         if n_rows >= fewest:
             steps = replace(steps, num_leaves=leaves, min_data_in_leaf=20)
@@ -61,6 +64,8 @@ def fast_growths(n_rows: int) -> tuple[Growth]:
     """
     bag = 0.51  # of a half or less, LightGBM would make a copy per tree
     huge = Growth(0.2, num_leaves=64, min_data_in_leaf=20, bagging_fraction=bag, max_trees=100)
+    if n_rows < MANY_ROWS:
+        return (FEW_ROWS_GROWTH,)
     return (Growth() if n_rows < HUGE_ROWS else huge,)
 
 

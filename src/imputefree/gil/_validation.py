@@ -155,16 +155,27 @@ class HeldOut:
         self.rows = torch.stack(padded)[:, share].to(device)
         real = torch.arange(width) >= padding[:, None]
         self.real = real[:, share].to(device, data.values.dtype)
+        self._only: list[tuple[slice, Batch]] = []  # the batch of all rows, if one can hold them
 
     def keep_members(self, kept: Tensor) -> None:
         """Validate the members with these numbers only."""
-        self.rows, self.real = self.rows[kept], self.real[kept]
+        self.rows, self.real, self._only = self.rows[kept], self.real[kept], []
+
+    def _chunks(self, predictor: Predictor) -> Iterator[tuple[slice, Batch]]:
+        """The rows in batches. A small table has one, which is made once, not in every epoch."""
+        if self._only:
+            yield from self._only
+            return
+        for chunk, batch in chunks(predictor, self.data, self.rows) if len(self.rows) else ():
+            if chunk == slice(0, self.rows.shape[1]):
+                self._only = [(chunk, batch)]
+            yield chunk, batch
 
     @torch.no_grad()
     def losses(self, predictor: Predictor) -> Tensor:
         """Weighted mean error of each member on its held-out rows; (K,)."""
         total = count = self.real.new_zeros(len(self.rows))
-        for chunk, batch in chunks(predictor, self.data, self.rows) if len(self.rows) else ():
+        for chunk, batch in self._chunks(predictor):
             raw = predictor.see(batch)[1]
             errors = self.loss.errors(raw, self.data.target[batch.labelled])
             weight = self.real[:, chunk]
@@ -182,7 +193,7 @@ class HeldOut:
         """ŷ of each row by the members that do not train on it; (n, O) float64, NaN if all do."""
         count = torch.zeros(self.data.n_rows, dtype=torch.float64)
         total = count.new_zeros(len(count), self.loss.predictions)
-        for chunk, batch in chunks(predictor, self.data, self.rows):
+        for chunk, batch in self._chunks(predictor):
             raw = predictor.see(batch)[1]
             predicted = self.loss.predict(raw.double()).cpu()
             rows, real = self.rows[:, chunk].flatten().cpu(), self.real[:, chunk].double().cpu()

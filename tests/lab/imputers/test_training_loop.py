@@ -68,7 +68,8 @@ def run(judge, step=None, **settings):
     module = Counter()
     generator = torch.Generator().manual_seed(0)
     step = step or module.step
-    return module, train(module, step, judge, 10, generator, "it", settings, **limits)
+    options = {"rows": 10, "generator": generator, "name": "it", "settings": settings}
+    return module, train(module, step, judge, **options, **limits)
 
 
 def test_the_best_weights_are_kept_and_patience_ends_training():

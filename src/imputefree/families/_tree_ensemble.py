@@ -234,10 +234,15 @@ def split_gains(booster: lightgbm.Booster) -> tuple[np.ndarray, np.ndarray]:
     """The input and the gain of every split of all trees; (splits,) each."""
     text = booster.model_to_string()
     inputs, gains = (
-        np.array(" ".join(re.findall(rf"^{name}=(.*)$", text, re.MULTILINE)).split(), dtype)
+        _numbers(re.findall(rf"^{name}=(.*)$", text, re.MULTILINE), dtype)
         for name, dtype in (("split_feature", np.int64), ("split_gain", np.float64))
     )
     return inputs, gains
+
+
+def _numbers(lines: Sequence[str], dtype: Any) -> np.ndarray:
+    """The numbers of these lines, one after the other."""
+    return np.fromstring(" ".join(lines), dtype, sep=" ")
 
 
 def _read_trees(parts: Sequence[str]) -> dict[str, np.ndarray]:
@@ -246,7 +251,7 @@ def _read_trees(parts: Sequence[str]) -> dict[str, np.ndarray]:
     grown = [tree for tree in every if tree["num_leaves"] != "1"]
 
     def numbers(key: str, dtype: Any, trees: Sequence[dict[str, str]] = grown) -> np.ndarray:
-        return np.fromstring(" ".join(tree[key] for tree in trees), dtype, sep=" ")
+        return _numbers([tree[key] for tree in trees], dtype)
 
     leaves, n_leaves = numbers("num_leaves", np.int64, every), numbers("num_leaves", np.int64)
     kind, rows = numbers("decision_type", np.int64), numbers("internal_count", np.int64)

@@ -45,11 +45,11 @@ def regressor():
     return ImputeFreeSequenceRegressor(random_state=0).fit(PANEL, Y)
 
 
-def test_both_families_learn_and_are_weighted(classifier, regressor):
+def test_all_families_learn_and_are_weighted(classifier, regressor):
     frame, y = stays(seed=1)
     for model in (classifier, regressor):
         assert sum(model.weights_.values()) == pytest.approx(1)
-        assert set(model.weights_) == {"trees", "network"}
+        assert set(model.weights_) == {"trees", "linear", "network"}
     assert classifier.score(frame, y > 0) > 0.85
     assert regressor.score(Panel.from_long(frame, **COLUMNS), y) > 0.5
     assert classifier.feature_names_in_.tolist() == ["pulse", "drug"]
@@ -57,10 +57,11 @@ def test_both_families_learn_and_are_weighted(classifier, regressor):
 
 
 def test_the_blend_is_the_weighted_mean_of_its_families(classifier):
-    shares = classifier.weights_
-    trees = classifier.families_["trees"].predict(summarise(PANEL))
-    network = classifier.families_["network"].predict(PANEL)
-    mean = shares["trees"] * trees + shares["network"] * network
+    views = {"network": PANEL}
+    mean = sum(
+        classifier.weights_[name] * family.predict(views.get(name, summarise(PANEL)))
+        for name, family in classifier.families_.items()
+    )
     power = mean**classifier.sharpness_
     expected = power / power.sum(1, keepdims=True)
     np.testing.assert_allclose(predict_inputs(classifier, PANEL), expected, rtol=1e-9)

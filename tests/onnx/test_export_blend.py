@@ -40,6 +40,9 @@ CASES = {
     "densities, two classes": ("binary", ["density"]),
     "densities, three classes": ("classes", ["density"]),
     "densities, numbers": ("numbers", ["density"]),
+    "linear, two classes": ("binary", ["linear"]),
+    "linear, three classes": ("classes", ["linear"]),
+    "linear, numbers": ("numbers", ["linear"]),
     "factors": ("classes", ["factors"]),
 }
 SERIES = {
@@ -47,6 +50,7 @@ SERIES = {
     "series, numbers": ("numbers", None),
     "series, trees": ("binary", ["trees"]),
     "series, forest": ("binary", ["forest"]),
+    "series, linear": ("binary", ["linear"]),
 }
 pytestmark = pytest.mark.slow
 

@@ -110,7 +110,7 @@ class ShareOrFile(click.ParamType):
 )
 @model_option(
     "--model",
-    type=click.Choice(["blend", "network", "trees", "forest", "density"]),
+    type=click.Choice(["blend", "network", "trees", "forest", "density", "linear"]),
     default="blend",
     help="A blend of all families, or one of them.",
 )

@@ -20,6 +20,7 @@ from ..families import (
     DensityFamily,
     FamilyTask,
     ForestFamily,
+    LinearFamily,
     OnFactors,
     Pool,
     TreeFamily,
@@ -35,7 +36,14 @@ from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_d
 
 N_FOLDS = 8
 # Of the time that is left when a family's turn comes.
-SHARES = {"trees": 0.5, "forest": 0.2, "density": 0.2, "factors": 0.4, "network": 1.0}
+SHARES = {
+    "trees": 0.5,
+    "forest": 0.2,
+    "density": 0.2,
+    "linear": 0.2,
+    "factors": 0.4,
+    "network": 1.0,
+}
 TIMED_ROWS = 2000  # that show how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
 ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
@@ -83,7 +91,7 @@ class NetworkFamily:
         self.model = rebuild_model(type(self.model), parts, weights)
 
 
-Family = DensityFamily | TreeFamily | OnFactors | NetworkFamily
+Family = DensityFamily | TreeFamily | LinearFamily | OnFactors | NetworkFamily
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -199,16 +207,17 @@ class BlendEstimator(Engine, BlendParameters):
     ) -> tuple[FamilyTask, dict[str, Any]]:
         """Give rows the gaps of others, so that gaps carry no information about the target.
 
-        Trees split on gaps, so they learn from copies of the rows with such gaps; networks draw
-        theirs as they train; densities integrate gaps out. All are judged on the first copy.
-        Returns the task, and the copies by family.
+        Trees split on gaps and linear models have indicators, so they learn from copies of the rows
+        with such gaps; networks draw theirs as they train; densities integrate gaps out. All are
+        judged on the first copy. Returns the task, and the copies by family.
         """
         n, inputs = len(task.target), task.examples.inputs
         count = int(np.clip(COPIED_ROWS // n, 1, COPIES))
         whose = Donors.of(torch.as_tensor(task.target), bool(task.n_classes))
         uniform = torch.from_numpy(rng.random((count, n)))
         donors = whose.draw(torch.arange(n).expand(count, n), uniform).numpy()
-        split = [name for name, family in families.items() if isinstance(family, TreeFamily)]
+        copying = (TreeFamily, LinearFamily)
+        split = [name for name, family in families.items() if isinstance(family, copying)]
         copies: dict[str, Any] = {}
         if split:
             rows = inputs.rows(np.tile(np.arange(n), count))
@@ -256,8 +265,8 @@ class BlendEstimator(Engine, BlendParameters):
     def _views(self, inputs: Any, families: Sequence[str]) -> dict[str, Any]:
         """What each of these families reads of the inputs: all of a table."""
         if isinstance(inputs, RowStore):
-            views = dict.fromkeys(families, inputs)
-            return views | ({"factors": inputs.whole()} if "factors" in views else {})
+            in_memory = [name for name in families if name in ("linear", "factors")]
+            return dict.fromkeys(families, inputs) | {name: inputs.whole() for name in in_memory}
         return dict.fromkeys(families, self.encoder_.coded(inputs))
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
@@ -266,6 +275,8 @@ class BlendEstimator(Engine, BlendParameters):
             return ForestFamily(self.categorical_features)
         if name == "density":
             return DensityFamily(self.categorical_features)
+        if name == "linear":
+            return LinearFamily(self.categorical_features)
         if name == "factors":
             network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
             return OnFactors(NetworkFamily(network), self.categorical_features)

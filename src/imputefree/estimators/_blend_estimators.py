@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..families import FamilyTask, ForestFamily, Growth, TreeFamily
+from ..families import FamilyTask, ForestFamily, Growth, LinearFamily, TreeFamily
 from ._base import GILEstimator
 from ._blend import BlendEstimator, Family
 from ._fit_files import FilesInputs
@@ -29,9 +29,10 @@ class ImputeFreeClassifier(ClassTarget, TableInputs, FilesInputs, BlendEstimator
 
     Parameters
     ----------
-    families : list of {"trees", "forest", "density", "factors", "network"} or None, default=None
-        Which families to blend; None leaves it to `quality`. "factors" are networks on the factors
-        of a density of all columns: for hundreds of columns with many gaps, such as images.
+    families : list of {"trees", "forest", "density", "linear", "factors", "network"} or None
+        Which families to blend; None, the default, leaves it to `quality`. "linear" models are in
+        the default for series only. "factors" are networks on the factors of a density of all
+        columns: for hundreds of columns with many gaps, such as images.
     quality : {"fast", "balanced", "best"}, default="balanced"
         "fast" grows trees only, of one kind and on three folds; "best" trains more networks.
     time_limit : float or None, default=None
@@ -97,6 +98,8 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, FilesInputs, BlendEstimator
 
 
 MEMBERS = 4
+USUAL = ("trees", "linear", "network")
+LINEAR_ENTRIES = 2_000_000  # series times columns, at most; more were not tried
 
 
 def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
@@ -124,10 +127,13 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
                 raise ParameterError(
                     f"families names {name!r}, and X are series",
                     "Series have some ten summaries per column, which follow from each other",
-                    "Choose among 'trees', 'forest' and 'network'",
+                    "Choose among 'trees', 'forest', 'linear' and 'network'",
                 )
         names = super()._names(task)
-        return [name for name in names if name in (self.families or ("trees", "network"))]
+        if self.families or len(names) == 1:
+            return names
+        large = len(task.target) * self.encoder_.n_columns > LINEAR_ENTRIES
+        return [name for name in USUAL if not (large and name == "linear")]
 
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
         """Summaries of the series for all but the networks."""
@@ -141,8 +147,8 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         # Categories of the steps are strings in their summaries.
-        if name == "forest":
-            return ForestFamily()
+        if name in ("forest", "linear"):
+            return ForestFamily() if name == "forest" else LinearFamily()
         if name != "trees":
             return super()._new_family(name, seed)
         fast = self.quality == "fast"
@@ -160,9 +166,10 @@ class ImputeFreeSequenceClassifier(ClassTarget, SeriesBlend):
 
     Trees split on summaries of a series: for each column its mean, extremes, spread, first and last
     value, and how often, when first and how long ago it was observed; how observations spread over
-    the steps; and the length of the series. Recurrent networks read the series step by step, and
-    the summaries as well. Families are weighted as in `ImputeFreeClassifier`. There is one label
-    per series; for a label per step use `GILSequenceClassifier(per_step=True)`.
+    the steps; and the length of the series. Linear models add up what these summaries say.
+    Recurrent networks read the series step by step, and the summaries as well. Families are
+    weighted as in `ImputeFreeClassifier`. There is one label per series; for a label per step use
+    `GILSequenceClassifier(per_step=True)`.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from ..metrics import SMALLEST
 from ._graph import INT64, Graph
 from ._onnx_densities import factors, predict_densities
 from ._onnx_encoders import refused_rows
-from ._onnx_networks import predict_rows, predict_series
+from ._onnx_networks import predict_linear, predict_rows, predict_series
 from ._onnx_series import Series, read_series, summarise_series
 from ._onnx_trees import predict_trees
 
@@ -27,6 +27,7 @@ FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
         g, family.family.model, factors(g, family.factors, x)
     ),
     "forest": predict_trees,
+    "linear": predict_linear,
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }

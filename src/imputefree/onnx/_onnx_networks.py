@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data import SOFT_LIMIT
+from ..families import BENT, LinearFamily
 from ..gil import Predictor, SequencePredictor
 from ._graph import DOUBLE, FLOAT, INT32, INT64, Graph
 from ._onnx_encoders import Encoded, encode_columns, times_since
@@ -35,6 +37,18 @@ def predict_rows(g: Graph, model: Any, x: str) -> str:
     else:
         raw = _infer(g, net, _activated(g, net, out))
     return _mean_of_members(g, model, raw)
+
+
+def predict_linear(g: Graph, family: LinearFamily, x: str) -> str:
+    """Raw columns (n, C) double -> probabilities (n, classes), or scaled numbers (n, 1), double."""
+    inputs, _ = _joined(g, encode_columns(g, family.encoder, x, 0.0))
+    inputs = g("Cast", inputs, to=DOUBLE)
+    bent = g("Clip", inputs, -BENT, BENT)
+    straight = g("Sqrt", g("Sub", 1.0, g("Pow", g("Div", bent, SOFT_LIMIT), 2.0)))
+    is_value = np.arange(family.slopes.shape[1]) < family.n_values
+    inputs = g("Where", is_value, g("Div", bent, straight), inputs)
+    product = g("MatMul", inputs, family.slopes.T)
+    return shares_of(g, g("Add", product, family.levels), family.n_classes)
 
 
 def predict_series(g: Graph, model: Any, series: Series) -> str:

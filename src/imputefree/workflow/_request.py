@@ -45,7 +45,8 @@ class Request:
     by_time : column by which the latest are held out, instead of a random part
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
-    model : "blend", or one family of it: "network", "trees", "forest" or "density"
+    model : "blend", or one family of it: "network", "trees", "forest", "density" or
+        "linear"
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default
     trusted : column of 0 and 1 that marks rows which judge what other rows teach a network
@@ -130,7 +131,7 @@ class Request:
             raise ParameterError(fact, rule, "Leave it out, or choose another --model")
         if self.model == "density" and self.id:
             rule = "Densities are for tables"
-            remedy = "Choose --model blend, trees, forest or network"
+            remedy = "Choose --model blend, trees, forest, linear or network"
             raise ParameterError("--model density was given for series", rule, remedy)
 
     def _check_trusted(self) -> None:

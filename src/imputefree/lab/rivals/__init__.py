@@ -1,9 +1,8 @@
 """Rival methods by name: what people use instead of this package."""
 
-from ._forest import ForestClassifier, ForestRegressor
-from ._marginal import ClasswiseMixture, ObservedNaiveBayes
 from ._methods import CLASSES, KINDS, NUMBERS, OURS, SERIES, TABLES, make_method
 from ._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
+from ._table_rivals import ClasswiseMixture, ForestClassifier, ForestRegressor, ObservedNaiveBayes
 
 __all__ = [
     "CLASSES",

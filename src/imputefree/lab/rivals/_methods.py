@@ -25,9 +25,8 @@ from ...baselines import (
 from ...errors import ParameterError
 from ...estimators import GILClassifier, GILRegressor, GILSequenceClassifier, GILSequenceRegressor
 from ..imputers import IMPUTERS, Imputer, SeriesImputer, make_imputer
-from ._forest import ForestClassifier, ForestRegressor
-from ._marginal import ClasswiseMixture, ObservedNaiveBayes
 from ._series_networks import BRITSClassifier, GRUDClassifier, SAITSClassifier
+from ._table_rivals import ClasswiseMixture, ForestClassifier, ForestRegressor, ObservedNaiveBayes
 
 CLASSES, NUMBERS = "classification", "regression"
 Factory = Callable[[int | None], Any]  # a seed -> an estimator

@@ -8,8 +8,7 @@ import pytest
 
 from imputefree.data import Columns, read_columns
 from imputefree.errors import ImputefreeError
-from imputefree.inspection._model_rows import read_rows
-from imputefree.inspection._mosaic import Mosaic
+from imputefree.inspection._model_rows import Mosaic, read_rows
 
 
 def stock(*tables):

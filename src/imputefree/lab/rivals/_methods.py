@@ -55,14 +55,16 @@ def _method(
     classifier: Any = None, regressor: Any = None, inner: Method | None = None, **options: Any
 ) -> Method:
     """A method of these estimators; `inner` is the method that meta-estimators are made around."""
-
-    def factory(task: str, estimator: Any) -> Factory:
-        if inner is not None:
-            return lambda seed: estimator(inner[task](seed), **options)
-        return lambda seed: estimator(random_state=seed, **options)
-
     estimators = {CLASSES: classifier, NUMBERS: regressor}
-    return {task: factory(task, estimator) for task, estimator in estimators.items() if estimator}
+    return {
+        task: partial(_make, partial(estimator, **options), inner[task] if inner else None)
+        for task, estimator in estimators.items()
+        if estimator
+    }
+
+
+def _make(estimator: Any, inner: Factory | None, seed: int | None) -> Any:
+    return estimator(random_state=seed) if inner is None else estimator(inner(seed))
 
 
 def _boosting(library: str) -> Method:
@@ -75,24 +77,22 @@ _summaries = partial(_method, SummaryClassifier, SummaryRegressor)
 
 def _impute_then_predict(networks: dict[str, Any], kinds: Any) -> dict[str, Method]:
     """For each imputer "em+network", and "em+indicator+network", which also sees the mask."""
-
-    def factory(imputer: str, network: Any, indicator: bool) -> Factory:
-        return lambda seed: ImputeThenPredict(
-            make_imputer(imputer, random_state=seed),
-            network(random_state=seed),
-            indicator=indicator,
-        )
-
-    methods = {}
+    methods: dict[str, Method] = {}
     for imputer, kind in IMPUTERS.items():
         name = ALIASES.get(imputer, imputer)
         if not issubclass(kind, kinds) or (name != imputer and issubclass(IMPUTERS[name], kinds)):
             continue  # it takes another kind of data, or there is a better one for this kind
         for indicator in (False, True):
             methods[f"{name}{'+indicator' * indicator}+network"] = {
-                task: factory(imputer, network, indicator) for task, network in networks.items()
+                task: partial(_make_imputing, imputer, network, indicator)
+                for task, network in networks.items()
             }
     return methods
+
+
+def _make_imputing(imputer: str, network: Any, indicator: bool, seed: int | None) -> Any:
+    first = make_imputer(imputer, random_state=seed)
+    return ImputeThenPredict(first, network(random_state=seed), indicator=indicator)
 
 
 def _ours(networks: dict[str, Any]) -> dict[str, Method]:

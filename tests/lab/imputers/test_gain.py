@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.special import expit
 
-from imputefree.lab.imputers._gain import (
+from imputefree.lab.imputers._deep_imputers import (
     GAIN,
-    Generator,
     adversarial_loss,
     discriminator_loss,
+    make_generator,
     make_hint,
     reconstruction_loss,
 )
@@ -77,8 +77,9 @@ def test_losses_over_no_entries_are_zero():
 
 def test_the_generator_starts_near_the_mean_of_each_column():
     mean = torch.tensor([0.1, 0.5, 0.8])
-    net = Generator(mean, (16,), torch.Generator().manual_seed(0))
-    values = net(torch.rand(50, 3, generator=torch.Generator().manual_seed(1)), torch.ones(50, 3))
+    net = make_generator(mean, (16,), torch.Generator().manual_seed(0))
+    rows = torch.rand(50, 3, generator=torch.Generator().manual_seed(1))
+    values = net(torch.cat([rows, torch.ones(50, 3)], -1))
     np.testing.assert_allclose(values.mean(0).detach(), mean, atol=0.1)
 
 

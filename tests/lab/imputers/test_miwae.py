@@ -8,8 +8,8 @@ import torch
 from scipy import special, stats
 from torch import nn
 
-from imputefree.lab.imputers import _miwae as miwae
-from imputefree.lab.imputers._miwae import (
+from imputefree.lab.imputers import _deep_imputers
+from imputefree.lab.imputers._deep_imputers import (
     LEAST_DEGREES,
     LEAST_SCALE,
     LIKELIHOODS,
@@ -149,7 +149,7 @@ def test_weights_are_normalised_by_their_sum():
 def test_chunks_do_not_change_the_result(monkeypatch, cells):
     noise = np.random.default_rng(9).normal(size=(333, 2))
     whole = impute(MODEL, noise)
-    monkeypatch.setattr(miwae, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(_deep_imputers, "CELLS_AT_ONCE", cells)
     np.testing.assert_allclose(impute(MODEL, noise), whole, rtol=1e-10)
 
 

@@ -17,10 +17,9 @@ from ._classic import (
     StepByStep,
     ZeroImputer,
 )
+from ._deep_imputers import GAIN, MIWAE
 from ._em import EMImputer, MixtureImputer
-from ._gain import GAIN
 from ._imputer import Imputer, SeriesImputer
-from ._miwae import MIWAE
 from ._pypots_imputers import BRITSImputer, GPVAEImputer, GPVAERowsImputer, SAITSImputer
 
 # By name. Those for tables derive from Imputer, those for series from SeriesImputer.

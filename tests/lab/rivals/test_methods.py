@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from imputefree.errors import ParameterError
-from imputefree.lab.rivals._methods import SERIES, TABLES, make_method
+from imputefree.lab.rivals import SERIES, TABLES, make_method
 from tests.lab.simulated import series, table
 from tests.refusals import check_error
 

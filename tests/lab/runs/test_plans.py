@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from imputefree.errors import ParameterError
 from imputefree.lab.report._paper_figures import FIGURES
-from imputefree.lab.rivals._methods import make_method
+from imputefree.lab.rivals import make_method
 from imputefree.lab.runs._plans import (
     AS_IT_COMES,
     EIGHT_TABLES,

@@ -31,7 +31,7 @@ from scipy.stats import t as student
 
 from ...errors import ImputefreeError
 from ...metrics import HIGHER_IS_BETTER
-from ..rivals._methods import OURS
+from ..rivals import OURS
 from ..runs import PLANS, Record
 from ._page_pictures import (
     Block,

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..._rules import Rule, check_name, check_value, choice, or_the_word, whole
 from ...errors import ParameterError, shorten
-from ..rivals._methods import CLASSES, KINDS, make_method
+from ..rivals import CLASSES, KINDS, make_method
 from ..studies import KNOWN, MASKS, takes
 from ._protocol import OUR_NETWORKS, Run, Setting, configure, grid_settings, in_epochs
 

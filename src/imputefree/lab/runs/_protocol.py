@@ -42,7 +42,7 @@ from ...data import Split
 from ...errors import ParameterError
 from ...gil import POLICIES, REWARDS
 from ...metrics import Figures, classification_scores, imputation_scores, regression_scores
-from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
+from ..rivals import CLASSES, SERIES, TABLES, make_method
 from ..studies import Root, Study, load, takes
 from . import _pictures
 

@@ -154,7 +154,7 @@ def telling_traps(
         traps.append(_alone(columns.names[lone.column], lone, metric, columns.n_rows, perfect))
         seen.add(lone.column)
     sides = target.codes
-    names = [f"the target {label}" for label in _by_code(y, sides)]
+    names = [f"the target {y[sides == code][0]}" for code in range(int(sides.max()) + 1)]
     if target.numbers is not None:
         low, high = np.quantile(y, [1 / 3, 2 / 3])
         sides = (y > low).astype(int) + (y > high)
@@ -185,11 +185,6 @@ def _level(name: str, target: str, level: LoneLevel, share: float) -> Trap:
     )
     kind, remedy = (AFTERWARDS, FILLED) if level.value is None else (ANSWER, FOLLOWS)
     return Trap(kind, (name,), level.rows, fact, remedy)
-
-
-def _by_code(y: np.ndarray, codes: np.ndarray) -> list[str]:
-    """The class of each number."""
-    return [str(y[codes == code][0]) for code in range(int(codes.max()) + 1)]
 
 
 def _alone(name: str, lone: LoneColumn, metric: str, n_rows: int, perfect: bool) -> Trap:

@@ -15,7 +15,7 @@ from imputefree.baselines._boosting import BoostingClassifier, BoostingRegressor
 from imputefree.baselines._linear import LinearClassifier, LinearRegressor
 from imputefree.data import read_columns
 from imputefree.errors import InputError, InputTypeError, ParameterError, UnseenCategoryWarning
-from imputefree.lab.rivals._forest import ForestClassifier, ForestRegressor
+from imputefree.lab.rivals._table_rivals import ForestClassifier, ForestRegressor
 from tests.lab.simulated import table
 from tests.refusals import check_error
 

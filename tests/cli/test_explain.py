@@ -11,7 +11,7 @@ import pytest
 
 from imputefree import GILClassifier, GILRegressor, GILSequenceClassifier, errors
 from imputefree.inspection import explain_rows, input_values
-from imputefree.inspection._draw_explanation import draw_next, one_series
+from imputefree.inspection._drawings import draw_next, one_series
 
 rng = np.random.default_rng(0)
 N = 260

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from imputefree import GILSequenceClassifier, Panel, measure_next, plan_measurements
 from imputefree.errors import ImputefreeError, ParameterError
 from imputefree.inspection import PlausibleValues
-from imputefree.inspection._present_states import past_states, present_states
+from imputefree.inspection._plausible_values import past_states, present_states
 
 RNG = np.random.default_rng(0)
 PERSISTENCE = 0.9

@@ -2,7 +2,7 @@
 
 A baseline is a scikit-learn estimator that takes the same tables as `GILClassifier`; `held_out`
 rows are for validation (settings, early stopping), never for training. To add one, derive from
-`Baseline`, write `_train`, and give it a name in `imputefree.lab.rivals._methods`.
+`Baseline`, write `_train`, and give it a name in `imputefree.lab.rivals`.
 """
 
 from __future__ import annotations

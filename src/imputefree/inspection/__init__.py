@@ -7,9 +7,9 @@ value, all else unchanged; if two columns carry the same information, both remov
 from ._audit import audit_missingness
 from ._audit_result import Audit
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
-from ._draw_explanation import draw
+from ._drawings import draw
 from ._explain_rows import explain_rows
-from ._explanation import Explanation, SeriesExplanation, input_values, plain
+from ._explanation import Explanation, SeriesExplanation, input_values, plain, show_all, show_row
 from ._gap_scenarios import GapScenarios
 from ._kept_calibration import (
     USUAL_COVERAGE,
@@ -22,7 +22,6 @@ from ._leaking_columns import TrapLimits
 from ._measure_next import MeasurementPlan, NextMeasurements, measure_next, plan_measurements
 from ._model_rows import ModelRows, predict_rows, read_rows
 from ._plausible_values import PlausibleValues
-from ._show_explanation import show_all, show_row
 from ._traps import Trap, find_traps, group_traps, target_traps, telling_traps
 
 __all__ = [

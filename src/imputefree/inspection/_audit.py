@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -360,19 +361,19 @@ def _mask_only(judge: _Judge) -> np.ndarray | None:
     classes = judge.task == "classification"
     if classes and np.bincount(truth)[np.unique(truth)].min() < 2 * FOLDS:
         return None
-    kind: Any = StratifiedKFold if classes else KFold
+    series = isinstance(rows.X, Panel)
     linear: Any = LinearClassifier if classes else LinearRegressor
+    mask_only: Any = MaskOnlyClassifier if classes else MaskOnlyRegressor
+    if series:
+        mask_only = partial(SummaryClassifier if classes else SummaryRegressor, mask=True)
+    folds: Any = StratifiedKFold if classes else KFold
     predictions, rng = np.zeros(judge.prediction.shape), np.random.default_rng(judge.seed)
-    for train, test in kind(FOLDS, shuffle=True, random_state=judge.seed).split(truth, truth):
-        model: Any = (MaskOnlyClassifier if classes else MaskOnlyRegressor)(linear(random_state=0))
-        if isinstance(rows.X, Panel):
-            series: Any = SummaryClassifier if classes else SummaryRegressor
-            model = series(linear(random_state=0), mask=True)
+    for train, test in folds(FOLDS, shuffle=True, random_state=judge.seed).split(truth, truth):
         labels: Any = truth[train]
         judged: Any = rng.permutation(len(train)) % 4 == 0  # decide how much to shrink
-        if isinstance(rows.X, Panel):  # by id, which needs no order
+        if series:  # by id, which needs no order
             labels, judged = (pd.Series(of, index=rows.X.ids[train]) for of in (labels, judged))
-        model.fit(rows.take(train).X, labels, held_out=judged)
+        model = mask_only(linear(random_state=0)).fit(rows.take(train).X, labels, held_out=judged)
         held_out = rows.take(test).X
         if classes:
             predictions[np.ix_(test, model.classes_)] = model.predict_proba(held_out)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
+from html import escape
 from os import PathLike
 from typing import Any
 
@@ -10,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..metrics import Figure
+from ._drawings import draw_audit
 from ._explanation import plain
-from ._show_audit import draw_audit, page
 
 CHANCE = {"auc": 0.5, "r2": 0.0}
 TITLES = {"auc": "AUC", "r2": "R²", "log_loss": "log-loss", "rmse": "RMSE"}
@@ -19,6 +21,20 @@ LITTLE = 0.02  # of AUC or R²: less than this, the mask hardly matters
 MOSTLY = 0.5  # share of the gain over chance from which the score is mostly the mask's
 NEEDED = 0.2  # share of the gain over chance that is lost without an indispensable column
 NAMED = 3  # columns or groups per sentence
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+  color: #222; background: #fff }
+div { overflow-x: auto }
+svg { min-width: 50rem; max-width: 100%; height: auto }
+table { border-collapse: collapse; font-size: 14px }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right }
+th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left }
+@media (prefers-color-scheme: dark) {
+  body { color: #ddd; background: #16181d }
+  th, td { border-color: #444 }
+  svg { background: #fff }
+}
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +254,21 @@ class Audit:
 
     def to_html(self) -> str:
         """A page with the words, the picture and the table; one file, no script."""
-        return page(self.summary(), self.draw(), self.table, TITLES[self.metric])
+        picture = io.StringIO()
+        self.draw().savefig(picture, format="svg", metadata={"Date": None})
+        svg = picture.getvalue()
+        titles = {"score": TITLES[self.metric], "missing": "share missing"}
+        numbers = self.table.rename(columns=titles).dropna(axis=1, how="all")
+        numbers.columns = [name.replace("_", " ") for name in numbers.columns]
+        table = numbers.to_html(index=False, float_format="{:.3f}".format, na_rep="", border=0)
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>Audit of missingness</title><style>{STYLE}</style></head><body>"
+            f"<h1>Audit of missingness</h1><p>{escape(self.summary())}</p>"
+            f"<div>{svg[svg.index('<svg') :]}</div>"
+            f"<h2>All scenarios</h2><div>{table}</div></body></html>\n"
+        )
 
 
 def _row(line: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -38,13 +39,15 @@ from ..data import (
     series_labels,
 )
 from ..errors import InputError, ParameterError
-from ._calibration import Comparison, FoldModels, GroupCalibration, MaskCalibration
-from ._conformal_ranks import (
+from ._calibration import (
+    Comparison,
+    FoldModels,
+    GroupCalibration,
+    MaskCalibration,
     interval_ends,
     ranks_of,
     rows_needed,
     set_members,
-    warn_of_too_few,
 )
 from ._model_rows import ModelRows, predict_rows, read_rows
 
@@ -209,8 +212,14 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
         for comparison in self.calibration_.compare(rows, coverage):
             fewest = min(fewest, comparison.counts.min())
             yield comparison, ranks_of(coverage, comparison.counts)
-        if fewest < rows_needed(coverage):
-            warn_of_too_few(int(fewest), coverage, consequence)
+        needed = rows_needed(coverage)
+        if fewest < needed:
+            warnings.warn(
+                f"A coverage of {coverage:g} needs at least {needed} calibration rows, and there"
+                f" are {fewest:.0f}: {consequence}. Ask for less coverage, or calibrate with more"
+                " rows.",
+                stacklevel=3,
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

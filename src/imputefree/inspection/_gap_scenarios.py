@@ -30,8 +30,7 @@ import pandas as pd
 
 from ..data import Panel, first_steps
 from ..missingness import make_missing, put_gaps
-from ._model_rows import ModelRows, read_rows
-from ._mosaic import take_entries
+from ._model_rows import ModelRows, read_rows, take_entries
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,15 @@ from sklearn.base import is_classifier
 
 from ..data import Columns, Panel
 from ..errors import ModelFileError
-from ._calibration import LEAST_GROUP, FoldModels, GroupCalibration, MaskCalibration
+from ._calibration import (
+    LEAST_GROUP,
+    FoldModels,
+    GroupCalibration,
+    MaskCalibration,
+    missing_groups,
+    ranks_of,
+)
 from ._conformal import MaskConformalClassifier, MaskConformalRegressor
-from ._conformal_ranks import missing_groups, ranks_of
 from ._model_rows import ModelRows, as_objects, read_rows
 
 USUAL_COVERAGE = 0.9  # of cards and pages

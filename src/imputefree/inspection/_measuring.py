@@ -24,10 +24,8 @@ from .._rules import check_value, number, whole
 from ..data import Category, Panel, PanelEncoder, TableEncoder
 from ..errors import InputTypeError, ParameterError, shorten
 from ..missingness import generator
-from ._model_rows import ModelRows, predict_rows
-from ._mosaic import Mosaic, arranged
-from ._plausible_values import PlausibleValues, read_model_rows, read_table
-from ._present_states import BEFORE, with_present
+from ._model_rows import ModelRows, Mosaic, arranged, predict_rows
+from ._plausible_values import BEFORE, PlausibleValues, read_model_rows, read_table, with_present
 
 COPIES = 2**14  # rows that are predicted at once
 PANEL_DRAWS = 32  # joint draws of the values of a panel

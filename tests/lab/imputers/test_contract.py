@@ -387,7 +387,6 @@ def test_invalid_parameters(name, option, value):
 
 
 def test_unknown_names_and_options_list_the_known():
-    check_error(lambda: make_imputer("magic"), "'magic'", "zero, mean", "em", kind=ParameterError)
-    check_error(lambda: make_imputer(["em"]), "no imputer ['em']", kind=ParameterError)
+    check_error(lambda: make_imputer(["em"]), "no imputer ['em']", "zero", kind=ParameterError)
     words = "'em' has no option 'rigde'", "ridge"
     check_error(lambda: make_imputer("em", rigde=2.0), *words, kind=ParameterError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imputefree.lab.imputers._mixture import MixtureImputer, choose_components, choose_kind
+from imputefree.lab.imputers._em import MixtureImputer, choose_components, choose_kind
 from tests.refusals import check_error
 
 rng = np.random.default_rng(0)

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from torch import nn
 
 from imputefree.errors import InterruptedWarning, ParameterError
-from imputefree.lab.imputers import _training_loop
+from imputefree.lab.imputers import GAIN, MIWAE, _training_loop
 from imputefree.lab.imputers._training_loop import dense, hide_entries, train
+from tests.lab.imputers.made import hide, low_rank, scaled_rmse
 from tests.refusals import check_error
 
 
@@ -125,3 +127,39 @@ def test_an_interrupt_keeps_the_best_so_far():
     with pytest.warns(InterruptedWarning, match="it was interrupted after 30 steps"):
         module, _ = run(judge)
     assert module.count.item() == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("imputer", "best"),
+    [
+        (GAIN(alpha=(0.1, 100.0), learning_rate_init=(1e-7, 3e-3)), {"alpha": 100.0}),
+        (MIWAE(learning_rate_init=(1e-7, 3e-3), n_importance=3, n_imputation=20), {}),
+    ],
+    ids=["GAIN", "MIWAE"],
+)
+def test_settings_are_chosen_on_hidden_entries(imputer, best):
+    table, _ = hide(low_rank(0, n=100, d=5), 0.3, 0)
+    imputer = clone(imputer).set_params(max_steps=60, check_every=20, random_state=0).fit(table)
+    assert imputer.learning_rate_ == 3e-3
+    assert all(getattr(imputer, f"{name}_") == value for name, value in best.items())
+    alone = clone(imputer).set_params(learning_rate_init=3e-3, **best).fit(table)
+    assert alone.validation_error_ == imputer.validation_error_
+    assert imputer.validation_error_ == min(imputer.history_["validation_error"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("imputer", "factor"),
+    [
+        (GAIN(max_steps=500, random_state=0), 2),
+        (MIWAE(max_steps=300, n_importance=5, n_imputation=100, random_state=0), 3),
+    ],
+    ids=["GAIN", "MIWAE"],
+)
+def test_deep_imputers_beat_the_mean(imputer, factor):
+    x = low_rank(5)
+    table, missing = hide(x, 0.3, 0)
+    means = np.broadcast_to(np.nanmean(table, 0), x.shape)
+    error = scaled_rmse(clone(imputer).fit_transform(table), x, missing)
+    assert factor * error < scaled_rmse(means, x, missing)

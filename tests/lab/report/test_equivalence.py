@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
-from imputefree.lab.report._equivalence import (
+from imputefree.lab.report._stats import (
     equivalence_p,
     holm,
     interval,

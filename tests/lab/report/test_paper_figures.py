@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import t
 
 from imputefree.lab.report._paper_figures import FIGURES, NOTES, PRINTED_NAMES, find
-from imputefree.lab.rivals._methods import SERIES, TABLES
+from imputefree.lab.rivals import SERIES, TABLES
 
 PAPER = Path(__file__).parents[4] / "shared" / "paper.tex.txt"
 LABELS = {

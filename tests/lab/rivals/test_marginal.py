@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from imputefree.errors import InputError, InputTypeError, ParameterError
-from imputefree.lab.rivals._marginal import ClasswiseMixture, ObservedNaiveBayes
+from imputefree.lab.rivals._table_rivals import ClasswiseMixture, ObservedNaiveBayes
 from tests.refusals import check_error
 
 rng = np.random.default_rng(0)

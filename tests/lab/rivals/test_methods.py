@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from imputefree.errors import ParameterError
-from imputefree.lab.rivals._methods import SERIES, TABLES, make_method
+from imputefree.lab.rivals import SERIES, TABLES, make_method
 from tests.lab.simulated import series, table
 from tests.refusals import check_error
 
@@ -55,29 +55,15 @@ def test_held_out_rows_are_left_out_even_if_not_needed(name):
     check_error(lambda: model.fit(X, y, held_out=[1, 0]), "held_out has shape (2,)")
 
 
-def test_unknown_names_list_the_known():
-    for run, words in [
-        (
-            lambda: make_method("magic"),
-            "there is no method for tables 'magic'. Valid names are mask_",
-        ),
-        (
-            lambda: make_method("ridge", kind="series"),
-            "there is no method for series 'ridge'. Valid names",
-        ),
-        (lambda: make_method(None), "there is no method for tables None"),
-        (
-            lambda: make_method("lightgbm", task="ranking"),
-            "there is no task 'ranking'. Valid names are",
-        ),
-        (
-            lambda: make_method("lightgbm", kind="image"),
-            "there is no kind of data 'image'. Valid names",
-        ),
-        (
-            lambda: make_method("ridge"),
-            "the method 'ridge' cannot do classification. For tables it can do regression. Pass"
-            " another name.",
-        ),
-    ]:
-        check_error(run, words, kind=ParameterError)
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"name": "magic"}, "no method for tables 'magic'. Valid names are mask_"),
+        ({"name": "ridge", "kind": "series"}, "no method for series 'ridge'. Valid names"),
+        ({"name": None}, "no method for tables None"),
+        ({"name": "lightgbm", "task": "ranking"}, "no task 'ranking'. Valid names are"),
+        ({"name": "lightgbm", "kind": "image"}, "no kind of data 'image'. Valid names"),
+    ],
+)
+def test_unknown_names_list_the_known(asked, words):
+    check_error(lambda: make_method(**asked), f"there is {words}", kind=ParameterError)

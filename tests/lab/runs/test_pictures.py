@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from imputefree.lab.rivals._methods import make_method
+from imputefree.lab.rivals import make_method
 from imputefree.lab.runs import _pictures as module
 from imputefree.lab.runs._pictures import PictureWarning, pictures
 from imputefree.lab.studies import load

@@ -265,8 +265,6 @@ def test_with_redrawn_masks_networks_hide_while_they_train(monkeypatch):
 
     @dataclass(frozen=True, eq=False)
     class Redrawn(Study):
-        redrawn_rate = 0.4
-
         def for_training(self, rows):
             return replace(self, X=self.X.fillna(0.0))
 
@@ -286,7 +284,7 @@ def test_with_redrawn_masks_networks_hide_while_they_train(monkeypatch):
     monkeypatch.setattr(protocol, "make_method", lambda *given: Network([]))
     toy = study(X=X[list("abcd")])
     parts = {name: getattr(toy, name) for name in ("X", "y", "citation", "licence", "simulated")}
-    carry_out(Run("toy", "network"), Redrawn("toy", **parts))
+    carry_out(Run("toy", "network"), Redrawn("toy", **parts, redrawn_rate=0.4))
     assert seen == {"hide": 0.4, "gaps": False}
     carry_out(Run("toy", "network"), toy)
     assert seen["gaps"]

@@ -226,6 +226,54 @@ def test_a_full_disk_is_one_error_and_the_grid_resumes(csv, tmp_path, monkeypatc
     assert alike(run_grid(runs(csv), path, **HERE)) == alike(undisturbed)
 
 
+CODE = '"""What it does."""\n\n\ndef one():\n    """The number one."""\n    return 1  # one\n'
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "HOME", tmp_path)
+    (tmp_path / "code.py").write_text(CODE)
+    for cached in (module.fingerprint, module.commit):
+        cached.cache_clear()
+    yield tmp_path
+    for cached in (module.fingerprint, module.commit):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("return 1", "return 2", True),
+        ("# one", "# uno", False),
+        ("What it does", "What this does", False),
+        ("The number one", "One", False),
+    ],
+)
+def test_only_code_changes_the_fingerprint(home, old, new, changes):
+    before = module.fingerprint(("*.py",))
+    (home / "code.py").write_text(CODE.replace(old, new))
+    module.fingerprint.cache_clear()
+    assert (module.fingerprint(("*.py",)) != before) == changes
+
+
+def test_the_commit_says_if_files_differ_from_it(home):
+    assert module.commit() == ""  # not a checkout
+
+    def git(*words):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        subprocess.run(["git", *identity, *words], cwd=home, check=True, capture_output=True)
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "First")
+    module.commit.cache_clear()
+    clean = module.commit()
+    assert len(clean) == 12
+    (home / "code.py").write_text(CODE + "two = 2\n")
+    module.commit.cache_clear()
+    assert module.commit() == f"{clean}+"
+
+
 def stuck(run, **options):
     """An attempt that never ends from the second seed on, to be killed in the middle."""
     if run.split_seed:

@@ -1,4 +1,4 @@
-"""Known tables against their known figures; files of one's own; and files that are no tables."""
+"""Known tables against their known figures; files of one's own; and files that are not tables."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_which_numbers_are_classes(tmp_path):
         (b"a,outcome\n1,\n2,\n", "is empty in all rows"),
     ],
 )
-def test_a_file_that_is_no_table(tmp_path, content, part):
+def test_a_file_that_is_not_a_table(tmp_path, content, part):
     path = write(tmp_path, content)
     check_error(lambda: load(f"table:{path}", target="outcome"), str(path), part)
 
@@ -249,7 +249,7 @@ def test_series_in_the_order_of_the_file_steps_in_the_order_of_time(stays):
         ("stay,hour,died\na,1,1\n", "no column of values"),
     ],
 )
-def test_files_that_are_no_series(stays, text, part):
+def test_files_that_are_not_series(stays, text, part):
     stays.write_text(text)
     check_error(lambda: load(f"series:{stays}", id="stay", time="hour", target="died"), part)
 

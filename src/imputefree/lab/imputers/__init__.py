@@ -17,11 +17,9 @@ from ._classic import (
     StepByStep,
     ZeroImputer,
 )
-from ._em import EMImputer
-from ._gain import GAIN
+from ._deep_imputers import GAIN, MIWAE
+from ._em import EMImputer, MixtureImputer
 from ._imputer import Imputer, SeriesImputer
-from ._miwae import MIWAE
-from ._mixture import MixtureImputer
 from ._pypots_imputers import BRITSImputer, GPVAEImputer, GPVAERowsImputer, SAITSImputer
 
 # By name. Those for tables derive from Imputer, those for series from SeriesImputer.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,15 +13,13 @@ from ..._rules import Rule, check_rules, number, private_generator, whole
 from ...errors import InputError
 from ._imputer import Array, Imputer, SeriesImputer, check_finite
 from ._pypots_models import (
-    NETWORK_RULES,
     AttentionNetwork,
     NetworkParameters,
+    PyPOTSNetwork,
     Scale,
     check_longest,
-    in_batches,
     padded,
     plain,
-    train_network,
     two_ways,
 )
 from ._training_loop import hide_entries, torch_generator
@@ -31,30 +28,19 @@ HIDDEN = 0.2  # fraction of observed entries that SAITS hides at each step, as i
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NetworkImputer(NetworkParameters, SeriesImputer):
+class NetworkImputer(PyPOTSNetwork, SeriesImputer):
     """Fills gaps with what a network of PyPOTS reconstructs.
 
     Columns are scaled by the observed training entries. Series shorter than the longest in
     training are padded with steps where everything is missing. Some observed entries are hidden
     from training, and the weights that fill these best are kept. A column without a training
     entry is filled with 0, regardless of the network. Each series is filled independently.
-    Subclasses provide
-
-    - `model` : the name of PyPOTS' class
-    - `_sizes()` : its settings
-    - `_inputs(values)` : what the network sees of values (B, T, D) with NaN for gaps
-    - `_training_inputs(values, generator)` : the same while training, if that differs
-    - `rules` : rules for additional parameters
+    Subclasses may also provide `_training_inputs(values, generator)`, if a network sees something
+    else while it trains.
     """
 
     task: ClassVar = "imputation"
-    model: ClassVar[str]
-    rules: ClassVar[dict[str, Rule]] = {}
     any_length: ClassVar[bool] = False  # whether a fitted network fills series of any length
-    fewest_steps: ClassVar[int] = 1
-
-    _sizes: ClassVar[Callable[..., dict[str, Any]]]
-    _inputs = staticmethod(plain)
 
     def _training_inputs(self, values: Tensor, generator: torch.Generator) -> dict[str, Any]:
         return self._inputs(values)
@@ -63,7 +49,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
         """Raise an InputError for training series that the model cannot take; here, none."""
 
     def _learn(self, steps: Any, lengths: Array) -> None:
-        check_rules(self, {**NETWORK_RULES, **self.rules})
+        self._check()
         self._check_lengths(lengths)
         rng = private_generator(self.random_state)
         seed = int(rng.integers(2**62))
@@ -85,10 +71,8 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
         def inputs(rows: Tensor) -> dict[str, Any]:
             return self._training_inputs(shown[rows], generator)
 
-        outcome = train_network(self, shown, inputs, judge if len(truth) else None, seed, rng)
+        self._train(shown, inputs, judge if len(truth) else None, seed, rng)
         self.scale_, self.n_steps_ = scale, n_steps
-        self.network_, self.history_ = outcome.module, outcome.history
-        self.validation_error_ = outcome.error
 
     def _fill(self, steps: Any, lengths: Array) -> Array:
         values = self.scale_(steps)
@@ -104,7 +88,7 @@ class NetworkImputer(NetworkParameters, SeriesImputer):
 
     def _reconstruct(self, network: nn.Module, values: Tensor) -> Tensor:
         """The network's guess of every entry; (N, T, D) -> (N, T, D)."""
-        guess = in_batches(network, self._inputs, values, self.batch_size, "reconstruction")
+        guess = self._outputs(network, values, "reconstruction")
         return guess.reshape(values.shape)  # GP-VAE has another axis of samples, of length 1
 
 
@@ -155,9 +139,6 @@ class BRITSImputer(NetworkImputer):
 
     model = "BRITS"
     _inputs = staticmethod(two_ways)
-
-    def _sizes(self) -> dict[str, Any]:
-        return {"rnn_hidden_size": self.hidden_size}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -27,62 +27,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..._rules import Rule, whole
+from ..._rules import Rule, check_rules, whole
 from ...errors import ImputefreeError, InputError
 from ...estimators import RULES
 from ._classic import MeanImputer
-from ._training_loop import Outcome, torch_generator, train
+from ._training_loop import torch_generator, train
 
 LOGGER = "PyPOTS running log"
 SPARSE = "Sparse invariant checks"  # a warning from inside GP-VAE that users cannot act on
 MAX_GRADIENT = 5.0  # norm: one odd batch must not ruin the weights
 HEADS = 4  # attention heads of SAITS
 NETWORK_RULES: dict[str, Rule] = {**RULES, "hidden_size": whole(1)}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NetworkParameters:
-    """Parameters shared by all estimators with a network of PyPOTS, which document them."""
-
-    hidden_size: int = 64
-    learning_rate_init: float = 2e-3
-    weight_averaging: float = 0.99
-    batch_size: int = 32
-    max_iter: int = 200
-    n_iter_no_change: int = 20
-    validation_fraction: float = 0.1
-    random_state: Any = None
-    verbose: bool = False
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AttentionNetwork:
-    """What the imputer and the classifier with a SAITS network share beyond NetworkParameters."""
-
-    model: ClassVar[str] = "SAITS"
-    fewest_steps: ClassVar[int] = 2  # a step attends only to others
-    rules: ClassVar[dict[str, Rule]] = {
-        "hidden_size": (
-            lambda v: whole(1)[0](v) and v % HEADS == 0,
-            f"a whole number, a multiple of {HEADS}",
-        ),
-        "n_layers": whole(1),
-    }
-
-    n_layers: int = 2
-    dropout: float = 0.1
-
-    def _sizes(self: Any) -> dict[str, Any]:
-        return {
-            "n_layers": self.n_layers,
-            "d_model": self.hidden_size,
-            "n_heads": HEADS,
-            "d_k": self.hidden_size // HEADS,
-            "d_v": self.hidden_size // HEADS,
-            "d_ffn": 2 * self.hidden_size,
-            "dropout": self.dropout,
-            "attn_dropout": self.dropout,
-        }
 
 
 def make_network(task: str, name: str, **settings: Any) -> nn.Module:
@@ -202,68 +157,129 @@ def since_observed(mask: Tensor) -> Tensor:
     return step - last
 
 
-def train_network(
-    estimator: Any,
-    values: Tensor,
-    inputs: Callable[[Tensor], dict[str, Any]],
-    judge: Callable[[nn.Module], float] | None,
-    seed: int,
-    rng: np.random.Generator,
-    weight_decay: float = 0.0,
-    **sizes: int,
-) -> Outcome:
-    """Train the estimator's network with Adam until `judge` finds no improvement.
+@dataclass(kw_only=True, eq=False, repr=False)
+class NetworkParameters:
+    """Parameters shared by all estimators with a network of PyPOTS, which document them."""
 
-    values : (N, T, D), what there is to train on
-    inputs : row numbers (B,) -> what the network sees of these rows
-    seed : of the weights, and of what the network draws itself
-    sizes : of the network, besides T, D and the estimator's
+    hidden_size: int = 64
+    learning_rate_init: float = 2e-3
+    weight_averaging: float = 0.99
+    batch_size: int = 32
+    max_iter: int = 200
+    n_iter_no_change: int = 20
+    validation_fraction: float = 0.1
+    random_state: Any = None
+    verbose: bool = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PyPOTSNetwork(NetworkParameters):
+    """What all estimators with a network of PyPOTS share. Subclasses provide
+
+    - `task`, `model` : PyPOTS' package and the name of its class
+    - `_inputs(values)` : what the network sees of values (B, T, D) with NaN for gaps
+    - `_sizes()` : its settings
+    - `rules` : rules for additional parameters
     """
-    n_rows, n_steps, n_features = values.shape
-    epoch = math.ceil(n_rows / estimator.batch_size)  # in steps
-    random = torch_generator(rng)
-    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", SPARSE)
-        torch.random.default_generator.manual_seed(seed)
-        sizes |= {"n_steps": n_steps, "n_features": n_features, **estimator._sizes()}
-        network = make_network(estimator.task, estimator.model, **sizes)
-        parameters, rate = list(network.parameters()), estimator.learning_rate_init
-        optimizer = torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
 
-        def step(rows: Tensor) -> dict[str, float]:
-            network.train()
-            optimizer.zero_grad()
-            loss = network(inputs(rows), calc_criterion=True)["loss"]
-            loss.backward()
-            nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT)
-            optimizer.step()
-            return {"loss": loss.item()}
+    task: ClassVar[str]
+    model: ClassVar[str]
+    rules: ClassVar[dict[str, Rule]] = {}
+    fewest_steps: ClassVar[int] = 1
+    _inputs = staticmethod(plain)
 
-        outcome = train(
-            network,
-            step,
-            judge,
-            rows=n_rows,
-            generator=random,
-            name=type(estimator).__name__,
-            settings=estimator,
-            max_steps=estimator.max_iter * epoch,
-            check_every=epoch,
-        )
-    outcome.module.eval()
-    return outcome
+    def _sizes(self) -> dict[str, Any]:
+        return {"rnn_hidden_size": self.hidden_size}
+
+    def _check(self) -> None:
+        check_rules(self, {**NETWORK_RULES, **self.rules})
+
+    def _train(
+        self,
+        values: Tensor,
+        inputs: Callable[[Tensor], dict[str, Any]],
+        judge: Callable[[nn.Module], float] | None,
+        seed: int,
+        rng: np.random.Generator,
+        weight_decay: float = 0.0,
+        **sizes: int,
+    ) -> None:
+        """Train a network with Adam until `judge` finds no improvement; sets the fitted attributes.
+
+        values : (N, T, D), what there is to train on
+        inputs : row numbers (B,) -> what the network sees of these rows
+        seed : of the weights, and of what the network draws itself
+        sizes : of the network, besides T, D and those of `_sizes`
+        """
+        n_rows, n_steps, n_features = values.shape
+        epoch = math.ceil(n_rows / self.batch_size)  # in steps
+        random = torch_generator(rng)
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", SPARSE)
+            torch.random.default_generator.manual_seed(seed)
+            sizes |= {"n_steps": n_steps, "n_features": n_features, **self._sizes()}
+            network = make_network(self.task, self.model, **sizes)
+            parameters, rate = list(network.parameters()), self.learning_rate_init
+            optimizer = torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
+
+            def step(rows: Tensor) -> dict[str, float]:
+                network.train()
+                optimizer.zero_grad()
+                loss = network(inputs(rows), calc_criterion=True)["loss"]
+                loss.backward()
+                nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT)
+                optimizer.step()
+                return {"loss": loss.item()}
+
+            outcome = train(
+                network,
+                step,
+                judge,
+                rows=n_rows,
+                generator=random,
+                name=type(self).__name__,
+                settings=self,
+                max_steps=self.max_iter * epoch,
+                check_every=epoch,
+            )
+        self.network_, self.history_ = outcome.module.eval(), outcome.history
+        self.validation_error_ = outcome.error
+
+    @torch.no_grad()
+    def _outputs(self, network: nn.Module, values: Tensor, name: str) -> Tensor:
+        """One output of a network for all rows, in batches to bound memory; (N, T, D) -> (N, …)."""
+        network.eval()
+        batches = values.split(self.batch_size)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", SPARSE)
+            return torch.cat([network(self._inputs(part))[name] for part in batches])
 
 
-@torch.no_grad()
-def in_batches(
-    network: nn.Module,
-    inputs: Callable[[Tensor], dict[str, Any]],
-    values: Tensor,
-    batch_size: int,
-    output: str,
-) -> Tensor:
-    """One output of a network for all rows; batches only bound the memory. (N, T, D) -> (N, …)."""
-    network.eval()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", SPARSE)
-        return torch.cat([network(inputs(part))[output] for part in values.split(batch_size)])
+@dataclass(kw_only=True, eq=False, repr=False)
+class AttentionNetwork:
+    """What the imputer and the classifier with a SAITS network share beyond NetworkParameters."""
+
+    model: ClassVar[str] = "SAITS"
+    fewest_steps: ClassVar[int] = 2  # a step attends only to others
+    rules: ClassVar[dict[str, Rule]] = {
+        "hidden_size": (
+            lambda v: whole(1)[0](v) and v % HEADS == 0,
+            f"a whole number, a multiple of {HEADS}",
+        ),
+        "n_layers": whole(1),
+    }
+
+    n_layers: int = 2
+    dropout: float = 0.1
+
+    def _sizes(self: Any) -> dict[str, Any]:
+        return {
+            "n_layers": self.n_layers,
+            "d_model": self.hidden_size,
+            "n_heads": HEADS,
+            "d_k": self.hidden_size // HEADS,
+            "d_v": self.hidden_size // HEADS,
+            "d_ffn": 2 * self.hidden_size,
+            "dropout": self.dropout,
+            "attn_dropout": self.dropout,
+        }

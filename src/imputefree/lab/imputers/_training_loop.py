@@ -114,30 +114,35 @@ def train(
     stopping = EarlyStopping(judged, patience=settings.n_iter_no_change)
     history: dict[str, list[float]] = defaultdict(list)
     taken, interrupted = 0, False
+
+    def take_steps(count: int) -> dict[str, float]:
+        """Means over so many steps."""
+        nonlocal taken
+        figures: dict[str, float] = defaultdict(float)
+        with denormals_as_zero():
+            for _ in range(count):
+                for key, figure in step(next(batches)[0]).items():
+                    figures[key] += figure / count
+                taken += 1
+                if judged is not module:
+                    update_average(averages, weights, settings.weight_averaging, taken)
+        for key, figure in figures.items():
+            if not math.isfinite(figure):
+                fact = f"the {key} of {name} became {figure} within {taken} steps"
+                remedy = "Lower learning_rate_init, or remove extreme values"
+                raise ParameterError(fact, "Training must stay finite", remedy)
+        return figures
+
     with training_progress(settings.verbose, checks, name) as report:
         try:
             for check in range(checks):
-                figures: dict[str, float] = defaultdict(float)
-                size = min(check_every, max_steps - taken)
-                with denormals_as_zero():
-                    for _ in range(size):
-                        for key, figure in step(next(batches)[0]).items():
-                            figures[key] += figure / size
-                        taken += 1
-                        if judged is not module:
-                            update_average(averages, weights, settings.weight_averaging, taken)
-                for key, figure in figures.items():
-                    if not math.isfinite(figure):
-                        fact = f"the {key} of {name} became {figure} within {taken} steps"
-                        remedy = "Lower learning_rate_init, or remove extreme values"
-                        raise ParameterError(fact, "Training must stay finite", remedy)
+                figures = take_steps(min(check_every, max_steps - taken))
+                error = -float(check)  # without a judge the newest weights are the best
                 if judge is not None:
-                    figures["validation_error"] = judge(judged)
+                    error = figures["validation_error"] = judge(judged)
                 for key, figure in {**figures, "step": taken}.items():
                     history[key].append(figure)
                 report(check, figures)
-                # Without a judge the newest weights are the best.
-                error = -float(check) if judge is None else figures["validation_error"]
                 if not stopping.update(torch.tensor([error], dtype=torch.float64), check):
                     break
         except KeyboardInterrupt:

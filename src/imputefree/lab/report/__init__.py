@@ -3,10 +3,19 @@
 from typing import Any
 
 from ...errors import require_extra
-from ._equivalence import MARGINS, holm, interval, paired_differences, verdicts
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, p_value, results_table, what_was_cut
-from ._stats import compare, compare_over_studies, corrected_t, mean_ranks
+from ._stats import (
+    MARGINS,
+    compare,
+    compare_over_studies,
+    corrected_t,
+    holm,
+    interval,
+    mean_ranks,
+    paired_differences,
+    verdicts,
+)
 
 __all__ = [
     "MARGINS",

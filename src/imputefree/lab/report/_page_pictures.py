@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..rivals._methods import OURS
+from ..rivals import OURS
 from ..runs import Record
 from ._paper_figures import PRINTED_NAMES
 from ._result_lines import clean, unpacked_digits

@@ -142,18 +142,17 @@ def results_table(
         for line in summary(table, metric).to_dict("records")
     }
     shown = [(setting, metric) for setting in table["setting"].unique() for metric in metrics]
-    paper = {
-        (setting, metric, name): figure
-        for setting, metric in shown
-        for name in PRINTED_NAMES
-        if (figure := find(IMITATES.get(study, study), name, _printed(setting), metric)) is not None
-    }
-    simulated = study in _simulated(runs)
     if methods is None:
         known = set(table["method"])
         methods = [name for name in PRINTED_NAMES if name in known]
         methods += [name for name in table["method"].unique() if name not in methods]
-    paper = {key: figure for key, figure in paper.items() if key[2] in methods}
+    paper = {
+        (setting, metric, name): figure
+        for setting, metric in shown
+        for name in methods
+        if (figure := find(IMITATES.get(study, study), name, _printed(setting), metric)) is not None
+    }
+    simulated = study in _simulated(runs)
     columns: list[tuple[str, list[str]]] = [("method", [_name(name) for name in methods])]
     best = set()
     for setting, metric in shown:

@@ -31,7 +31,7 @@ from scipy.stats import t as student
 
 from ...errors import ImputefreeError
 from ...metrics import HIGHER_IS_BETTER
-from ..rivals._methods import OURS
+from ..rivals import OURS
 from ..runs import PLANS, Record
 from ._page_pictures import (
     Block,
@@ -56,13 +56,12 @@ from ._result_tables import (
     results_table,
     what_was_cut,
 )
-from ._stats import compare, compare_over_studies, mean_ranks
+from ._stats import LEVEL, compare, compare_over_studies, mean_ranks
 
 Section = dict[str, Any]  # title, simulated, blocks, sections; `_with_ids` adds an id
 ORDER = ("mnist", "ophthalmic-simulated", "icu", "mimic3", "physionet2012")
 TABLE, TABLES = "table:", "Tables"  # begins the name of one; their section
 OTHER_METRICS = (("log_loss", "calibration_error"), ("fit_seconds",))
-LEVEL = 0.95
 
 
 def report(records: Iterable[Mapping[str, Any]], *, title: str = "imputefree: results") -> str:

@@ -15,22 +15,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from ..._rules import Rule, check_rules, number, private_generator
+from ..._rules import Rule, number, private_generator
 from ...data import Columns, Examples, Panel, assign_folds, read_classes, read_target
 from ...errors import InputError
 from ...metrics import SMALLEST
 from ..imputers._imputer import named_numbers, read_series, series_tags
 from ..imputers._pypots_models import (
-    NETWORK_RULES,
     AttentionNetwork,
-    NetworkParameters,
+    PyPOTSNetwork,
     Scale,
     check_longest,
-    in_batches,
     last_seen,
     padded,
-    plain,
-    train_network,
     two_ways,
 )
 
@@ -38,35 +34,23 @@ Categories = dict[str, list[str]]  # of each categorical column, sorted
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
+class NetworkClassifier(PyPOTSNetwork, ClassifierMixin, BaseEstimator):
     """Classifies series with gaps by a network of PyPOTS.
 
     Columns are scaled by the observed entries of the training series. Series are aligned at their
     last step, and a shorter one begins with missing steps; none may be longer than the longest in
     training. Static columns are repeated at every step, since these networks have no other place
-    for them. Needs PyPOTS: pip install 'imputefree[bench]'. Subclasses provide
-
-    - `model` : the name of PyPOTS' class
-    - `_inputs(values)` : what the network sees of values (B, T, D) with NaN for gaps
-    - `_sizes()` : its settings
-    - `rules` : rules for additional parameters
+    for them. Needs PyPOTS: pip install 'imputefree[bench]'.
     """
 
     task: ClassVar = "classification"
-    model: ClassVar[str]
-    rules: ClassVar[dict[str, Rule]] = {}
-    fewest_steps: ClassVar[int] = 1
     ignores: ClassVar[tuple[str, ...]] = ("times",)
-    _inputs = staticmethod(plain)
 
     learning_rate_init: float = 1e-3
     batch_size: int = 128
     max_iter: int = 100
     n_iter_no_change: int = 5
     weight_decay: float = 0.0
-
-    def _sizes(self) -> dict[str, Any]:
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, *, held_out: Any = None) -> Self:
         """Train on series with gaps.
@@ -78,7 +62,7 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         y : (N,) labels of any kind
         held_out : (N,) True for series to choose the epoch by, instead of a random share
         """
-        check_rules(self, {**NETWORK_RULES, **self.rules})
+        self._check()
         panel, steps, static, categories = self._read(X)
         counts = panel.lengths
         target = read_target(y, panel.n_rows, type(self).__name__)
@@ -105,25 +89,16 @@ class NetworkClassifier(NetworkParameters, ClassifierMixin, BaseEstimator):
         def inputs(rows: Tensor) -> dict[str, Any]:
             return {**self._inputs(train[rows]), "y": train_codes[rows]}
 
-        outcome = train_network(
-            self,
-            train,
-            inputs,
-            judge if held.any() else None,
-            seed,
-            rng,
-            weight_decay=self.weight_decay,
-            n_classes=len(classes),
-        )
+        options: dict[str, Any] = {"weight_decay": self.weight_decay, "n_classes": len(classes)}
+        self._train(train, inputs, judge if held.any() else None, seed, rng, **options)
         self.scale_, self.static_scale_, self.n_steps_ = scale, static_scale, n_steps
         self.static_categories_ = categories
         self.n_features_in_ = np.shape(steps)[1]
-        self.classes_, self.network_, self.history_ = classes, outcome.module, outcome.history
-        self.validation_error_ = outcome.error
+        self.classes_ = classes
         return self
 
     def _probabilities(self, network: nn.Module, values: Tensor) -> Tensor:
-        return in_batches(network, self._inputs, values, self.batch_size, "classification_proba")
+        return self._outputs(network, values, "classification_proba")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class; (N, T, D) -> (N, classes)."""
@@ -231,9 +206,6 @@ class GRUDClassifier(NetworkClassifier):
     model = "GRUD"
     _inputs = staticmethod(last_seen)
 
-    def _sizes(self) -> dict[str, Any]:
-        return {"rnn_hidden_size": self.hidden_size}
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BRITSClassifier(NetworkClassifier):
@@ -257,10 +229,7 @@ class BRITSClassifier(NetworkClassifier):
     learning_rate_init: float = 3e-3
 
     def _sizes(self) -> dict[str, Any]:
-        return {
-            "rnn_hidden_size": self.hidden_size,
-            "reconstruction_weight": self.reconstruction_weight,
-        }
+        return super()._sizes() | {"reconstruction_weight": self.reconstruction_weight}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

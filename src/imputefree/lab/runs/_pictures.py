@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 from ...gil import NoPolicy
-from ..rivals._methods import CLASSES
+from ..rivals import CLASSES
 from ..studies import Study
 from ..studies._mnist import Images
 

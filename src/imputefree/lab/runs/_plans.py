@@ -20,7 +20,7 @@ import numpy as np
 
 from ..._rules import Rule, check_name, check_value, choice, or_the_word, whole
 from ...errors import ParameterError, shorten
-from ..rivals._methods import CLASSES, KINDS, make_method
+from ..rivals import CLASSES, KINDS, make_method
 from ..studies import KNOWN, MASKS, takes
 from ._protocol import OUR_NETWORKS, Run, Setting, configure, grid_settings, in_epochs
 
@@ -144,32 +144,17 @@ def plan(
     """
     for name, value in {"seeds": seeds, "steps": steps, "width": width}.items():
         check_value(name, value, or_the_word(None, whole(1)))
+    check_value("search", search, or_the_word(None, COUNT))
+    check_value("preset", preset, choice(*PRESETS))
     base, names = _study_plan(study)
     base = base.changed(base.quick) if quick else base
     chosen = tuple(dict.fromkeys(base.methods if methods is None else methods))
     for name in chosen:
         check_name(f"{base.kind} method", name, KINDS[base.kind])
-    about_table: dict[str, Any] = {"target": target} if target else {}
-    about_table |= {"drop": list(drop)} if drop else {}
-    if about_table and not str(study).startswith("table:"):
-        fact = f"{shorten(list(about_table), word=str)} is given for {study!r}"
-        raise ParameterError(fact, "Studies know their targets", "Leave it out, or pass table:FILE")
-    base = replace(base, options=[{**option, **about_table} for option in base.options])
-    check_value("search", search, or_the_word(None, COUNT))
-    check_value("preset", preset, choice(*PRESETS))
-    base = base.changed({"options": _masked(study, base.options, masks)})
     if masks == "redrawn" and methods is None:
         chosen = tuple(name for name in chosen if name in (*OUR_NETWORKS, "zero+network"))
-    masked = takes(names[0], "mask_seed")
-    if rates is not None:
-        if not masked:
-            raise ParameterError(
-                f"rates is set, but {study!r} hides nothing on purpose",
-                "Only studies that hide entries have rates",
-                "Leave rates out, or choose mnist or ophthalmic-simulated",
-            )
-        options = [{"rate": float(rate)} for rate in rates]
-        base = base.changed({"options": _masked(study, options, masks)})
+    options = _masked(study, _options(study, base, rates, target, drop), masks)
+    masked = takes(study, "mask_seed")
     runs = [
         Run(
             name,
@@ -184,7 +169,7 @@ def plan(
             split_seed=0 if masked else seed,
         )
         for name in names
-        for option in base.options
+        for option in options
         for seed in range(seeds or base.seeds)
         for method in chosen
         if [method, option.get("form")] not in base.cannot
@@ -211,11 +196,35 @@ def drawn_settings(method: str, count: int) -> list[Setting]:
     return [rates[place] | extra for place, extra in zip(places, more, strict=True)]
 
 
-def _masked(study: str, options: Sequence[dict[str, Any]], masks: str) -> list[dict[str, Any]]:
+def _options(
+    study: str,
+    base: StudyPlan,
+    rates: Sequence[float] | None,
+    target: str | None,
+    drop: Sequence[str],
+) -> list[dict[str, Any]]:
+    """The study's settings: those of its plan, or the rates asked for."""
+    about_table: dict[str, Any] = {"target": target} if target else {}
+    about_table |= {"drop": list(drop)} if drop else {}
+    if about_table and not study.startswith("table:"):
+        fact = f"{shorten(list(about_table), word=str)} is given for {study!r}"
+        raise ParameterError(fact, "Studies know their targets", "Leave it out, or pass table:FILE")
+    if rates is None:
+        return [{**option, **about_table} for option in base.options]
+    if not takes(study, "mask_seed"):
+        raise ParameterError(
+            f"rates is set, but {study!r} hides nothing on purpose",
+            "Only studies that hide entries have rates",
+            "Leave rates out, or choose mnist or ophthalmic-simulated",
+        )
+    return [{"rate": float(rate)} for rate in rates]
+
+
+def _masked(study: str, options: list[dict[str, Any]], masks: str) -> list[dict[str, Any]]:
     """The study's settings under this protocol of masks."""
     check_value("masks", masks, choice(*MASKS))
     if masks == "fixed":
-        return list(options)
+        return options
     if not takes(study, "masks"):
         raise ParameterError(
             f"masks is {masks!r}, and {study!r} has one draw of its gaps",

@@ -31,17 +31,18 @@ from functools import lru_cache
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
 from ..._rules import check_name, check_options
+from ...data import Split
 from ...errors import ParameterError
 from ...gil import POLICIES, REWARDS
 from ...metrics import Figures, classification_scores, imputation_scores, regression_scores
-from ..rivals._methods import CLASSES, SERIES, TABLES, make_method
+from ..rivals import CLASSES, SERIES, TABLES, make_method
 from ..studies import Root, Study, load, takes
 from . import _pictures
 
@@ -170,31 +171,14 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     rest = study.for_training(split.train)
     rest = rest.take(np.concatenate([split.train, split.validation]))
     held_out = np.arange(len(rest.y)) >= len(split.train)
-    tried: list[tuple[Setting, float]] = []
-    seconds: list[float] = []
-    best: Any = None  # model, its validation loss, its place in `tried`
-    for choice in (grid := grid_settings(run.grid)):
-        model = make_method(run.method, study.task, study.kind, run.random_state)
-        setting = in_epochs(model, {**run.setting, **choice}, len(split.train))
-        if study.redrawn_rate:
-            setting["hide"] = study.redrawn_rate
-        configure(model, setting)
-        start = time.perf_counter()
-        model.fit(rest.inputs, rest.y, held_out=held_out)
-        seconds.append(time.perf_counter() - start)
-        loss = _loss(model, study, split.validation) if len(grid) > 1 else 0.0
-        tried.append((choice, loss))
-        if best is None or loss < best[1]:
-            best = model, loss, len(tried) - 1
-    if best is None:
-        raise ParameterError("the grid is empty", "It must hold values", "Leave grid out")
-    model, _, place = best
+    model, tried = _fit_grid(run, study, split, rest, held_out)
+    chosen = min(tried, key=lambda fit: fit.loss)
     test = study.take(split.test)
     start = time.perf_counter()
     prediction = _predict(model, test)
     cost = {
-        "fit_seconds": seconds[place],
-        "search_seconds": sum(seconds),
+        "fit_seconds": chosen.seconds,
+        "search_seconds": sum(fit.seconds for fit in tried),
         "predict_seconds": time.perf_counter() - start,
         "peak_memory_mb": peak_memory_mb(),  # before scoring, which takes memory too
     }
@@ -205,8 +189,8 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         cost["impute_seconds"] = time.perf_counter() - start
     result = {
         "rows": [len(part) for part in split],
-        "chosen": tried[place][0],
-        "tried": [list(pair) for pair in tried] if len(grid) > 1 else [],
+        "chosen": chosen.setting,
+        "tried": [[fit.setting, fit.loss] for fit in tried] if len(tried) > 1 else [],
         "ignored": [
             name for name in getattr(model, "ignores", ()) if getattr(study, name) is not None
         ],
@@ -217,6 +201,39 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
         shown = _pictures.pictures(model, study, test, random_state=run.random_state)
         result["pictures"] = shown
     return result
+
+
+class Fit(NamedTuple):
+    """A setting of the grid, its validation loss (0 if it is the only one), and seconds."""
+
+    setting: Setting
+    loss: float
+    seconds: float
+
+
+def _fit_grid(
+    run: Run, study: Study, split: Split, rest: Study, held_out: np.ndarray
+) -> tuple[Any, list[Fit]]:
+    """The model with the smallest validation loss, and all fits; rest : what it may learn from."""
+    best: Any = None
+    tried: list[Fit] = []
+    grid = grid_settings(run.grid)
+    for choice in grid:
+        model = make_method(run.method, study.task, study.kind, run.random_state)
+        setting = in_epochs(model, {**run.setting, **choice}, len(split.train))
+        if study.redrawn_rate:
+            setting["hide"] = study.redrawn_rate
+        configure(model, setting)
+        start = time.perf_counter()
+        model.fit(rest.inputs, rest.y, held_out=held_out)
+        seconds = time.perf_counter() - start
+        loss = _loss(model, study, split.validation) if len(grid) > 1 else 0.0
+        if all(loss < fit.loss for fit in tried):
+            best = model
+        tried.append(Fit(choice, loss, seconds))
+    if not tried:
+        raise ParameterError("the grid is empty", "It must hold values", "Leave grid out")
+    return best, tried
 
 
 def _predict(model: Any, part: Study) -> tuple[np.ndarray, Any]:

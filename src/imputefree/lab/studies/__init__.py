@@ -18,7 +18,7 @@ from typing import Any
 
 from ..._rules import check_options
 from ...errors import ParameterError, shorten
-from . import _csv_studies, _icu, _mnist, _ophthalmic, _physionet2012, _physionet2019, mimic3
+from . import _csv_studies, _icu, _mnist, _ophthalmic, _physionet, mimic3
 from ._csv_studies import KNOWN
 from ._data_files import SOURCES, Root, get, home_of
 from ._describe import describe, show
@@ -29,8 +29,8 @@ from ._study import Study, long_form
 
 LOADERS: dict[str, Callable[..., Study]] = {
     "mnist": _mnist.study,
-    "physionet2012": _physionet2012.study,
-    "physionet2019": _physionet2019.study,
+    "physionet2012": _physionet.challenge_2012,
+    "physionet2019": _physionet.challenge_2019,
     "mimic3": mimic3.load,
     "ophthalmic": _ophthalmic.study,
     "ophthalmic-simulated": _ophthalmic.simulated_study,
@@ -50,7 +50,7 @@ def load(name: str, root: Root = None, **options: Any) -> Study:
         "series:FILE.csv"
     root : the folder with its files, or the parent of that folder; IMPUTEFREE_DATA and the cache
         are tried next
-    options : options of the study; see `study` in its module
+    options : options of the study; see its function in `LOADERS`
 
     >>> load("icu", n_series=40, seed=0).X[0].shape[1]
     14

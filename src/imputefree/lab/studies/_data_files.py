@@ -13,21 +13,16 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
-import lzma
 import os
 import sys
-import tarfile
 import tomllib
 import urllib.error
 import urllib.request
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import pandas as pd
 
 from ..._files import write_errors
 from ...errors import DownloadError, InputError, ParameterError, shorten
@@ -143,46 +138,6 @@ def find(
         f"{subject} needs {needed}",
         f"{remedy}, or put the files there",
     )
-
-
-def read_archive(path: Path, ending: str, remedy: str) -> list[tuple[str, bytes]]:
-    """Name and content of the files with this ending in a folder or a compressed archive."""
-    try:
-        if path.is_dir():
-            files = [(file.name, file.read_bytes()) for file in sorted(path.glob(f"*{ending}"))]
-        else:
-            with tarfile.open(path) as tar:
-                files = [
-                    (member.name, file.read())
-                    for member in tar
-                    if member.name.endswith(ending) and (file := tar.extractfile(member))
-                ]
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        fact = f"{path} is truncated or corrupted ({error})"
-        raise InputError(fact, "It must be a complete archive", remedy) from None
-    if not files:
-        raise InputError(f"{path} holds no stay", f"It has one {ending} file per stay", remedy)
-    return files
-
-
-def read_together(
-    files: list[tuple[str, bytes]],
-    parse: Callable[[list[tuple[str, bytes]]], pd.DataFrame],
-    path: Path,
-    rule: str,
-    remedy: str,
-) -> pd.DataFrame:
-    """What `parse` makes of all files at once; if it raises a ValueError, the bad file is named."""
-    try:
-        return parse(files)
-    except ValueError:
-        pass
-    for file in files:
-        try:
-            parse([file])
-        except ValueError:
-            raise InputError(f"{file[0]} in {path} cannot be read", rule, remedy) from None
-    raise InputError(f"{path} cannot be read", rule, remedy)
 
 
 def home_of(name: str, root: Root = None) -> Path:

@@ -118,12 +118,11 @@ def _classes(study: Study) -> np.ndarray | None:
     return y.astype(str) if len(np.unique(y)) > 1 else None
 
 
-def _same_gaps(observed: np.ndarray) -> tuple[list[int], np.ndarray]:
+def _same_gaps(observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Groups of columns with the same gaps: the first of each group, and the group per column."""
-    groups: dict[bytes, int] = {}
-    packed = np.ascontiguousarray(np.packbits(observed, axis=0).T)
-    group = np.array([groups.setdefault(column.tobytes(), len(groups)) for column in packed])
-    return [int(np.flatnonzero(group == g)[0]) for g in range(len(groups))], group
+    packed = np.packbits(observed, axis=0).T
+    group, _ = pd.factorize(np.array([column.tobytes() for column in packed], dtype=object))
+    return np.unique(group, return_index=True)[1], group
 
 
 def _line_name(columns: list[str], missing: float) -> str:

@@ -45,28 +45,17 @@ class Images(Study):
     """MNIST with gaps and with the complete images.
 
     pixels : (n, 784) uint8, complete; `X` is pixels / 255 with NaN where a pixel is hidden
-    masks : "fixed" or "redrawn" (see the module's docstring)
-    mechanism, rate : what hides the pixels
     """
 
     by_row: ClassVar[tuple[str, ...]] = (*Study.by_row, "pixels")
     pixels: np.ndarray | None = None
-    masks: str = "fixed"
-    mechanism: str = "mcar"
-    rate: float | None = 0.5
-
-    @property
-    def redrawn_rate(self) -> float:
-        """The share of entries to hide in every step of training; 0 for fixed masks."""
-        return self.rate or 0.0 if self.masks == "redrawn" else 0.0
 
     def for_training(self, rows: Any) -> Images:
         """The same images; with redrawn masks, these rows (numbers) are complete."""
-        complete = self.complete()
-        if not self.redrawn_rate or complete is None:
+        if not self.redrawn_rate or self.pixels is None:
             return self
         X = self.X.copy()
-        X[rows] = complete[rows]
+        X[rows] = self.pixels[rows] / np.float32(255)
         return replace(self, X=X)
 
     def complete(self) -> np.ndarray | None:
@@ -124,9 +113,7 @@ def study(
         notes=notes if hidden else ("Complete images, no masks.",),
         columns=tuple(f"pixel {row},{column}" for row in range(28) for column in range(28)),
         pixels=pixels,
-        masks=masks,
-        mechanism=mechanism,
-        rate=rate,
+        redrawn_rate=rate or 0.0 if masks == "redrawn" else 0.0,
     )
 
 

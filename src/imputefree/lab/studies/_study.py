@@ -34,6 +34,7 @@ class Study:
     notes : sentences that are shown next to results
     columns : names of the d columns if X is an array, or None
     truth : X without gaps, in the same form, or None; NaN where the value is unknown
+    redrawn_rate : share of entries to hide in every step of training; 0 if gaps stay as they are
 
     >>> study = Study("toy", np.array([[1.0, np.nan], [2.0, 3.0]]), np.array([0, 1]),
     ...               citation="made up here", licence="none needed", simulated=True)
@@ -57,6 +58,7 @@ class Study:
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
     truth: Any = None
+    redrawn_rate: float = 0.0
 
     @property
     def kind(self) -> str:
@@ -116,8 +118,6 @@ class Study:
     def complete(self) -> Any:
         """X without gaps, in the same form, or None if unknown; for scores, never for training."""
         return self.truth
-
-    redrawn_rate: ClassVar[Any] = 0.0  # share of entries that training hides again in every step
 
     def for_training(self, rows: Any) -> Self:
         """The study as it is when these rows are trained on."""

@@ -1,4 +1,8 @@
-"""Explanations as pictures: one row, one series as small charts, or means over many."""
+"""Pictures of explanations (one row, one series as small charts, or means over many) and of audits.
+
+Blue raises the prediction, orange lowers it: colour-blind readers can tell these colours apart, and
+the side of the zero line says the same.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._explanation import Explanation, SeriesExplanation
-from ._picture_parts import DOWN, GREY, INK, PALE, UP, label_bars, plain_axes, say, title
-from ._show_explanation import (
+from ._explanation import (
     MOST,
+    Explanation,
     NumberFormat,
+    SeriesExplanation,
     by_size,
     explained_number,
     headline,
@@ -23,6 +27,9 @@ WIDTH, DPI = 13, 110
 MOST_CHARTS = 50  # columns of a series
 CHART = 0.76  # of the height of a line, for its curve
 SMALLEST, LARGEST = 7.0, 70.0  # areas of the dots of single values, by the size of their effects
+LABEL_WIDTH = 33
+UP, DOWN, INK, GREY, PALE = "#0072b2", "#d55e00", "#22262b", "#6b7280", "#eceef1"
+MOST_COLUMNS = 15  # of an audit, those with the largest changes
 
 
 def draw(
@@ -247,3 +254,120 @@ def _scaled(column: np.ndarray) -> np.ndarray:
     low, high = np.nanmin(numbers), np.nanmax(numbers)
     unit = high / 2 - low / 2  # halves, as the difference may overflow
     return numbers * 0 + 0.5 if unit == 0 else (numbers / 2 - low / 2) / unit
+
+
+# ---- audits
+def draw_audit(table: pd.DataFrame, score: str, loss: str, chance: float) -> Any:
+    """Three panels: scores under other gaps, what each column is worth, and who is served worse."""
+    from matplotlib.figure import Figure
+
+    gaps = table[table["kind"].isin(["as it is", "gaps", "reference", "group gaps"])]
+    columns = table[table["kind"] == "column"].sort_values("change", kind="stable")
+    parts = table[table["kind"].isin(["rows", "group"])]
+    slots = max(len(gaps), min(len(columns), MOST_COLUMNS), len(parts), 4)
+    figure = Figure(figsize=(15, 1.9 + 0.36 * slots), layout="constrained", dpi=110)
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1])
+    _draw_scores(left, gaps, score, chance)
+    _draw_columns(middle, columns.head(MOST_COLUMNS), len(columns), score)
+    _draw_parts(right, parts, loss)
+    for axes in (left, middle, right):
+        axes.set_ylim(slots - 0.5, -0.5)
+    now = table.iloc[0]
+    heading = f"{score} {now['score']:.3f} as it is, with {now['missing']:.0%} missing"
+    figure.suptitle(heading, x=0.01, ha="left", fontweight="bold")
+    return figure
+
+
+def _draw_scores(axes: Any, lines: pd.DataFrame, score: str, chance: float) -> None:
+    """A point and its interval per scenario; the two that show the mask's part are coloured."""
+    place = np.arange(len(lines))
+    exchanged = lines["scenario"].eq("gaps of other rows") & lines["kind"].eq("gaps")
+    own = lines["scenario"].eq("own gaps, as many values") & lines["kind"].eq("gaps")
+    for i, (is_own, is_exchanged) in enumerate(zip(own, exchanged, strict=True)):
+        line = lines.iloc[i]
+        colour = UP if is_own else DOWN if is_exchanged else "black" if i == 0 else GREY
+        axes.plot([line["low"], line["high"]], [i, i], color=colour, linewidth=2)
+        axes.plot(line["score"], i, "o", color=colour)
+    if own.any():
+        ends = [lines.loc[which, "score"].iloc[0] for which in (exchanged, own)]
+        rows = np.sort([place[own.to_numpy()][0], place[exchanged.to_numpy()][0]])
+        axes.fill_betweenx(rows, *ends, color=PALE, zorder=0)
+        axes.annotate(
+            f"due to gaps: {ends[1] - ends[0]:.3f}", (np.mean(ends), rows.mean()),
+            ha="center", va="center", fontsize=8,
+        )  # fmt: skip
+    axes.axvline(lines["score"].iloc[0], color="black", linewidth=0.6, linestyle=":")
+    axes.axvline(chance, color=GREY, linewidth=0.8)
+    axes.annotate(
+        "chance", (chance, 0), xycoords=("data", "axes fraction"), fontsize=8, color=GREY,
+        xytext=(3, 3), textcoords="offset points",
+    )  # fmt: skip
+    words = {"group gaps": "others with gaps of {}", "reference": "{} (reference)"}
+    names = zip(lines["kind"], lines["scenario"], strict=True)
+    label_bars(axes, [words.get(kind, "{}").format(name) for kind, name in names])
+    title(axes, f"{score} under other gaps")
+    axes.set_xlabel(f"{score}, with 95 % intervals")
+
+
+def _draw_columns(axes: Any, lines: pd.DataFrame, count: int, score: str) -> None:
+    more = f" (the {MOST_COLUMNS} largest of {count})" if count > MOST_COLUMNS else ""
+    title(axes, f"without a column{more}")
+    if not len(lines):
+        say(axes, "no column has a value")
+        return
+    place, change = np.arange(len(lines)), lines["change"].to_numpy()
+    errors = np.abs(np.stack([lines["change_low"], lines["change_high"]]) - change)
+    colours = np.where(change < 0, DOWN, UP)
+    axes.barh(place, change, xerr=errors, color=colours, height=0.7, ecolor="black")
+    axes.axvline(0, color="black", linewidth=0.8)
+    label_bars(axes, lines["scenario"].tolist())
+    axes.set_xlabel(f"change of {score}")
+
+
+def _draw_parts(axes: Any, lines: pd.DataFrame, loss: str) -> None:
+    title(axes, "who is served worse")
+    if not len(lines):
+        say(axes, "all rows are alike")
+        return
+    colours = np.where(lines["kind"] == "group", UP, GREY)
+    bars = axes.barh(np.arange(len(lines)), lines["loss"], color=colours, height=0.7)
+    notes = [
+        f"{value:#.3g} · {share:.0%} missing"
+        for value, share in zip(lines["loss"], lines["missing"], strict=True)
+    ]
+    axes.bar_label(bars, notes, padding=4, fontsize=8)
+    axes.margins(x=0.45)
+    axes.locator_params(axis="x", nbins=5)
+    names = zip(lines["kind"], lines["scenario"], strict=True)
+    label_bars(axes, [f"group {name}" if kind == "group" else name for kind, name in names])
+    axes.set_xlabel(f"{loss} as it is (lower is better)")
+
+
+# ---- parts
+def title(axes: Any, text: str) -> None:
+    """What a panel shows, above its left edge."""
+    axes.set_title(text, loc="left", fontsize=10, fontweight="bold", color=INK)
+
+
+def label_bars(axes: Any, labels: list[str]) -> None:
+    """Name the bars of a panel, and take away what is not data."""
+    half = LABEL_WIDTH // 2
+    short = [x if len(x) <= LABEL_WIDTH else f"{x[:half]}…{x[-half:]}" for x in labels]
+    axes.set_yticks(np.arange(len(labels)), short, fontsize=9)
+    plain_axes(axes)
+
+
+def plain_axes(axes: Any) -> None:
+    """A panel without a frame, with pale lines at its ticks."""
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=9, colors=INK)
+    axes.tick_params(axis="x", colors=GREY)
+    axes.grid(axis="x", color=PALE)
+    axes.set_axisbelow(True)
+    axes.xaxis.label.set(color=GREY, fontsize=9)
+
+
+def say(axes: Any, text: str) -> None:
+    """A sentence in place of a picture."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, text, ha="center", va="center", color=GREY, transform=axes.transAxes)

@@ -1,4 +1,4 @@
-"""PhysioNet 2012: made files with every quirk of the real ones, damaged ones, and the real ones."""
+"""PhysioNet: made files with every quirk of the real ones, damaged ones, and the real ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from imputefree import GILSequenceClassifier
 from imputefree.errors import ParameterError
-from imputefree.lab.studies import _physionet2012 as study
+from imputefree.lab.studies import _physionet as study
 from imputefree.lab.studies import load
 from tests.lab.studies.real import real
 from tests.refusals import check_error
@@ -43,8 +43,8 @@ HEADER = "RecordID,SAPS-I,SOFA,Length_of_stay,Survival,In-hospital_death\n"
 HR = study.VARIABLES.index("HR")
 
 
-def pack(folder, texts, name="set-a"):
-    with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as tar:
+def pack(folder, texts, name="set-a", kind="gz"):
+    with tarfile.open(folder / f"{name}.tar.{kind}", f"w:{kind}") as tar:
         for file, text in texts.items():
             content = text if isinstance(text, bytes) else text.encode()
             info = tarfile.TarInfo(f"{name}/{file}")
@@ -232,3 +232,79 @@ def test_the_real_files_as_they_are():
     assert lengths.max() == 214
     assert all((np.diff(one) > 0).all() and one[-1] <= 48 for one in raw.times)
     assert raw.missing_rate == pytest.approx(0.8417, abs=0.0005)
+
+
+HEADER_2019 = "HR|Temp|Age|Gender|Unit1|Unit2|HospAdmTime|ICULOS|SepsisLabel\n"
+STAYS_2019 = {
+    "p100001.psv": "NaN|36.5|60|1|0|1|-6.08|1|0\n90|NaN|60|1|0|1|-6.08|2|0\n",
+    "p100002.psv": "80|NaN|41|0|NaN|NaN|-0.02|3|0\n85|NaN|41|0|NaN|NaN|-0.02|4|1\n",
+    "p100003.psv": "70|37|50|1|0|1|-1.5|1|1\n",
+}
+
+
+def pack_2019(folder, texts):
+    pack(folder, texts, "training_setB", "xz")
+
+
+@pytest.fixture
+def hospital(tmp_path):
+    pack_2019(tmp_path, {name: HEADER_2019 + body for name, body in STAYS_2019.items()})
+    return tmp_path
+
+
+def test_stays_end_before_the_label_turns(hospital):
+    stays = load("physionet2019", hospital)
+    assert stays.y.tolist() == [0, 1]
+    assert "1 stays in which it is 1 from the first hour are left out" in stays.notes[0]
+    first, second = stays.X
+    assert list(first) == ["HR", "Temp"]
+    np.testing.assert_array_equal(first, [[np.nan, 36.5], [90, np.nan]])
+    np.testing.assert_array_equal(second, [[80, np.nan]])
+    assert [times.tolist() for times in stays.times] == [[1, 2], [3]]
+    assert stays.static["Age"].tolist() == [60, 41]
+    assert stays.static["Unit1"].isna().tolist() == [False, True]
+    assert stays.inputs.lengths.tolist() == [2, 1]
+
+
+def test_a_folder_instead_of_the_archive_2019(hospital):
+    (hospital / "training_setB.tar.xz").unlink()
+    (hospital / "training_setB").mkdir()
+    for name, body in STAYS_2019.items():
+        (hospital / "training_setB" / name).write_text(HEADER_2019 + body)
+    assert load("physionet2019", hospital).y.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        HEADER_2019,
+        HEADER_2019 + "soon" + STAYS_2019["p100001.psv"],
+        HEADER_2019 + STAYS_2019["p100001.psv"].replace("|2|0", "|1|0"),  # time stands still
+        HEADER_2019 + STAYS_2019["p100001.psv"].replace("|2|0", "|2|7"),
+        HEADER_2019.replace("HR", "Pulse") + STAYS_2019["p100001.psv"],
+    ],
+)
+def test_garbage_in_a_stay_is_named_2019(hospital, text):
+    pack_2019(hospital, {"p1.psv": HEADER_2019 + STAYS_2019["p100002.psv"], "p2.psv": text})
+    check_error(lambda: load("physionet2019", hospital), "training_setB/p2.psv in", "SepsisLabel")
+
+
+def test_damaged_and_empty_archives(hospital):
+    path = hospital / "training_setB.tar.xz"
+    path.write_bytes(path.read_bytes()[:100])
+    check_error(lambda: load("physionet2019", hospital), "is truncated or corrupted (")
+    pack_2019(hospital, {})
+    check_error(lambda: load("physionet2019", hospital), "holds no stay")
+
+
+@pytest.mark.slow
+def test_the_real_files_2019():
+    stays = load("physionet2019", real("physionet2019"))
+    lengths = np.array([len(series) for series in stays.X])
+    assert len(stays.y) == 20_000 - 223
+    assert stays.y.sum() == 1_142 - 223
+    assert (lengths.min(), lengths.max()) == (1, 336)
+    assert lengths[stays.y == 0].min() == 8
+    assert stays.X[0].shape[1] == 34
+    assert stays.missing_rate == pytest.approx(0.8094, abs=0.0005)

@@ -1,7 +1,7 @@
 """What is learned of a column: how it becomes network inputs, and what a gap could have been.
 
 A `Number` or `Category` per column, learned from training rows only. No outlier moves what they
-learn far. `_inputs_of_parts.py` applies them, all columns at once.
+learn far. `_expansion.py` applies them, all columns at once.
 """
 
 from __future__ import annotations

@@ -81,9 +81,9 @@ def blend(task: SplitTask) -> dict[str, Scores]:
     print(f"weights {model.weights_}, seconds {model.seconds_}", flush=True)
     test = task.panel[task.test]
     scores = {BLEND: model.predict_proba(test)[:, 1]}
-    views = {"network": test, "trees": model.encoder_.summarised(test)}
+    summaries = model.encoder_.summarised(test)
     for name, family in model.made.items():
-        scores[f"its {name}"] = family.predict(views[name])[:, 1]
+        scores[f"its {name}"] = family.predict(test if name == "network" else summaries)[:, 1]
     return scores
 
 

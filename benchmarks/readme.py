@@ -29,6 +29,7 @@ LABELS = {
     "ImputeFreeSequenceClassifier()": "**`ImputeFreeSequenceClassifier()`**",
     "its network": "its network, `GILSequenceClassifier()`",
     "its trees": "its trees on summaries",
+    "its linear": "its linear models of summaries",
     "LightGBM on summaries": "LightGBM on summaries, validated",
     "without recurrence": "`GILClassifier()` on the same summaries",
     "without summary": "ours without the summary path",

@@ -36,7 +36,7 @@ PROTOCOL = (
     " once; LightGBM's settings by five-fold validation on them"
 )
 PACKAGES = "torch lightgbm scikit-learn"
-BLEND, NETWORK, TREES = "ImputeFreeSequenceClassifier()", "its network", "its trees"
+BLEND = "ImputeFreeSequenceClassifier()"
 Scores = np.ndarray  # the probability of class 1 for each test series
 
 

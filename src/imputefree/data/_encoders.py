@@ -16,11 +16,19 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
-from ._column_plans import BINS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
+from ._column_plans import (
+    BINS,
+    FEWEST_BINS,
+    Category,
+    Number,
+    Plan,
+    columns_by_kind,
+    plan_of,
+    plan_state,
+)
 from ._columns import FEW_ROWS, Columns, feature_count_error
 from ._few_rows import FewRows
 from ._outside import Outside
-from ._plan_states import plan_of, plan_state
 from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from ..inspection import Audit, audit_missingness
 from ..io import KEY, NUMBER
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks, Progress, about, is_of_series, roles_of
-from ._joined_files import Joined, open_joined
-from ._predicting import class_labels, predictions
+from ._predicting import class_labels, predictions, whole_series
 from ._request import Marks
-from ._whole_series import whole_series
+from ._series_files import Joined, open_joined
 
 MUCH = 0.15  # a note is due if the share of missing values differs by more
 FEWEST = 30  # rows, for such a note

@@ -34,8 +34,8 @@ from ..io import (
     total_error,
     twin_error,
 )
-from ._file_times import Clock, naming
 from ._request import Marks
+from ._series_files import Clock, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}

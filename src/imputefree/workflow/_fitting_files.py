@@ -13,10 +13,10 @@ from ..errors import ParameterError
 from ..estimators import fit_stored
 from ..io import DROP, NUMBER, StoredRows, left_out, stored_rows
 from ._card import describe, render
-from ._column_kinds import Column
 from ._fitting import make, quiet
 from ._partial import today, write_model
 from ._problem import Problem
+from ._problem_columns import Column
 from ._request import Request
 
 # Options for files in memory

@@ -23,11 +23,17 @@ from ..io import (
     read_raw,
     understand,
 )
-from ._column_kinds import Column, columns_of
-from ._file_times import read_times
-from ._joined_files import as_strings, read_joined
-from ._problem_columns import FEWEST, read_groups, read_labels, read_spans, read_trusted
+from ._problem_columns import (
+    FEWEST,
+    Column,
+    columns_of,
+    read_groups,
+    read_labels,
+    read_spans,
+    read_trusted,
+)
 from ._request import Request
+from ._series_files import as_strings, read_joined, read_times
 
 COMPATIBLE = {("--id", "--group"), ("--time", "--by-time"), ("--static", "--category")}
 

@@ -12,8 +12,7 @@ from ._chunks import (
     reading_of,
     roles_of,
 )
-from ._fitting import fit, plan
-from ._fitting_files import fit_larger
+from ._fitting import fit, fit_larger, plan
 from ._partial import open_partial
 from ._predicting import class_labels, predict_file, read_joined_for, whole_series
 from ._problem import Problem, read_other, read_problem

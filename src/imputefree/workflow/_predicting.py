@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,7 @@ from ..errors import InputError, OutsideRangeWarning, ParameterError
 from ..estimators import predicts_steps
 from ..inspection import restore_conformal
 from ..io import parts_of
-from ._chunks import (
-    Chunk,
-    Chunks,
-    Progress,
-    about,
-    is_of_series,
-    roles_of,
-)
+from ._chunks import Chunk, Chunks, Progress, about, is_of_series, roles_of
 from ._request import Marks, split_names
 from ._series_files import Joined, open_joined, read_joined
 
@@ -60,24 +52,76 @@ def predict_file(
     last : of a model that predicts every step, only the last of each series
     marks : how the file is written, where it is not to be found by itself
     """
-    parts, done, notes, written = parts_of(path), 0, list[str](), 0
-    within = None
-    if coverage is not None:  # one for all parts, as it remembers masks
-        within = partial(_within, conformal_of(model), coverage)
+    parts, in_folder = parts_of(path), path.is_dir()
     if len(parts) > 1 and is_of_series(model):
         fact = f"{path} has {len(parts)} files, and the model predicts series"
         rule = "A series may be in several files, and would be predicted in each"
         raise InputError(fact, rule, "Predict one file at a time")
-    sizes = [part.stat().st_size for part in parts if path.is_dir()] or [0]
-    for part, size in zip(parts, sizes, strict=True):
-        shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
-        options: Any = (keep, skip, in_memory, shown, within, may_be_empty or path.is_dir())
-        options += (joined, last, marks)
-        count, columns, more = _predict_part(model, part, write, *options)
-        written, notes, done = written + count, [*notes, *more], done + size
+    # One for all parts, as it remembers masks.
+    conformal = None if coverage is None else conformal_of(model)
+    names = _output_names(model, conformal)
+    sizes = [part.stat().st_size if in_folder else 0 for part in parts]
+    written, notes = 0, list[str]()
+    for i, part in enumerate(parts):
+        shown = progress
+        if progress and in_folder:
+            shown = _shifted(progress, sum(sizes[:i]), sum(sizes))
+        with open_joined(part, joined, marks) as reader:
+            kept = _kept_columns(model, split_names(keep, reader.names), names)
+            may_lack_rows = may_be_empty or in_folder
+            chunks = Chunks(model, reader, part, kept, skip, shown, may_lack_rows, marks)
+            for chunk, values in predictions(chunks, in_memory):
+                output = _predicted(model, chunk, values, kept, names)
+                if conformal is not None:
+                    X = chunk.columns if chunk.series is None else chunk.inputs
+                    output |= _within(conformal, coverage, X)
+                frame = pd.DataFrame(output)
+                if predicts_steps(model):
+                    frame = frame[_wanted_steps(chunk, roles_of(model), joined, last)]
+                write(frame)
+                written += len(frame)
+        notes += chunks.notes
     if not written:  # all rows were left out: a header without rows
-        write(pd.DataFrame(columns=columns, dtype=object))
+        write(pd.DataFrame(columns=[*kept, *names], dtype=object))
     return written, notes
+
+
+def _output_names(model: Any, conformal: Any) -> list[str]:
+    """The columns of the output that hold predictions, and their sets or intervals if wanted."""
+    if not is_classifier(model):
+        return [PREDICTION] if conformal is None else [PREDICTION, LOW, HIGH]
+    names = [PREDICTION, *(f"p_{label}" for label in class_labels(model).tolist())]
+    return names if conformal is None else [*names, SET]
+
+
+def _kept_columns(model: Any, keep: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Columns of the file to copy: those that say what is predicted, and those to keep.
+
+    names : of the other columns of the output
+    """
+    roles = roles_of(model)
+    keys = [roles[role] for role in ("id", "time") if role in roles]
+    columns = list(dict.fromkeys([*(keys if predicts_steps(model) else keys[:1]), *keep]))
+    both = [name for name in columns if name in names]
+    if both:
+        fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
+        rule = "Columns of the output have different names"
+        raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
+    return columns
+
+
+def _predicted(
+    model: Any, chunk: Chunk, values: np.ndarray, kept: list[str], names: Sequence[str]
+) -> dict[str, Any]:
+    """The columns of the output: those to keep, and predictions under their names."""
+    cells = chunk.extra[kept]
+    if chunk.series is not None and not predicts_steps(model):
+        cells = cells.groupby(chunk.series, sort=True).first()
+    output: dict[str, Any] = {name: cells[name].to_numpy() for name in kept}
+    if not is_classifier(model):
+        return output | {PREDICTION: values}
+    output[PREDICTION] = class_labels(model)[values.argmax(1)]
+    return output | dict(zip(names[1:], values.T, strict=False))
 
 
 def read_joined_for(
@@ -98,59 +142,6 @@ def read_joined_for(
 def _shifted(progress: Progress, before: int, total: int) -> Progress:
     """The progress of one file among several."""
     return lambda done, _: progress(before + done, total)
-
-
-def _predict_part(
-    model: Any,
-    path: Path,
-    write: Callable[[pd.DataFrame], None],
-    keep: Sequence[str],
-    skip: bool,
-    in_memory: bool,
-    progress: Progress | None,
-    within: Callable[[Any], dict[str, Any]] | None,
-    may_be_empty: bool,
-    joined: Joined | None,
-    last: bool,
-    marks: Marks | None,
-) -> tuple[int, list[str], list[str]]:
-    """As `predict_file`, for one file; -> how many rows, columns of the output, notes.
-
-    within : from inputs, the columns that hold a set or an interval
-    """
-    names, labels, written = [PREDICTION], np.empty(0), 0
-    if is_classifier(model):
-        labels = class_labels(model)
-        names += [f"p_{label}" for label in labels.tolist()]
-    n_predicted = len(names)
-    if within is not None:
-        names += [SET] if is_classifier(model) else [LOW, HIGH]
-    with open_joined(path, joined, marks) as reader:
-        roles = roles_of(model)
-        keys = [roles[role] for role in ("id", "time") if role in roles]
-        keys = keys if roles and predicts_steps(model) else keys[:1]
-        columns = list(dict.fromkeys([*keys, *split_names(keep, reader.names)]))
-        both = [name for name in columns if name in names]
-        if both:
-            fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
-            rule = "Columns of the output have different names"
-            raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
-        chunks = Chunks(model, reader, path, columns, skip, progress, may_be_empty, marks)
-        for chunk, values in predictions(chunks, in_memory):
-            kept = chunk.extra[columns]
-            if chunk.series is not None and not predicts_steps(model):
-                kept = kept.groupby(chunk.series, sort=True).first()
-            output: dict[str, Any] = {name: kept[name].to_numpy() for name in columns}
-            output[PREDICTION] = labels[values.argmax(1)] if is_classifier(model) else values
-            output |= {name: values[:, j] for j, name in enumerate(names[1:n_predicted])}
-            if within is not None:
-                output |= within(chunk.inputs if chunk.series is not None else chunk.columns)
-            frame = pd.DataFrame(output)
-            if roles and predicts_steps(model):
-                frame = frame[_wanted_steps(chunk, roles, joined, last)]
-            write(frame)
-            written += len(frame)
-    return written, [*columns, *names], chunks.notes
 
 
 def _wanted_steps(
@@ -180,7 +171,7 @@ def conformal_of(model: Any) -> Any:
     return conformal
 
 
-def _within(conformal: Any, coverage: float, X: Any) -> dict[str, Any]:
+def _within(conformal: Any, coverage: float | None, X: Any) -> dict[str, Any]:
     """The columns of the output that hold a set, its classes separated by "|", or an interval."""
     if is_classifier(conformal):
         names = list(map(str, class_labels(conformal.estimator_).tolist()))

@@ -172,12 +172,20 @@ def read_problem(request: Request) -> Problem:
         if name not in roles
         for column in columns_of(reading, frame, series, name in constant)
     ]
-    groups, notes = read_groups(frame, unit, request, path), (*understood.notes, *without, *rare)
-    inputs, spans = _inputs(frame, columns, request), read_spans(frame, unit, request, path)
-    file = " + ".join(part.name for part in (path, *request.join))
-    trusted = read_trusted(frame, y, request, path)
-    about_file: Any = (groups, notes, understood, steps, spans, trusted)
-    problem = Problem(request, file, inputs, unit, y, columns, *about_file)
+    problem = Problem(
+        request,
+        file=" + ".join(part.name for part in (path, *request.join)),
+        frame=_inputs(frame, columns, request),
+        unit=unit,
+        y=y,
+        columns=columns,
+        groups=read_groups(frame, unit, request, path),
+        notes=(*understood.notes, *without, *rare),
+        understood=understood,
+        steps=steps,
+        spans=read_spans(frame, unit, request, path),
+        trusted=read_trusted(frame, y, request, path),
+    )
     _check_inputs(problem, path)
     return problem
 

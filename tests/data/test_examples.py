@@ -63,7 +63,7 @@ class TestWeights:
         expected = np.repeat([1, 2, 1, 1, 1, 3], LENGTHS) * own
         weights = found.label_weights(own)
         np.testing.assert_allclose(weights / weights[0], expected)
-        # Summed over all steps of all series: one a series, as the loss divides by series.
+        # Summed over all steps of all series: one per series, as the loss divides by series.
         assert weights.sum() == pytest.approx(6)
 
     @pytest.mark.parametrize("size", [1e308, 5e-324, 1.0])
@@ -97,7 +97,7 @@ class TestWeights:
 
 class TestGroups:
     @pytest.mark.parametrize("given", [[1, 1, 2, 2, 3, 3], list("aabbcc")])
-    def test_are_compared_as_texts(self, given):
+    def test_are_compared_as_strings(self, given):
         groups = read(groups=given).groups
         assert len(set(groups)) == 3
         assert groups[0] == groups[1]

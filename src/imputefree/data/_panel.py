@@ -255,6 +255,11 @@ class Panel:
         """For each step the number of its series; shape (S,)."""
         return np.repeat(np.arange(self.n_rows), self.lengths)
 
+    @property
+    def begins(self) -> np.ndarray:
+        """For each step the number of the first step of its series; shape (S,)."""
+        return np.repeat(first_steps(self.lengths), self.lengths)
+
     def places(self, kept: np.ndarray) -> np.ndarray:
         """The numbers of the steps of some series, series after series; kept (k,) -> (steps,)."""
         lengths = self.lengths[kept]
@@ -279,10 +284,10 @@ class Panel:
 
     def partner_steps(self, partners: np.ndarray) -> np.ndarray:
         """For each step, the step of its series' partner that is as far along; (n,) -> (S,)."""
-        series, first = self.series, first_steps(self.lengths)
-        within = np.arange(len(series)) - first[series]
+        series = self.series
+        within = np.arange(len(series)) - self.begins
         share = within * self.lengths[partners][series] // self.lengths[series]
-        return first[partners][series] + share
+        return first_steps(self.lengths)[partners][series] + share
 
     def with_gaps_of(self, donors: np.ndarray) -> Panel:
         """The same series where each also has the gaps of another; donors (n,)."""

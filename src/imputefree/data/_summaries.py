@@ -227,10 +227,10 @@ def summarise_mask_steps(panel: Panel) -> Columns:
 
 def _extent(panel: Panel) -> dict[str, np.ndarray]:
     """The number of steps so far, and the time since the first; (S,) each."""
-    start = np.repeat(first_steps(panel.lengths), panel.lengths)
+    begins = panel.begins
     with np.errstate(over="ignore"):
-        duration = finite(panel.times - panel.times[start])
-    return {"steps": np.arange(len(start)) - start + 1.0, "duration": duration}
+        duration = finite(panel.times - panel.times[begins])
+    return {"steps": np.arange(len(begins)) - begins + 1.0, "duration": duration}
 
 
 def _time_since(panel: Panel, seen: np.ndarray) -> np.ndarray:

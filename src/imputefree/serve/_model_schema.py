@@ -65,7 +65,7 @@ class Column(BaseModel):
         """From the column of an encoder."""
         column: Column
         if isinstance(plan, Category):
-            levels = [*plan.levels, *plan.rare_levels]
+            levels = plan.all_levels
             column = cls(name=plan.name, kind="category", missing=missing)
             column.levels, column.n_levels = levels[:NAMED_LEVELS], len(levels)
             column._known = Levels(levels)

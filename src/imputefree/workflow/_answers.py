@@ -46,8 +46,7 @@ def evaluate(
     answer and of those "without", shares of "missing" values by column, and "figures": by metric,
     the score ("value") with its 95% interval ("low", "high").
     """
-    target = _target_of(model, target)
-    unit = "row"
+    target, unit = _target_of(model, target), "row"
     if is_of_series(model):
         unit = "step" if predicts_steps(model) else "series"
     levels = _class_numbers(model) if is_classifier(model) else None
@@ -59,11 +58,12 @@ def evaluate(
         chunks = Chunks(model, reader, path, [target], skip, progress, marks=marks)
         for chunk, prediction in predictions(chunks, in_memory):
             numbers, n_gaps = _answers_of(chunk, chunks, levels, per_series=unit == "series")
+            known = ~np.isnan(numbers)
+            answers.append(numbers[known])
+            predicted.append(prediction[known])
             without += n_gaps
-            answers.append(numbers[~np.isnan(numbers)])
-            predicted.append(prediction[~np.isnan(numbers)])
             if unit == "step" and chunk.series is not None:
-                owners.append(n_series + chunk.series[~np.isnan(numbers)])
+                owners.append(n_series + chunk.series[known])
                 n_series += int(chunk.series.max()) + 1
             for name, missing_cells in _gaps(model, chunk).items():
                 cells[name] += len(missing_cells)

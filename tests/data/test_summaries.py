@@ -198,7 +198,7 @@ def test_strings_and_static_columns_of_steps():
     frame = pd.DataFrame({"who": ["a", "a", "b"], "rhythm": [None, "x", None], "sex": "f"})
     panel = read_panel(frame, Layout(id="who", static=("sex",)))
     steps = summarise_steps(panel)
-    table = dict(zip(steps.names, steps.arrays, strict=True))
+    table = dict(steps.items())
     assert table["last of rhythm"].tolist() == [None, "x", None]
     assert table["sex (static)"].tolist() == ["f"] * 3
     assert "max of rhythm" not in table

@@ -53,6 +53,10 @@ class Columns:
         """Which entries are observed; (n_rows, columns) bool."""
         return np.column_stack([pd.notna(array) for array in self.arrays])
 
+    def items(self) -> Iterator[tuple[str, np.ndarray]]:
+        """The name and the array of each column."""
+        return zip(self.names, self.arrays, strict=True)
+
     def completed(self, names: list[str]) -> Columns:
         """The same table with an all-missing column for each name that it lacks."""
         lacking = [name for name in names if name not in set(self.names)]
@@ -87,7 +91,7 @@ class Columns:
 
     def to_frame(self) -> pd.DataFrame:
         """The same table as a pandas frame."""
-        return pd.DataFrame(dict(zip(self.names, self.arrays, strict=True)))
+        return pd.DataFrame(dict(self.items()))
 
     def hidden(self, kept: np.ndarray) -> Columns:
         """The same table with gaps wherever `kept` is False as well; (n_rows, columns) bool."""
@@ -443,7 +447,7 @@ def numbers(columns: Columns, owner: str) -> np.ndarray:
     array([[ 1., nan],
            [ 2.,  3.]])
     """
-    for name, array in zip(columns.names, columns.arrays, strict=True):
+    for name, array in columns.items():
         if array.dtype == object and any(value is not None for value in array):
             remedy = "Encode categories as numbers first, or use GILClassifier"
             raise InputTypeError(f"column {name!r} holds text", f"{owner} takes numbers", remedy)

@@ -138,10 +138,10 @@ class Request:
             fact = f"--trusted was given with --policy {self.policy}"
             rule = f"Only the policy {TRUSTING} learns from trusted rows"
             raise ParameterError(fact, rule, "Leave one of them out")
-        owner, others = "networks", ("policy", "max_iter", "members")
+        owner, foreign = "networks", ["policy", "max_iter", "members"]
         if self.trains_networks:
-            owner, others = "blends", ("quality", "time_limit")
-        for name in (name for name in others if getattr(self, name) is not None):
+            owner, foreign = "blends", ["quality", "time_limit"]
+        for name in (name for name in foreign if getattr(self, name) is not None):
             fact = f"--{name.replace('_', '-')} was given with --model {self.model}"
             rule = f"It is an option of {owner}"
             raise ParameterError(fact, rule, "Leave it out, or choose another --model")

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, counted, shorten
 
-FEW_ROWS = 64  # that are read and predicted without pandas and PyTorch, which are slow to begin
+FEW_ROWS = 64  # that are read and predicted without pandas and PyTorch, which are slow to start
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 STRING_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
@@ -230,7 +230,7 @@ def as_values(X: Any, name: str = "X") -> np.ndarray:
 def _few_cells(X: pd.DataFrame) -> Iterator[pd.Series | np.ndarray]:
     """The columns of a frame of few rows; those of strings, or of NumPy's numbers, as arrays.
 
-    All cells are taken out at once: pandas takes long to begin with each column.
+    All cells are taken out at once: pandas takes long to start with each column.
     """
     cells = X.to_numpy(dtype=object)
     for j, dtype in enumerate(X.dtypes):

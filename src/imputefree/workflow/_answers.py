@@ -18,7 +18,7 @@ from ..io import KEY, NUMBER
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks, Progress, about, is_of_series, roles_of
 from ._predicting import class_labels, predictions, whole_series
-from ._request import Marks
+from ._request import NO_MARKS, Marks
 from ._series_files import Joined, open_joined
 
 MUCH = 0.15  # a note is due if the share of missing values differs by more
@@ -33,7 +33,7 @@ def evaluate(
     in_memory: bool = False,
     progress: Progress | None = None,
     joined: Joined | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> tuple[dict[str, Any], list[str]]:
     """Predict a whole file and compare with the answers; -> plain JSON, and notes on the file.
 
@@ -97,7 +97,7 @@ def audit_file(
     target: str | None = None,
     group: str | None = None,
     progress: Progress | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
     **options: Any,
 ) -> tuple[Audit, list[str]]:
     """Audit a model on a whole file; -> the audit, and notes on the file.

@@ -34,7 +34,7 @@ from ..io import (
     total_error,
     twin_error,
 )
-from ._request import Marks
+from ._request import NO_MARKS, Marks
 from ._series_files import Clock, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
@@ -181,9 +181,8 @@ class Chunks:
         skip: bool = False,
         progress: Progress | None = None,
         may_be_empty: bool = False,
-        marks: Marks | None = None,
+        marks: Marks = NO_MARKS,
     ) -> None:
-        marks = marks or Marks()
         self.model, self.reader, self.progress = model, reader, progress
         self._may_be_empty, self._decimal = may_be_empty, marks.decimal
         self.bad = BadRows(path, skip, reader.word)

@@ -17,7 +17,7 @@ from ..estimators import predicts_steps
 from ..inspection import restore_conformal
 from ..io import parts_of
 from ._chunks import Chunk, Chunks, Progress, about, is_of_series, roles_of
-from ._request import Marks, split_names
+from ._request import NO_MARKS, Marks, split_names
 from ._series_files import Joined, open_joined, read_joined
 
 PREDICTION = "prediction"
@@ -36,7 +36,7 @@ def predict_file(
     may_be_empty: bool = False,
     joined: Joined | None = None,
     last: bool = False,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> tuple[int, list[str]]:
     """Predict all rows, or series, of a file, or all rows of a folder's tables, by name.
 
@@ -125,7 +125,7 @@ def _predicted(
 
 
 def read_joined_for(
-    model: Any, paths: Sequence[Path], history: Path | None = None, marks: Marks | None = None
+    model: Any, paths: Sequence[Path], history: Path | None = None, marks: Marks = NO_MARKS
 ) -> Joined:
     """Files of series, joined as the model's columns say; see `read_joined`."""
     roles = roles_of(model)

@@ -35,6 +35,9 @@ class Marks:
         return {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding}
 
 
+NO_MARKS = Marks()
+
+
 @dataclass(frozen=True)
 class Request:
     """Everything that decides what a fit does: the options of `imputefree fit`, named alike.

@@ -26,7 +26,7 @@ from ..io import (
     read_frame,
     unambiguous_format,
 )
-from ._request import Marks
+from ._request import NO_MARKS, Marks
 
 WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
 EXAMPLE = pd.Timestamp("2024-12-31 13:45")
@@ -205,7 +205,7 @@ def read_joined(
     known_clock: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
     history: Path | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> Joined:
     """Files with the id column: those with the time column hold steps, others one row per id.
 
@@ -216,7 +216,7 @@ def read_joined(
     history : a file of earlier steps, which need not exist; newer values replace those in it
     marks : how the files are written, where it is not to be found by itself
     """
-    files = [read_frame(path, **(marks or Marks()).of_csv) for path in paths]
+    files = [read_frame(path, **marks.of_csv) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
@@ -380,11 +380,10 @@ class FrameRows:
 
 
 @contextmanager
-def open_joined(path: Path, joined: Joined | None, marks: Marks | None = None) -> Iterator[Reader]:
+def open_joined(path: Path, joined: Joined | None, marks: Marks = NO_MARKS) -> Iterator[Reader]:
     """A file to be read piece by piece, or as it was read together with others."""
     if joined is not None:
         yield FrameRows(joined.frame)
         return
-    text = (marks.sep, marks.encoding) if marks else ()
-    with open_rows(path, *text) as reader:
+    with open_rows(path, marks.sep, marks.encoding) as reader:
         yield reader

@@ -391,20 +391,7 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
     # Rows of arrays and lists are in order by position: a time that goes back is an error there.
     order = np.lexsort(keys) if rows.keyed else np.arange(len(rows.series))
     lengths = np.bincount(rows.series, minlength=len(rows.ids))
-    first = first_steps(lengths)
-    starts, series = None, np.repeat(np.arange(len(lengths)), lengths)
-    if rows.stamps is None:
-        times = (np.arange(len(order)) - first[series]).astype(np.float64)
-    else:
-        stamps = times = rows.stamps[order]
-        if stamps.dtype.kind == "M":
-            starts = stamps[first]
-            times = hours(stamps - starts[series])
-        elif stamps.dtype.kind == "m":
-            times = hours(stamps)
-        behind = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
-        if len(behind):
-            raise _order_error(rows, layout, order[behind[0]], order[behind[0] + 1])
+    times, starts = _numeric_times(rows, layout, order, lengths)
     try:
         sorted_ids = not rows.keyed or rows.ids.tolist() == sorted(rows.ids)
     except TypeError:  # ids of mixed types have no order
@@ -428,6 +415,25 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
         sorted_ids=sorted_ids,
         timed=rows.stamps is not None,
     )
+
+
+def _numeric_times(
+    rows: Rows, layout: Layout, order: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The times of the steps as numbers (S,), and what dates are counted from (n,), or None."""
+    first, series = first_steps(lengths), rows.series[order]
+    if rows.stamps is None:
+        return (np.arange(len(order)) - first[series]).astype(np.float64), None
+    times, starts = rows.stamps[order], None
+    if times.dtype.kind == "M":
+        starts = times[first]
+        times = times - starts[series]
+    if times.dtype.kind == "m":
+        times = hours(times)
+    behind = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
+    if len(behind):
+        raise _order_error(rows, layout, order[behind[0]], order[behind[0] + 1])
+    return times, starts
 
 
 def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputError:

@@ -42,7 +42,7 @@ def test_a_cell_is_the_level_of_its_string_or_else_of_its_number(cell, level):
 
 
 @pytest.mark.parametrize("word", ["NA", "?", "", "nan"])
-def test_words_for_gaps_are_no_unknown_levels(word):
+def test_words_for_gaps_are_not_unknown_levels(word):
     assert LEVELS.find(word) == (None, False)
     assert Levels([word]).find(word) == (word, False)  # unless training saw them
 

@@ -1,4 +1,4 @@
-"""What belongs to a row stays with it, whichever rows are left out."""
+"""What belongs to a row stays with it, whichever rows are left out; and which rows judge others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from imputefree.data import Examples, read_columns, read_panel
+from imputefree.data._examples import OTHER_GROUP, read_judges
+from imputefree.errors import InputError
 from tests.refusals import check_error
 
 TABLE = read_columns(np.arange(12.0).reshape(6, 2))
@@ -61,7 +63,7 @@ class TestWeights:
         expected = np.repeat([1, 2, 1, 1, 1, 3], LENGTHS) * own
         weights = found.label_weights(own)
         np.testing.assert_allclose(weights / weights[0], expected)
-        # Summed over all steps of all series: one a series, as the loss divides by series.
+        # Summed over all steps of all series: one per series, as the loss divides by series.
         assert weights.sum() == pytest.approx(6)
 
     @pytest.mark.parametrize("size", [1e308, 5e-324, 1.0])
@@ -95,7 +97,7 @@ class TestWeights:
 
 class TestGroups:
     @pytest.mark.parametrize("given", [[1, 1, 2, 2, 3, 3], list("aabbcc")])
-    def test_are_compared_as_texts(self, given):
+    def test_are_compared_as_strings(self, given):
         groups = read(groups=given).groups
         assert len(set(groups)) == 3
         assert groups[0] == groups[1]
@@ -166,3 +168,46 @@ class TestHeldOut:
             lambda: chosen.reweighted(np.array([0, 0, 0, 1, 1, 1])),
             "held_out marks 3 of 3 rows that count",
         )
+
+
+ONES = np.ones(4)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "expected"),
+    [
+        ([True, False, True, False], [0, -1, 0, -1]),
+        ([3], [-1, -1, -1, 0]),
+        ([0, 1, 2], [0, 0, 0, -1]),
+    ],
+)
+def test_trusted_rows_have_the_number_0(trusted, expected):
+    assert read_judges(np.array(trusted), None, ONES).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "trusted",
+    [[], [[0, 1]], [0.0], ["a"], [True, False], [True] * 4, [False] * 4, [-1], [4], [1, 1]],
+)
+def test_what_marks_no_rows_or_all_is_refused(trusted):
+    with pytest.raises(InputError):
+        read_judges(np.array(trusted), None, ONES)
+
+
+def test_rows_of_weight_0_do_not_count():
+    weight = np.array([1.0, 1.0, 0.0, 0.0])
+    with pytest.raises(InputError):
+        read_judges(np.array([2, 3]), None, weight)
+    with pytest.raises(InputError):
+        read_judges(np.array([0, 1]), None, weight)
+    assert read_judges(np.array([0, 2]), None, weight).tolist() == [0, -1, 0, -1]
+    groups = np.array(["a", "a", "b", "b"])
+    with pytest.raises(InputError):
+        read_judges(OTHER_GROUP, groups, weight)
+    assert read_judges(OTHER_GROUP, groups, ONES).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("word", "groups"), [("all", np.arange(4)), (OTHER_GROUP, None)])
+def test_other_words_and_groups_that_are_not_there_are_refused(word, groups):
+    with pytest.raises(InputError):
+        read_judges(word, groups, ONES)

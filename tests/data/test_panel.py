@@ -86,7 +86,7 @@ def test_series_without_an_observation_single_steps_and_empty_columns_work():
         assert np.isnan(panel.steps.arrays[0]).all()
 
 
-def test_text_and_category_columns_read_as_those_of_tables():
+def test_string_and_category_columns_read_as_those_of_tables():
     frame = pd.DataFrame(
         {
             "who": [1, 1, 2],
@@ -156,7 +156,7 @@ def test_infinity_is_refused_with_series_and_step(name, where):
     check_error(X, where, "finite or missing", "NaN", layout=FORMATS[name]()[1])
 
 
-def test_cells_that_are_no_values_are_refused_with_series_and_step():
+def test_cells_that_are_not_values_are_refused_with_series_and_step():
     X = np.array([[["a"], [None]], [["b"], ["c"]]], dtype=object)
     X[1, 1, 0] = {"k": 1}
     fact = "column 0 holds a value of type dict (first: series 1, step 1)"
@@ -230,7 +230,7 @@ def test_unknown_columns_are_refused_with_the_known_ones(role, polars):
     )
 
 
-def test_a_level_of_the_index_is_no_column():
+def test_a_level_of_the_index_is_not_a_column():
     frame = long_frame(VALUES).set_index("who")
     check_error(frame, "id names 'who', which is not a column", "reset_index()", layout=LONG)
 

@@ -269,7 +269,7 @@ def test_summaries_tell_static_columns_as_training_knew_them():
     encoder = PanelEncoder().fit(panel(static=STATIC))
     later = STATIC.assign(sex=["new", *STATIC["sex"][1:]])
     table = encoder.summarised(panel(static=later))
-    of = dict(zip(table.names, table.arrays, strict=True))
+    of = dict(table.items())
     np.testing.assert_array_equal(of["age (static)"], STATIC["age"])
     assert of["sex (static)"][0] is None
     assert of["sex (static)"][1:].tolist() == read_columns(STATIC).arrays[1][1:].tolist()

@@ -78,7 +78,7 @@ def cells(*values):
     "cell", [np.array([1, 2]), np.array(1), [1], {1}, {"k": 1}, pd.Series([1])]
 )
 @pytest.mark.parametrize("before", [None, 1, 0.5, "yes", True])
-def test_cells_of_a_label_column_that_are_no_single_values_are_refused(cell, before):
+def test_cells_of_a_label_column_that_are_not_single_values_are_refused(cell, before):
     frame = pd.DataFrame({"who": ["a", "a", "b"], "hour": [0, 1, 0], "x": 1.0})
     frame["died"] = cells(before, before, cell)
     what = f"column 'died' holds a value of type {type(cell).__name__} (first: "
@@ -99,7 +99,7 @@ def test_cells_of_a_label_column_that_are_no_single_values_are_refused(cell, bef
 @pytest.mark.parametrize(
     "column", [pl.Series([[1], [2, 3]]), pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int64, 2))]
 )
-def test_polars_columns_of_lists_are_no_labels_and_no_ids(column):
+def test_polars_columns_of_lists_are_neither_labels_nor_ids(column):
     frame = pl.DataFrame({"who": ["a", "b"], "x": [1.0, 2.0], "died": column})
     fact = "column 'died' holds a value of type ndarray (first: row 0, id 'a')"
     check_error(frame, fact, layout=Layout(id="who", apart=("died",)), kind=InputTypeError)
@@ -131,7 +131,7 @@ def layout(**more):
     return Layout(**(asdict(PAIRS) | more))
 
 
-def test_pairs_become_one_column_a_variable_sorted_by_name():
+def test_pairs_become_one_column_per_variable_sorted_by_name():
     X = pairs([(7, 3, "temp", 38.5), (7, 1, "hr", 80), (4, 2, "ph", NAN), (7, 3, "hr", 90)])
     for frame in (X, pl.from_pandas(X), X.astype({"what": "category"})):
         panel = read_panel(frame, PAIRS)
@@ -219,7 +219,7 @@ def test_columns_set_apart_are_constant_within_a_step_of_pairs():
     )
 
 
-def test_static_columns_have_one_known_value_a_series():
+def test_static_columns_have_one_known_value_per_series():
     frame = long_frame(VALUES).assign(
         age=[NAN, 63, NAN, 63] + [50] * 4 + [NAN] * 4, sex=["f"] * 4 + ["m", None] * 2 + [None] * 4
     )

@@ -84,7 +84,7 @@ def test_numbers_stay_the_times_they_are(hour):
         ),
     ],
 )
-def test_stamps_that_are_no_time_are_refused(hour, parts, kind):
+def test_stamps_that_are_not_times_are_refused(hour, parts, kind):
     frame = pd.DataFrame({"who": "a", "hour": hour, "x": 1.0})
     check_error(frame, *parts, layout=LONG, kind=kind or InputError)
 
@@ -123,7 +123,7 @@ def test_a_clock_keeps_the_unit_of_dates():
     ],
 )
 @pytest.mark.parametrize("name", ["array", "ndt", "list", "list of pandas", "nested"])
-def test_times_are_shared_or_one_row_a_series(times, name):
+def test_times_are_shared_or_one_row_per_series(times, name):
     X, layout = FORMATS[name]()
     assert read_panel(X, layout, times=times).times.tolist() == [0.5, 1, 7, 9] * 3
 
@@ -197,7 +197,7 @@ def test_dates_and_fractions_that_index_members_are_their_times():
             assert read_panel(X, times=[3, 4]).times.tolist() == [3, 4, 3, 4]
 
 
-def test_indices_that_are_no_times_everywhere_or_go_back_are_refused():
+def test_indices_that_are_not_times_everywhere_or_go_back_are_refused():
     day = pd.DatetimeIndex(["2020-01-02", "2020-01-01"])
     X = [pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0, 2.0]}, index=day)]
     check_error(X, "series 0 has no times as its index while series 1 has", "or none", "times=")

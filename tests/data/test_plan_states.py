@@ -8,8 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from imputefree.data._column_plans import Category, Number
-from imputefree.data._plan_states import plan_of, plan_state
+from imputefree.data._column_plans import Category, Number, plan_of, plan_state
 
 MOST = sys.float_info.max
 MANY = np.r_[np.arange(40.0), [7.0] * 12, np.nan]

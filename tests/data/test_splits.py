@@ -142,15 +142,3 @@ def test_a_huge_group_does_not_drag_others_with_it():
 def test_strata_of_groups_are_counted():
     groups, strata = np.array([0, 2, 2, 0, 2]), np.array([1, 0, 0, 1, 2])
     assert count_strata(groups, strata).tolist() == [[0, 2, 0], [0, 0, 0], [2, 0, 1]]
-
-
-@pytest.mark.parametrize("sizes", [(3, 2, 3, 2, 2), (5, 3), (2, 2, 2, 2, 2, 2), (7, 6, 4, 3)])
-def test_no_fold_collects_the_remainders_of_all_classes(sizes):
-    strata = np.repeat(np.arange(len(sizes)), sizes)
-    folds = assign_folds(4, np.random.default_rng(0), strata)
-    counts = np.bincount(folds, minlength=4)
-    assert counts.max() - counts.min() <= 1
-    for number, size in enumerate(sizes):
-        of_class = np.bincount(folds[strata == number], minlength=4)
-        assert of_class.max() - of_class.min() <= 1
-        assert of_class.sum() == size

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from imputefree.data._target import (
+from imputefree.data._examples import (
     LARGEST_TARGET,
     read_classes,
     read_numbers,

@@ -124,14 +124,19 @@ ALL = {
 }
 
 
-@cache
-def client(kind, **options):
-    """A client of a model by name, without a socket."""
+def client_of(model, **options):
+    """A client of a model, without a socket."""
     from starlette.testclient import TestClient
 
     from imputefree.serve import build_app
 
-    return TestClient(build_app(ALL[kind](), **options))
+    return TestClient(build_app(model, **options))
+
+
+@cache
+def client(kind, **options):
+    """A client of a model by name, one for all tests."""
+    return client_of(ALL[kind](), **options)
 
 
 def refused(answer, status, field=None, *parts):

@@ -14,9 +14,23 @@ import pandas as pd
 import pytest
 
 from imputefree import GILClassifier, measure_next, read_table
+from imputefree.cli._serve import ranking
+from imputefree.errors import ParameterError
+from imputefree.inspection import keep_scores, read_rows
 from imputefree.serve import Limits, listen
 from imputefree.serve._model_schema import Schema
-from tests.serve.models import ALL, CARD, client, every_step, numbers, patients, refused, stays
+from tests.serve.models import (
+    ALL,
+    CARD,
+    client,
+    client_of,
+    every_step,
+    numbers,
+    patients,
+    refused,
+    stays,
+)
+from tests.workflow import made
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 TOKEN = "s3cret-Token_+/="
@@ -88,23 +102,16 @@ def test_explanations_say_how_much_a_row_is_like_training(row, level, words):
 
 
 def test_an_empty_row_is_told_the_share_of_training():
-    from starlette.testclient import TestClient
-
-    from imputefree.serve import build_app
-
     model = copy.copy(patients())
     data = {"rows": 120, "target": {"classes": {"ill": 90, "well": 30}}}
     model.about_ = model.about_ | {"data": data}
-    served = TestClient(build_app(model))
+    served = client_of(model)
     sentence = served.post("/explain?of=ill", json={}).json()["familiarity"]["sentence"]
     assert "75.0\u00a0% of 120 rows had outcome = ill" in sentence
     assert served.get("/schema").json()["training"]["rows"] == 120
 
 
 def test_few_numbers_are_named_and_many_have_a_range():
-    from imputefree.serve import Limits
-    from imputefree.serve._model_schema import Schema
-
     columns = {column.name: column for column in Schema.of(patients(), Limits()).columns}
     assert columns["grade"].values == [1.0, 2.0, 3.0]
     assert columns["age"].values is None
@@ -113,17 +120,11 @@ def test_few_numbers_are_named_and_many_have_a_range():
 
 
 def test_background_rows_and_costs_rank_what_to_measure_next():
-    from starlette.testclient import TestClient
-
-    from imputefree.cli._serve import ranking
-    from imputefree.errors import ParameterError
-    from imputefree.serve import build_app
-
     def served(**costs):
         rank = partial(
             measure_next, patients(), background=pd.concat([FRAME] * 20), costs=costs or None
         )
-        answer = TestClient(build_app(patients(), rank=rank)).post("/explain", json=ROWS[0] | NONE)
+        answer = client_of(patients(), rank=rank).post("/explain", json=ROWS[0] | NONE)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
@@ -143,14 +144,9 @@ def test_background_rows_and_costs_rank_what_to_measure_next():
 
 def test_levels_and_classes_are_matched_as_in_files():
     """Numbers may name a level, booleans are numbers, whole classes have no decimal point."""
-    from starlette.testclient import TestClient
-
-    from imputefree import GILClassifier
-    from imputefree.serve import build_app
-
     frame = pd.DataFrame({"group": ["1", "1234", "x", "2"] * 10, "smokes": [True, False] * 20})
     model = GILClassifier(n_members=1, max_iter=1).fit(frame, np.array([0.0, 1.0] * 20))
-    served = TestClient(build_app(model))
+    served = client_of(model)
     known, *same, gap = (
         served.post("/predict", json={"group": group, "smokes": smokes}).json()
         for group, smokes in (("1", 1), (1.0, True), ("01", 1.0), (True, 1), ("y", 1))
@@ -166,10 +162,6 @@ def test_levels_and_classes_are_matched_as_in_files():
 
 
 def test_the_schema_has_levels_and_ranges_of_training():
-    from imputefree.serve._limits import Limits
-    from imputefree.serve._model_schema import Schema
-    from tests.workflow import made
-
     frame = made.table().assign(two=[1.0, 5.0] * 30, none=np.nan)
     columns = {col.name: col for col in Schema.of(made.classifier(frame), Limits()).columns}
     assert list(columns) == [name for name in frame.columns if name != "y"]
@@ -254,11 +246,6 @@ def test_series_are_predicted_and_explained_as_by_the_model():
 
 
 def test_a_series_is_ranked_by_what_its_last_step_lacks(tmp_path):
-    from starlette.testclient import TestClient
-
-    from imputefree.cli._serve import ranking
-    from imputefree.serve import build_app
-
     rng, n = np.random.default_rng(0), 60
     frame = pd.DataFrame(
         {
@@ -276,7 +263,7 @@ def test_a_series_is_ranked_by_what_its_last_step_lacks(tmp_path):
         "static": {"age": 40},
         "steps": [{"hour": 0, "pulse": 80, "rhythm": "other"}, {"hour": 1}],
     }
-    answer = TestClient(build_app(stays(), rank=rank)).post("/explain", json=body)
+    answer = client_of(stays(), rank=rank).post("/explain", json=body)
     assert answer.status_code == 200, answer.text
     gains = {c["name"]: c["next"]["gain"] for c in answer.json()["columns"] if c["next"]}
     assert set(gains) == {"pulse", "rhythm", "ward"}
@@ -459,11 +446,6 @@ def test_the_page_loads_nothing_from_elsewhere():
 
 
 def test_answers_hold_the_set_of_classes_or_the_interval():
-    from starlette.testclient import TestClient
-
-    from imputefree.inspection import keep_scores, read_rows
-    from imputefree.serve import build_app
-
     for make, row, keys in (
         (patients, {"age": 60}, {"coverage", "set"}),
         (numbers, {"0": 1.0}, {"coverage", "low", "high"}),
@@ -475,7 +457,7 @@ def test_answers_hold_the_set_of_classes_or_the_interval():
         predicted = np.zeros(40) if classes is None else np.full((40, 2), 0.5)
         target = np.arange(40.0) if classes is None else np.zeros(40, dtype=int)
         model.conformal_ = keep_scores(model, rows, predicted, target)
-        served = TestClient(build_app(model))
+        served = client_of(model)
         prediction = served.post("/predict", json=row).json()["predictions"][0]
         assert set(prediction["within"]) == keys
         assert served.post("/explain", json=row).json()["prediction"] == prediction

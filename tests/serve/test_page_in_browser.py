@@ -9,9 +9,13 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from tests.serve.models import client, numbers, patients, stays
+from imputefree import GILClassifier, read_table
+from imputefree.inspection import keep_scores, read_rows
+from tests.serve.models import SMALL, client, numbers, patients, stays
 
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra serve")
 PATIENCE = 30
@@ -162,9 +166,16 @@ def page(browser, addresses):
     assert [name for name in loaded if not name.startswith((origin, "data:", "blob:"))] == []
 
 
-def probability(**row):
-    import pandas as pd
+@contextmanager
+def page_of(browser, model):
+    """The page of a model with a server of its own."""
+    with serving(model) as address:
+        page = Page(browser, address)
+        page.until(lambda: page.find("#main").is_displayed())
+        yield page
 
+
+def probability(**row):
     names = ["age", "sex", "home.dest", "lactate", "grade"]
     frame = pd.DataFrame([{name: row.get(name) for name in names}])
     frame = frame.astype({"age": float, "lactate": float, "grade": float})
@@ -385,9 +396,7 @@ def test_a_card_is_shown_as_a_document_and_never_as_html(browser):
         "# Card of <b>x</b>\n\nSome `code` and **bold**.\n\n| a\\|b | n |\n| --- | ---: |\n"
         "| <img src=x onerror=alert(1)> | 2 |\n\n- one\n- two\n\n    imputefree fit\n"
     )
-    with serving(model) as address:
-        page = Page(browser, address)
-        page.until(lambda: page.find("#main").is_displayed())
+    with page_of(browser, model) as page:
         page.press("#card-section summary")
         assert page.find("#card h3").text == "Card of <b>x</b>"
         assert [cell.text for cell in page.all("#card th, #card td")] == [
@@ -457,18 +466,11 @@ return shown.filter((node) => contrast(node) < 4.5).map((node) => node.outerHTML
 
 
 def test_the_set_of_classes_is_shown_with_the_prediction(browser):
-    import numpy as np
-    import pandas as pd
-
-    from imputefree.inspection import keep_scores, read_rows
-
     model = copy.copy(patients())
     names = model.encoder_.names
     rows = read_rows(pd.DataFrame(np.ones((40, len(names))), columns=names))
     model.conformal_ = keep_scores(model, rows, np.full((40, 2), 0.5), np.zeros(40, dtype=int))
-    with serving(model) as address:
-        page = Page(browser, address)
-        page.until(lambda: page.find("#main").is_displayed())
+    with page_of(browser, model) as page:
         page.type("age", "31")
         page.until(lambda: page.find("#within").text.startswith("90 % set: "))
         page.type("age", "old")
@@ -486,12 +488,6 @@ def planted(name):
 
 def test_scripts_planted_in_names_and_files_do_not_run(browser, tmp_path):
     """In classes, columns, categories, the target, the card, cells and names of uploaded files."""
-    import numpy as np
-    import pandas as pd
-
-    from imputefree import GILClassifier
-    from tests.serve.models import SMALL
-
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({planted("age"): rng.normal(50, 9, 80).round()})
     frame[planted("sex")] = rng.choice([planted("f"), planted("m")], 80)
@@ -501,9 +497,7 @@ def test_scripts_planted_in_names_and_files_do_not_run(browser, tmp_path):
     model.card_ = (
         f"# {planted('card')}\n\n- {PLANTED}\n\n| {PLANTED} | b |\n| --- | --- |\n| c | d |\n"
     )
-    with serving(model) as address:
-        page = Page(browser, address)
-        page.until(lambda: page.find("#main").is_displayed())
+    with page_of(browser, model) as page:
         page.settled()
         page.press("#card-section summary")
         page.press("#fill")
@@ -524,12 +518,6 @@ def test_scripts_planted_in_names_and_files_do_not_run(browser, tmp_path):
 
 def test_a_date_is_one_field(browser, tmp_path):
     """Days, month and weekday of a date are computed from it, and shown as a date again."""
-    import numpy as np
-    import pandas as pd
-
-    from imputefree import GILClassifier, read_table
-    from tests.serve.models import SMALL
-
     rng = np.random.default_rng(0)
     days = pd.Timestamp("2024-01-03") + pd.to_timedelta(rng.permutation(200)[:80], unit="D")
     frame, understood = read_table(
@@ -537,9 +525,7 @@ def test_a_date_is_one_field(browser, tmp_path):
     )
     model = GILClassifier(**SMALL).fit(frame, np.where(frame["age"] > 60, "ill", "well"))
     model.about_ = {"target": "outcome", "reading": understood.to_dict()}
-    with serving(model) as address:
-        page = Page(browser, address)
-        page.until(lambda: page.find("#main").is_displayed())
+    with page_of(browser, model) as page:
         field = page.field("admitted")
         assert len(page.all("#fields .field")) == 2
         browser.execute_script(

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.serve.models import ALL, client, numbers, refused
+from imputefree import GILSequenceRegressor
+from tests.serve.models import ALL, client, client_of, numbers, refused
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 JSON = {"Content-Type": "application/json"}
@@ -117,20 +118,15 @@ def test_series_must_have_their_shape(body, field, words):
 
 def test_times_are_required_if_training_had_them():
     """A model that knows times must not count steps instead, even if the index had no name."""
-    from starlette.testclient import TestClient
-
-    from imputefree import GILSequenceRegressor
-    from imputefree.serve import build_app
-
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"who": np.repeat(range(20), 3), "when": [0.0, 0.25, 1.0] * 20})
     frame["pulse"] = rng.normal(size=60)
     small = {"n_members": 1, "max_iter": 1}
     timed = GILSequenceRegressor(**small).fit(frame.set_index(["who", "when"]), range(20))
     steps = {"steps": [{"pulse": 1.0}, {"pulse": 2.0}]}
-    refused(TestClient(build_app(timed)).post("/predict", json=steps), 422, "steps[0].time")
+    refused(client_of(timed).post("/predict", json=steps), 422, "steps[0].time")
     counted = GILSequenceRegressor(id="who", **small).fit(frame.drop(columns="when"), range(20))
-    served = TestClient(build_app(counted))
+    served = client_of(counted)
     assert served.post("/predict", json=steps).status_code == 200
     refused(served.post("/predict", json={"steps": [{"time": 0}]}), 422, "steps[0].time")
 

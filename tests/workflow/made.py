@@ -1,4 +1,4 @@
-"""Small models and tables for tests of own/ and of the commands."""
+"""Small models and tables for tests of workflows and commands."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from imputefree.workflow._card import best_reference, most_telling_gaps, render, verdict
-from imputefree.workflow._column_kinds import Column
 from imputefree.workflow._problem import Problem
+from imputefree.workflow._problem_columns import Column
 from imputefree.workflow._request import Request
 
 

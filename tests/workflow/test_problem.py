@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from imputefree.workflow._problem import read_other, read_problem
-from imputefree.workflow._request import Request, split_names
+from imputefree.workflow._request import Request
 from tests.refusals import check_error
 
 
@@ -226,12 +226,6 @@ def test_refusals(ask, change, options, words):
 def test_series_need_an_id(ask, option):
     with pytest.raises(ValueError, match="without --id"):
         ask(table(), **option)
-
-
-def test_column_names_on_the_command_line():
-    assert split_names(["a", "a , b,"]) == ("a", "b")
-    assert split_names(None) == ()
-    assert split_names(["pH, arterial", "x,y"], ["pH, arterial", "x"]) == ("pH, arterial", "x", "y")
 
 
 def test_a_target_of_dates_is_refused(tmp_path):

@@ -121,11 +121,10 @@ def read_first(
 ) -> tuple[list[str], pd.DataFrame]:
     """Notes, and at least `enough` first rows of a file, read as `imputefree predict` does."""
     from ..io import open_rows
-    from ..workflow import Chunk, Chunks
+    from ..workflow import Chunk, Chunks, Marks
 
-    parts, count = [], 0
-    text = (marks.sep, marks.encoding) if marks else ()
-    with open_rows(data, *text) as reader:
+    parts, count, marks = [], 0, marks or Marks()
+    with open_rows(data, marks.sep, marks.encoding) as reader:
         chunks = Chunks(model, reader, data, marks=marks)
         for chunk in chunks:
             parts.append(chunk)

@@ -265,7 +265,8 @@ def show_columns(problem: Problem, err: bool = True) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from ..workflow import CATEGORY, NUMBER, percent, summary
+    from ..io import CATEGORY, NUMBER
+    from ..workflow import percent, summary
 
     request, classes = problem.request, problem.task == "classification"
     if problem.understood is not None:

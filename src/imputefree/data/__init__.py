@@ -39,7 +39,17 @@ from ._columns import (
     table_tags,
 )
 from ._encoders import Encoder, Table, TableEncoder
-from ._examples import NOT_A_JUDGE, Examples
+from ._examples import (
+    MOST_CLASSES,
+    NOT_A_JUDGE,
+    ClassCodes,
+    Examples,
+    as_array,
+    read_classes,
+    read_numbers,
+    read_target,
+    read_weights,
+)
 from ._few_rows import FewRows, Lines, LoneRow
 from ._folds import Fold, Folds, Split, Splits, assign_folds, draw_folds, tenths
 from ._outside import FAR, Outside, beyond
@@ -57,15 +67,6 @@ from ._summaries import (
     summarise_mask,
     summarise_mask_steps,
     summarise_steps,
-)
-from ._target import (
-    MOST_CLASSES,
-    ClassCodes,
-    as_array,
-    read_classes,
-    read_numbers,
-    read_target,
-    read_weights,
 )
 
 if TYPE_CHECKING:

@@ -25,37 +25,16 @@ from ._columns import NUMBERS, factorized, level_name
 
 # Words for "missing": those that are never a category, and those that may be one.
 NEVER_LEVELS = {
-    "?",
-    "??",
-    "\\n",
-    ".",
-    "..",
-    "--",
-    "n/a",
-    "n.a.",
-    "#n/a",
-    "nan",
-    "<na>",
-    "null",
-    "nul",
+    *("?", "??", "\\n", ".", "..", "--", "---", "n/a", "n.a.", "#n/a", "nan", "<na>", "null"),
+    *("nul", "(null)", "#nv", "#n/v", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?"),
 }
-NEVER_LEVELS |= {
-    "---",
-    "#nv",
-    "#n/v",
-    "(null)",
-    "#null!",
-    "#div/0!",
-    "#value!",
-    "#ref!",
-    "#num!",
-    "#name?",
+MAYBE_LEVELS = {
+    *("na", "none", "-", "–", "—", "unknown", "missing", "not available", "not known", "undefined"),
+    *("no data", "not recorded", "not measured", "not done", "nd", "n.d.", "n/d", "k.a.", "k. a."),
+    *("keine angabe", "keine angaben", "unbekannt", "n.b.", "n. b.", "nicht bekannt", "fehlend"),
+    *("nicht erhoben", "nicht bestimmt", "fehlt", "inconnu", "inconnue", "non renseigné"),
+    *("manquant", "desconocido", "sconosciuto"),
 }
-MAYBE_LEVELS = {"na", "none", "-", "–", "unknown", "missing", "not available", "not known"}
-MAYBE_LEVELS |= {"undefined", "no data", "not recorded", "not measured", "not done", "nd", "n.d."}
-MAYBE_LEVELS |= {"—", "n/d", "k.a.", "k. a.", "keine angabe", "keine angaben", "unbekannt", "n.b."}
-MAYBE_LEVELS |= {"nicht bekannt", "nicht erhoben", "nicht bestimmt", "fehlt", "fehlend", "n. b."}
-MAYBE_LEVELS |= {"inconnu", "inconnue", "non renseigné", "manquant", "desconocido", "sconosciuto"}
 GAP_WORDS = {
     form
     for word in (*NEVER_LEVELS, *MAYBE_LEVELS)

@@ -1,16 +1,18 @@
 """What is learned of a column: how it becomes network inputs, and what a gap could have been.
 
 A `Number` or `Category` per column, learned from training rows only. No outlier moves what they
-learn far. `_expansion.py` applies them, all columns at once.
+learn far. `_expansion.py` applies them, all columns at once. A model file holds them as plain JSON
+types; it may say anything, so all of it is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -199,18 +201,15 @@ class Number:
     @property
     def inputs(self) -> dict[str, list[str]]:
         """Names of the inputs of this column, by the kinds that it has."""
-        bins = [f"{self.name} from {low:g} to {high:g}" for low, high in pairwise(self.edges)]
-        value = {} if self.only_bins else {"value": [self.name]}
-        score = {"score": [f"rank of {self.name}"]} if self.knots else {}
-        levels = {"level": [f"{self.name}={level:g}" for level in self.levels]}
-        return (
-            value | score | ({"bin": bins} if self.edges else {}) | (levels if self.levels else {})
-        )
-
-    @property
-    def only_bins(self) -> bool:
-        """Whether the bins are the only inputs: there is no value and no normal score."""
-        return bool(self.edges) and not self.knots
+        inputs = {} if self.edges and not self.knots else {"value": [self.name]}
+        if self.knots:
+            inputs["score"] = [f"rank of {self.name}"]
+        if self.edges:
+            bins = pairwise(self.edges)
+            inputs["bin"] = [f"{self.name} from {low:g} to {high:g}" for low, high in bins]
+        if self.levels:
+            inputs["level"] = [f"{self.name}={level:g}" for level in self.levels]
+        return inputs
 
     def code(self, array: np.ndarray, label: str) -> tuple[np.ndarray, list[str]]:
         """The column as numbers with NaN where missing, and unseen levels (none)."""
@@ -238,6 +237,17 @@ class Number:
         (array([1., 2.]), array([0.25, 0.75]))
         """
         return np.array(self.values, dtype=np.float64), np.array(self.shares, dtype=np.float64)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether its parts fit together."""
+        pairs = (self.knots, self.scores), (self.values, self.shares)
+        return (
+            self.spread > 0
+            and all(len(one) == len(other) for one, other in pairs)
+            and all(map(_rises, (self.knots, self.levels, self.edges)))
+            and (self.low is None) == (self.high is None)
+        )
 
 
 @dataclass
@@ -332,8 +342,15 @@ class Category:
         values = np.array([*self.levels, *self.rare_levels[:1]], dtype=object)
         return values, np.array(self.shares, dtype=np.float64)
 
+    @property
+    def is_consistent(self) -> bool:
+        """Whether its parts fit together."""
+        distinct = len(set(self.all_levels)) == len(self.all_levels)
+        return distinct and len(self.shares) in (0, len(self.shown_levels))
+
 
 Plan = Number | Category
+PLANS: dict[str, type[Plan]] = {plan.kind: plan for plan in (Number, Category)}
 
 KINDS = ("value", "score", "bin", "level")  # of inputs, in the order in which networks read them
 
@@ -354,3 +371,48 @@ def columns_by_kind(plans: Sequence[Plan]) -> dict[str, list[int]]:
         )
         for kind in KINDS
     }
+
+
+# ---- plans as plain JSON types
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(holds, value))
+
+
+def _rises(values: list[float]) -> bool:
+    return all(low < high for low, high in pairwise(values))
+
+
+HOLDS: dict[Any, Callable[[Any], bool]] = {  # by the annotation of a field
+    "str": _is_string,
+    "bool": lambda value: isinstance(value, bool),
+    "float": _is_number,
+    "float | None": lambda value: value is None or _is_number(value),
+    "list[float]": _list_of(_is_number),
+    "list[str]": _list_of(_is_string),
+}
+
+
+def plan_state(plan: Plan) -> dict[str, Any]:
+    """All that a plan has learned."""
+    return {"kind": plan.kind, **asdict(plan)}
+
+
+def plan_of(state: dict[str, Any]) -> Plan:
+    """The inverse of `plan_state`; a ValueError, LookupError or TypeError for anything else."""
+    parts = dict(state)
+    plan = PLANS[parts.pop("kind")](**parts)
+    for part in fields(plan):
+        if not HOLDS[part.type](getattr(plan, part.name)):
+            raise ValueError(f"{part.name} of a column is not what it should be")
+    if not plan.is_consistent:
+        raise ValueError(f"what is known of column {plan.name!r} does not fit together")
+    return plan

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, counted, shorten
 
-FEW_ROWS = 64  # that are read and predicted without pandas and PyTorch, which are slow to begin
+FEW_ROWS = 64  # that are read and predicted without pandas and PyTorch, which are slow to start
 NUMBERS = (bool, int, float, Decimal, np.bool_, np.integer, np.floating)
 NUMBER_KINDS = {"integer", "floating", "mixed-integer-float", "boolean", "decimal", "empty"}
 STRING_KINDS = {"string", "mixed-integer", "mixed", "bytes"}
@@ -52,6 +52,10 @@ class Columns:
     def observed(self) -> np.ndarray:
         """Which entries are observed; (n_rows, columns) bool."""
         return np.column_stack([pd.notna(array) for array in self.arrays])
+
+    def items(self) -> Iterator[tuple[str, np.ndarray]]:
+        """The name and the array of each column."""
+        return zip(self.names, self.arrays, strict=True)
 
     def completed(self, names: list[str]) -> Columns:
         """The same table with an all-missing column for each name that it lacks."""
@@ -87,7 +91,7 @@ class Columns:
 
     def to_frame(self) -> pd.DataFrame:
         """The same table as a pandas frame."""
-        return pd.DataFrame(dict(zip(self.names, self.arrays, strict=True)))
+        return pd.DataFrame(dict(self.items()))
 
     def hidden(self, kept: np.ndarray) -> Columns:
         """The same table with gaps wherever `kept` is False as well; (n_rows, columns) bool."""
@@ -114,36 +118,34 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
         fact = "X is a sparse matrix"
         rule = "Sparse data is not supported: zeros and gaps could not be distinguished"
         raise InputTypeError(fact, rule, "Pass X.toarray() with NaN for missing values")
+    refuse_other_polars(X)
     reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
     series: Iterable[Any]
-    array = None
     if isinstance(X, pd.DataFrame):
-        names, named = frame_names(X)
-        series = _few_cells(X) if len(X) <= FEW_ROWS else _each_column(X)
-        shape, reader = X.shape, _read_pandas
+        (names, named), reader = frame_names(X), _read_pandas
+        series = _few_cells(X) if len(X) <= FEW_ROWS else (X.iloc[:, j] for j in range(X.shape[1]))
     elif is_polars(X):
-        refuse_other_polars(X)
-        names, named = list(X.columns), True
-        series, shape, reader = X.get_columns(), X.shape, _read_polars
+        names, named, reader, series = list(X.columns), True, _read_polars, X.get_columns()
     else:
-        array = as_values(X)
-        if array.ndim != 2:
+        X = as_values(X)
+        if X.ndim != 2:
             raise InputError(
-                f"Expected 2D array, got {array.ndim}D array instead",
+                f"Expected 2D array, got {X.ndim}D array instead",
                 "A table has rows and columns",
                 "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row",
             )
-        names, named = [str(j) for j in range(array.shape[1])], False
-        series, shape, reader = array.T, array.shape, _read_array
-    for count, noun, axis in ((shape[1], "feature", "columns"), (shape[0], "sample", "rows")):
+        names, named = [str(j) for j in range(X.shape[1])], False
+        reader, series = _read_array, X.T
+    n_rows, n_columns = shape = X.shape
+    for count, noun, axis in ((n_columns, "feature", "columns"), (n_rows, "sample", "rows")):
         if count == 0:
             raise InputError(
                 f"Found a table with 0 {noun}(s) (shape={shape}) while a minimum of 1 is required",
                 "An empty table holds nothing to learn from or to predict",
                 f"Check how the {axis} were selected",
             )
-    if (block := _plain_numbers(X if reader is _read_pandas else array)) is not None:
-        return Columns(names, named, list(block.T), [False] * shape[1], shape[0])
+    if (block := _plain_numbers(X)) is not None:
+        return Columns(names, named, list(block.T), [False] * n_columns, n_rows)
     arrays, declared = [], []
     for name, values in zip(names, series, strict=True):
         label = f"column {name!r}" if named else f"column {name}"
@@ -151,7 +153,7 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
         _refuse_infinity(array, label, place)
         arrays.append(array)
         declared.append(is_category)
-    return Columns(names, named, arrays, declared, shape[0])
+    return Columns(names, named, arrays, declared, n_rows)
 
 
 def _plain_numbers(X: Any) -> np.ndarray | None:
@@ -225,15 +227,10 @@ def as_values(X: Any, name: str = "X") -> np.ndarray:
     return array
 
 
-def _each_column(X: pd.DataFrame) -> Iterator[pd.Series]:
-    """The columns of a frame."""
-    return (X.iloc[:, j] for j in range(X.shape[1]))
-
-
 def _few_cells(X: pd.DataFrame) -> Iterator[pd.Series | np.ndarray]:
     """The columns of a frame of few rows; those of strings, or of NumPy's numbers, as arrays.
 
-    All cells are taken out at once: pandas takes long to begin with each column.
+    All cells are taken out at once: pandas takes long to start with each column.
     """
     cells = X.to_numpy(dtype=object)
     for j, dtype in enumerate(X.dtypes):
@@ -450,7 +447,7 @@ def numbers(columns: Columns, owner: str) -> np.ndarray:
     array([[ 1., nan],
            [ 2.,  3.]])
     """
-    for name, array in zip(columns.names, columns.arrays, strict=True):
+    for name, array in columns.items():
         if array.dtype == object and any(value is not None for value in array):
             remedy = "Encode categories as numbers first, or use GILClassifier"
             raise InputTypeError(f"column {name!r} holds text", f"{owner} takes numbers", remedy)

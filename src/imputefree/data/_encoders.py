@@ -16,11 +16,19 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, ParameterError, UnseenCategoryWarning, listed, shorten
-from ._column_plans import BINS, FEWEST_BINS, Category, Number, Plan, columns_by_kind
+from ._column_plans import (
+    BINS,
+    FEWEST_BINS,
+    Category,
+    Number,
+    Plan,
+    columns_by_kind,
+    plan_of,
+    plan_state,
+)
 from ._columns import FEW_ROWS, Columns, feature_count_error
 from ._few_rows import FewRows
 from ._outside import Outside
-from ._plan_states import plan_of, plan_state
 from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:
@@ -217,8 +225,7 @@ class TableEncoder(Encoder):
 
     def recoded(self, store: RowStore) -> RowStore:
         """A large table that is read as `codes`."""
-        places = [np.array([j]) for j in range(len(store.names))]  # where `_match` puts each column
-        order = [int(at[0]) for at in self._match(replace(store.columns, arrays=places))]
+        order = list(self._order(store.columns))
         coders: dict[int, Coder] = {}
         for place, (j, plan) in enumerate(zip(order, self.plans, strict=True)):
             if j in store.levels:
@@ -393,10 +400,17 @@ class TableEncoder(Encoder):
         return strings
 
     def _match(self, columns: Columns) -> list[np.ndarray]:
-        """The columns in training order; by name where both tables have names."""
-        expected = self.names
-        if columns.named == self.named and columns.names == expected:
+        """The columns in training order."""
+        order = self._order(columns)
+        if isinstance(order, range):
             return columns.arrays
+        return [columns.arrays[j] for j in order]
+
+    def _order(self, columns: Columns) -> range | list[int]:
+        """Where each column of training is; by name where both tables have names."""
+        expected, in_order = self.names, range(len(columns.names))
+        if columns.named == self.named and columns.names == expected:
+            return in_order
         numbered = columns.named and set(columns.names) == set(expected)  # a frame in new order
         if (self.named and columns.named) or numbered:
             missing = [name for name in expected if name not in set(columns.names)]
@@ -408,8 +422,8 @@ class TableEncoder(Encoder):
                     "Columns must be the same as in training (their order does not matter)",
                     "Rename, add (all NaN is allowed) or drop the columns named above",
                 )
-            order = {name: j for j, name in enumerate(columns.names)}
-            return [columns.arrays[order[name]] for name in expected]
+            place = {name: j for j, name in enumerate(columns.names)}
+            return [place[name] for name in expected]
         if len(columns.names) != len(expected):
             remedy = f"The training columns were: {shorten(expected)}"
             raise feature_count_error(columns, self.owner, len(expected), remedy)
@@ -418,9 +432,9 @@ class TableEncoder(Encoder):
                 f"X does not have valid feature names, but {self.owner} was fitted with feature"
                 " names; columns are taken in the order of training.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return columns.arrays
+        return in_order
 
     def nothing(self) -> Columns:
         """A row of which nothing is known."""

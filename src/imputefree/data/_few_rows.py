@@ -1,4 +1,4 @@
-"""Inputs of a few rows by NumPy: PyTorch takes longer to begin such work than to do it."""
+"""Inputs of a few rows by NumPy: PyTorch takes longer to start such work than to do it."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from .._rules import check_value, whole
 from ..errors import InputError
+from ._examples import MOST_CLASSES
 from ._row_store import SAMPLE_ROWS
-from ._target import MOST_CLASSES
 
 
 def assign_folds(

@@ -255,6 +255,11 @@ class Panel:
         """For each step the number of its series; shape (S,)."""
         return np.repeat(np.arange(self.n_rows), self.lengths)
 
+    @property
+    def begins(self) -> np.ndarray:
+        """For each step the number of the first step of its series; shape (S,)."""
+        return np.repeat(first_steps(self.lengths), self.lengths)
+
     def places(self, kept: np.ndarray) -> np.ndarray:
         """The numbers of the steps of some series, series after series; kept (k,) -> (steps,)."""
         lengths = self.lengths[kept]
@@ -279,10 +284,10 @@ class Panel:
 
     def partner_steps(self, partners: np.ndarray) -> np.ndarray:
         """For each step, the step of its series' partner that is as far along; (n,) -> (S,)."""
-        series, first = self.series, first_steps(self.lengths)
-        within = np.arange(len(series)) - first[series]
+        series = self.series
+        within = np.arange(len(series)) - self.begins
         share = within * self.lengths[partners][series] // self.lengths[series]
-        return first[partners][series] + share
+        return first_steps(self.lengths)[partners][series] + share
 
     def with_gaps_of(self, donors: np.ndarray) -> Panel:
         """The same series where each also has the gaps of another; donors (n,)."""
@@ -386,20 +391,7 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
     # Rows of arrays and lists are in order by position: a time that goes back is an error there.
     order = np.lexsort(keys) if rows.keyed else np.arange(len(rows.series))
     lengths = np.bincount(rows.series, minlength=len(rows.ids))
-    first = first_steps(lengths)
-    starts, series = None, np.repeat(np.arange(len(lengths)), lengths)
-    if rows.stamps is None:
-        times = (np.arange(len(order)) - first[series]).astype(np.float64)
-    else:
-        stamps = times = rows.stamps[order]
-        if stamps.dtype.kind == "M":
-            starts = stamps[first]
-            times = hours(stamps - starts[series])
-        elif stamps.dtype.kind == "m":
-            times = hours(stamps)
-        behind = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
-        if len(behind):
-            raise _order_error(rows, layout, order[behind[0]], order[behind[0] + 1])
+    times, starts = _numeric_times(rows, layout, order, lengths)
     try:
         sorted_ids = not rows.keyed or rows.ids.tolist() == sorted(rows.ids)
     except TypeError:  # ids of mixed types have no order
@@ -423,6 +415,25 @@ def _in_order(rows: Rows, layout: Layout, kind: str) -> Panel:
         sorted_ids=sorted_ids,
         timed=rows.stamps is not None,
     )
+
+
+def _numeric_times(
+    rows: Rows, layout: Layout, order: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The times of the steps as numbers (S,), and what dates are counted from (n,), or None."""
+    first, series = first_steps(lengths), rows.series[order]
+    if rows.stamps is None:
+        return (np.arange(len(order)) - first[series]).astype(np.float64), None
+    times, starts = rows.stamps[order], None
+    if times.dtype.kind == "M":
+        starts = times[first]
+        times = times - starts[series]
+    if times.dtype.kind == "m":
+        times = hours(times)
+    behind = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
+    if len(behind):
+        raise _order_error(rows, layout, order[behind[0]], order[behind[0] + 1])
+    return times, starts
 
 
 def _order_error(rows: Rows, layout: Layout, row: int, next_row: int) -> InputError:

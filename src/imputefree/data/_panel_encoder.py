@@ -15,7 +15,6 @@ from ._columns import Columns
 from ._encoders import Encoder, Table, TableEncoder
 from ._outside import Outside
 from ._panel import Panel
-from ._series_rows import first_steps
 from ._summaries import EXTENT, summarise, without_gap_summaries
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class PanelEncoder(Encoder):
             options = (self.indicator, self.summary, self.owner)
             self.summaries = TableEncoder("auto", *options, fine=EXTENT)
             self.summaries.fit(self.summarised(panel))
-        later = np.arange(len(panel.times)) > _starts(panel)  # all steps but the first of a series
+        later = np.arange(len(panel.times)) > panel.begins  # all steps but the first of a series
         distances = np.minimum(_since(panel)[later], LONGEST)
         self.unit = float(np.median(distances)) if len(distances) else 1.0
         even = not len(distances) or np.ptp(distances) <= 1e-6 * self.unit
@@ -237,15 +236,10 @@ def check_statics(statics: TableEncoder | None, panel: Panel) -> None:
         raise InputError(fact, rule, "Pass static= as in training, with NaN for what is unknown")
 
 
-def _starts(panel: Panel) -> np.ndarray:
-    """For each step the number of its series' first step; (S,)."""
-    return np.repeat(first_steps(panel.lengths), panel.lengths)
-
-
 def _since(panel: Panel, observed: Any = True) -> np.ndarray:
     """Time since the last observation *before* each step, or since the series began; (S,)."""
     step = np.arange(len(panel.times))
     last = np.maximum.accumulate(np.where(observed, step, 0))
     before = np.concatenate([[0], last[:-1]])
     with np.errstate(over="ignore"):
-        return panel.times - panel.times[np.maximum(before, _starts(panel))]
+        return panel.times - panel.times[np.maximum(before, panel.begins)]

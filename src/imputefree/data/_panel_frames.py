@@ -225,7 +225,7 @@ def constant_columns(
     columns = read_columns(_select(X, names), lambda row: f"static values of {where(row)}")
     rule = "A static column has one value per series (missing in some rows is fine)"
     arrays = []
-    for name, array in zip(columns.names, columns.arrays, strict=True):
+    for name, array in columns.items():
         label = f"static column {name!r}"
         arrays.append(array[one_known(array, series, len(ids), label, where, rule)])
     return replace(columns, arrays=arrays, n_rows=len(ids))

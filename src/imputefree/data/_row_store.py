@@ -1,8 +1,8 @@
 """Large tables as one matrix of numbers, in memory or on disk, read a few rows at a time.
 
 Above `SAMPLE_ROWS` rows, encodings are learned from a sample of rows, and what networks and trees
-read is made from the rows that they ask for. A table in memory and the same table in a file take
-the same way, so that they give the same model.
+read is made from the rows that they ask for. A table in memory and the same table in a file are
+read in the same way, so that they give the same model.
 """
 
 from __future__ import annotations

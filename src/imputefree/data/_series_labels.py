@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError, InputTypeError, listed, shorten
+from ._examples import as_array
 from ._panel_frames import match_ids, one_known
 from ._series_rows import hours, is_nested, read_stamps, stack, stamp_text
-from ._target import as_array
 
 if TYPE_CHECKING:
     from ._panel import Panel

@@ -42,7 +42,7 @@ def summarise(panel: Panel) -> Columns:
 
     >>> from imputefree.data import read_panel
     >>> table = summarise(read_panel([[[1.0], [3.0], [np.nan]], [[np.nan]]]))
-    >>> dict(zip(table.names, table.arrays))["mean of 0"]
+    >>> dict(table.items())["mean of 0"]
     array([ 2., nan])
     >>> table.names[-3:]
     ['observations', 'steps', 'duration']
@@ -51,7 +51,7 @@ def summarise(panel: Panel) -> Columns:
     starts, ends = first_steps(panel.lengths), np.cumsum(panel.lengths) - 1
     parts: dict[str, dict[str, np.ndarray]] = {kind: {} for kind in KINDS}
     in_step = np.zeros(len(series))
-    for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
+    for name, array in panel.steps.items():
         seen = ~pd.isna(array)
         in_step += seen
         count = np.bincount(series[seen], minlength=n)
@@ -102,7 +102,7 @@ def summarise_mask(panel: Panel) -> Columns:
     start = first_steps(panel.lengths)
     duration = panel.times[np.cumsum(panel.lengths) - 1] - panel.times[start]
     shares, firsts, lasts = {}, {}, {}
-    for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
+    for name, array in panel.steps.items():
         seen = ~pd.isna(array)
         count = np.bincount(panel.series[seen], minlength=panel.n_rows)
         first, last = (panel.times[at] - panel.times[start] for at in _ends(panel, seen))
@@ -168,8 +168,7 @@ def static_columns(panel: Panel, show: Callable[[np.ndarray], np.ndarray]) -> di
     """Static columns, one row per series, by names that no summary has."""
     if panel.statics is None:
         return {}
-    columns = zip(panel.statics.names, panel.statics.arrays, strict=True)
-    return {f"{name}{STATIC}": show(array) for name, array in columns}
+    return {f"{name}{STATIC}": show(array) for name, array in panel.statics.items()}
 
 
 def summarise_steps(panel: Panel) -> Columns:
@@ -181,12 +180,12 @@ def summarise_steps(panel: Panel) -> Columns:
 
     >>> from imputefree.data import read_panel
     >>> table = summarise_steps(read_panel([[[1.0], [np.nan], [4.0]], [[np.nan], [3.0]]]))
-    >>> dict(zip(table.names, table.arrays))["max of 0"]
+    >>> dict(table.items())["max of 0"]
     array([ 1.,  1.,  4., nan,  3.])
     """
     series = panel.series
     columns: dict[str, np.ndarray] = {}
-    for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
+    for name, array in panel.steps.items():
         seen, values = ~pd.isna(array), pd.Series(array)
         by = values.groupby(series)
         count = pd.Series(seen).groupby(series).cumsum().to_numpy(dtype=np.float64)
@@ -215,7 +214,7 @@ def summarise_mask_steps(panel: Panel) -> Columns:
     whether they are known.
     """
     columns, extent = {}, _extent(panel)
-    for name, array in zip(panel.steps.names, panel.steps.arrays, strict=True):
+    for name, array in panel.steps.items():
         seen = ~pd.isna(array)
         since = _time_since(panel, seen)
         count = pd.Series(seen).groupby(panel.series).cumsum().to_numpy()
@@ -227,10 +226,10 @@ def summarise_mask_steps(panel: Panel) -> Columns:
 
 def _extent(panel: Panel) -> dict[str, np.ndarray]:
     """The number of steps so far, and the time since the first; (S,) each."""
-    start = np.repeat(first_steps(panel.lengths), panel.lengths)
+    begins = panel.begins
     with np.errstate(over="ignore"):
-        duration = finite(panel.times - panel.times[start])
-    return {"steps": np.arange(len(start)) - start + 1.0, "duration": duration}
+        duration = finite(panel.times - panel.times[begins])
+    return {"steps": np.arange(len(begins)) - begins + 1.0, "duration": duration}
 
 
 def _time_since(panel: Panel, seen: np.ndarray) -> np.ndarray:

@@ -164,7 +164,7 @@ def with_present(panel: Panel, states: ModelRows, series: np.ndarray) -> ModelRo
 
 def _states(panel: Panel, at: np.ndarray) -> ModelRows:
     """The states at these steps, numbered over all series; (k,)."""
-    starts = np.repeat(first_steps(panel.lengths), panel.lengths)
+    starts = panel.begins
     before: list[np.ndarray] = []
     for array, seen in zip(panel.steps.arrays, panel.steps.observed.T, strict=True):
         last = np.append(-1, _last_seen(seen)[:-1])[at]

@@ -68,19 +68,7 @@ class Served:
             why = explain_rows(self.model, X, of=of, single=single)
         except ParameterError as error:  # no other parameter comes from the request
             raise _refused(error, "of") from None
-        importance = why.importance_by_column()
-        reach = {"change": why.next_value, "low": why.next_low, "high": why.next_high}
-        columns = []
-        for j, name in enumerate(why.columns):
-            change = {key: float(array[0, j]) for key, array in reach.items()}
-            columns.append(
-                {
-                    "name": name,
-                    "effect": plain(why.by_column()[0, j]),
-                    "next": None if np.isnan(why.next_value[0, j]) else change,
-                    "importance": None if importance is None else plain(importance[0, j]),
-                }
-            )
+        columns = _explained_columns(why)
         best = why.best_next()[0]
         best = best and {"name": best.pop("column"), **best}
         if self.rank is not None:
@@ -148,18 +136,32 @@ class Served:
         }
 
 
+def _explained_columns(why: Any) -> list[dict[str, Any]]:
+    """What each column of the one row contributes, and what a missing one could change."""
+    effect, importance = why.by_column()[0], why.importance_by_column()
+    reach = {"change": why.next_value, "low": why.next_low, "high": why.next_high}
+    return [
+        {
+            "name": name,
+            "effect": plain(effect[j]),
+            "next": None
+            if np.isnan(why.next_value[0, j])
+            else {key: float(values[0, j]) for key, values in reach.items()},
+            "importance": None if importance is None else plain(importance[0, j]),
+        }
+        for j, name in enumerate(why.columns)
+    ]
+
+
 def _add_gains(columns: list[dict[str, Any]], ranked: NextMeasurements) -> dict[str, Any] | None:
     """Add gain and cost to what columns could change; returns the best one to measure."""
     places = {name: g for g, name in enumerate(ranked.measurements)}
     for column in columns:
-        g = places[column["name"]]
         if column["next"] is not None:
+            g = places[column["name"]]
             cost = float(ranked.cost[g])
-            figures = {
-                "gain": float(ranked.gain[0, g]),
-                "cost": cost if np.isfinite(cost) else None,
-            }
-            column["next"] |= figures
+            column["next"]["gain"] = float(ranked.gain[0, g])
+            column["next"]["cost"] = cost if np.isfinite(cost) else None
     by_name = {column["name"]: column["next"] for column in columns}
     return next(({"name": name, **by_name[name]} for name in ranked.best()[0]), None)
 

@@ -144,30 +144,37 @@ def describe_api(served: Served, token: str | None) -> dict[str, Any]:
     _, described = TypeAdapter.json_schemas(types, ref_template="#/components/schemas/{model}")
     parts = document["components"]["schemas"]
     parts |= described["$defs"] | {"Label": {"enum": schema.classes or [None]}}
-    fields: dict[str, Any] = {"prediction": {"type": "number"}}
-    if schema.classes:
-        probability = {"type": "object", "additionalProperties": {"type": "number"}}
-        label = {"$ref": "#/components/schemas/Label"}
-        fields = {"prediction": label, "probability": probability}
-    if served.conformal is not None:
-        number: dict[str, Any] = {"type": ["number", "null"]}
-        ends: dict[str, Any] = {"low": number, "high": number}
-        if schema.classes:
-            ends = {"set": {"type": "array", "items": {"$ref": "#/components/schemas/Label"}}}
-        within = {"coverage": {"type": "number"}, **ends}
-        fields["within"] = {"type": "object", "properties": within, "required": list(within)}
-    prediction = {"type": "object", "properties": fields, "required": list(fields)}
-    if schema.series is not None and schema.series.per_step:
-        steps = {"type": "array", "items": prediction}
-        prediction = {"type": "object", "properties": {STEPS: steps}, "required": [STEPS]}
-    parts["Prediction"] = prediction
-
+    parts["Prediction"] = _describe_prediction(served)
     if token is not None:
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         for operation in (predict, explain, read, document["paths"]["/schema"]["get"]):
             operation["security"] = [{"token": []}]
             operation["responses"]["401"] = operation["responses"]["400"]
     return document
+
+
+def _describe_prediction(served: Served) -> dict[str, Any]:
+    """The type of one prediction: of a row or series, or of all steps of a series."""
+    schema = served.schema
+    fields: dict[str, Any] = {"prediction": {"type": "number"}}
+    label: dict[str, Any] = {"$ref": "#/components/schemas/Label"}
+    number: dict[str, Any] = {"type": ["number", "null"]}
+    if schema.classes:
+        shares = {"type": "object", "additionalProperties": {"type": "number"}}
+        fields = {"prediction": label, "probability": shares}
+    if served.conformal is not None:
+        within = {"coverage": {"type": "number"}, "low": number, "high": number}
+        if schema.classes:
+            within = {"coverage": {"type": "number"}, "set": {"type": "array", "items": label}}
+        fields["within"] = _object(within)
+    if schema.series is not None and schema.series.per_step:
+        return _object({STEPS: {"type": "array", "items": _object(fields)}})
+    return _object(fields)
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """The type of an object that has all of these properties."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def _check_content_type(request: Request, kind: str) -> None:

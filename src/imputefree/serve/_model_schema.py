@@ -65,7 +65,7 @@ class Column(BaseModel):
         """From the column of an encoder."""
         column: Column
         if isinstance(plan, Category):
-            levels = [*plan.levels, *plan.rare_levels]
+            levels = plan.all_levels
             column = cls(name=plan.name, kind="category", missing=missing)
             column.levels, column.n_levels = levels[:NAMED_LEVELS], len(levels)
             column._known = Levels(levels)
@@ -230,17 +230,12 @@ def _training(data: dict[str, Any]) -> Training | None:
     return Training(rows=rows, classes=target.get("classes"), mean=target.get("mean"))
 
 
-def _rounded(value: float) -> float:
-    """Rounded to four significant digits, for display."""
-    return float(f"{value:.4g}")
-
-
 def _usual_numbers(plan: Number) -> list[float | int]:
     """Three values near the middle, as in training: integers if those are integers."""
     few = plan.levels or plan.values or plan.knots
     middle = min(few, key=lambda value: abs(value - plan.center)) if few else plan.center
     around = plan.values[3:6] if len(plan.values) > 6 else [middle]
-    usual = map(_rounded, (around[0], middle, around[-1]))
+    usual = (float(f"{value:.4g}") for value in (around[0], middle, around[-1]))  # for display
     return [int(x) if x.is_integer() and abs(x) < 1e15 else x for x in usual]
 
 

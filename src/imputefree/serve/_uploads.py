@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,50 +64,54 @@ def read_upload(
 
 
 def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits) -> dict[str, Any]:
-    roles = roles_of(model)
+    roles, series = roles_of(model), is_of_series(model)
     if "variable" in roles:
         fact, rule = "the model takes pairs of variable and value", "A file here has named columns"
         raise RequestError(422, fact, rule, "Use `imputefree predict`")
     wanted = [column.name for column in schema.columns]
     wanted += [column.name for column in schema.series.static] if schema.series else []
     made = made_inputs(model, reader.names)
-    lacking = [column for column in wanted if column not in {*reader.names, *made}]
+    lacking = [name for name in wanted if name not in {*reader.names, *made}]
     if len(lacking) == len(wanted):
         check_header(reader.look(reader.names), path)
         rule = f"They are {shorten(wanted, 8)}; the file has {shorten(reader.names, 8)}"
         remedy = "Rename the columns of the file"
         raise RequestError(422, f"none of the model's columns is in {path}", rule, remedy)
-    unused = [
-        name for name in reader.names if name not in {*wanted, *made.values(), *roles.values()}
-    ]
-    kept = [] if is_of_series(model) else unused
-    completed = CompletedRows(reader, lacking, path)
-    chunks = Chunks(model, completed, path, kept, skip=True)
+    used = {*wanted, *made.values(), *roles.values()}
+    unused = [name for name in reader.names if name not in used]
+    kept = [] if series else unused
+    chunks = Chunks(model, CompletedRows(reader, lacking, path), path, kept, skip=True)
+    chunk = _few_rows(whole_series(chunks, in_memory=True) if series else chunks, path, limits)
+    if chunk is None:
+        fact = f"{path} has no rows that can be predicted"
+        raise RequestError(422, fact, " ".join(chunks.notes), "Correct the file")
+    written = replace(reader.format, decimal=reader.decimal) if reader.format.sep else reader.format
+    notes = [f"{written}; rows: {len(chunk.inputs):,}, columns: {len(reader.names):,}."]
+    if lacking:
+        notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
+    if unused:
+        notes.append(f"Not used by the model: {shorten(unused, 8, str)}.")
+    rows = _series(chunk, schema, roles, notes) if series else list(_rows(chunk, schema))
+    return {
+        "name": str(path),
+        "notes": notes + chunks.notes,
+        "title": roles.get("id", reader.word),
+        "rows": rows,
+        "unused": kept,
+    }
+
+
+def _few_rows(chunks: Iterable[Chunk], path: Path, limits: Limits) -> Chunk | None:
+    """All rows as one chunk, or None; refused as soon as there are more than a request may have."""
     parts, count = [], 0
-    for chunk in whole_series(chunks, in_memory=True) if is_of_series(model) else chunks:
+    for chunk in chunks:
         parts.append(chunk)
         count += len(chunk.inputs)
         if count > limits.rows:
             fact = f"{path} has more than {limits.rows:,} rows"
             rule = "So many are taken at a time (the server's --max-rows)"
             raise RequestError(413, fact, rule, "Use `imputefree predict`, or send a part of it")
-    if not parts:
-        fact = f"{path} has no rows that can be predicted"
-        raise RequestError(422, fact, " ".join(chunks.notes), "Correct the file")
-    written = replace(reader.format, decimal=reader.decimal) if reader.format.sep else reader.format
-    notes = [f"{written}; rows: {count:,}, columns: {len(reader.names):,}."]
-    if lacking:
-        notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
-    if unused:
-        notes.append(f"Not used by the model: {shorten(unused, 8, str)}.")
-    chunk = Chunk.joined(parts)
-    if is_of_series(model):
-        rows = _series(chunk, schema, roles, notes)
-    else:
-        rows = list(_rows(chunk, schema))
-    title = roles.get("id", reader.word)
-    notes += chunks.notes
-    return {"name": str(path), "notes": notes, "title": title, "rows": rows, "unused": kept}
+    return Chunk.joined(parts) if parts else None
 
 
 def _unpacked(path: Path, content: bytes, limits: Limits) -> tuple[Path, bytes]:

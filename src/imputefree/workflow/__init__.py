@@ -12,19 +12,15 @@ from ._chunks import (
     reading_of,
     roles_of,
 )
-from ._column_kinds import CATEGORY, NUMBER, summary
-from ._fitting import fit, plan
-from ._fitting_files import fit_larger
+from ._fitting import fit, fit_larger, plan
 from ._partial import open_partial
-from ._predicting import class_labels, predict_file, read_joined_for
+from ._predicting import class_labels, predict_file, read_joined_for, whole_series
 from ._problem import Problem, read_other, read_problem
+from ._problem_columns import summary
 from ._request import Marks, Request, check_output, codes_of, split_names
-from ._whole_series import whole_series
 
 __all__ = [
-    "CATEGORY",
     "METRICS",
-    "NUMBER",
     "TITLES",
     "Chunk",
     "Chunks",

@@ -17,10 +17,9 @@ from ..inspection import Audit, audit_missingness
 from ..io import KEY, NUMBER
 from ..metrics import intervals
 from ._chunks import Chunk, Chunks, Progress, about, is_of_series, roles_of
-from ._joined_files import Joined, open_joined
-from ._predicting import class_labels, predictions
-from ._request import Marks
-from ._whole_series import whole_series
+from ._predicting import class_labels, predictions, whole_series
+from ._request import NO_MARKS, Marks
+from ._series_files import Joined, open_joined
 
 MUCH = 0.15  # a note is due if the share of missing values differs by more
 FEWEST = 30  # rows, for such a note
@@ -34,7 +33,7 @@ def evaluate(
     in_memory: bool = False,
     progress: Progress | None = None,
     joined: Joined | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> tuple[dict[str, Any], list[str]]:
     """Predict a whole file and compare with the answers; -> plain JSON, and notes on the file.
 
@@ -47,8 +46,7 @@ def evaluate(
     answer and of those "without", shares of "missing" values by column, and "figures": by metric,
     the score ("value") with its 95% interval ("low", "high").
     """
-    target = _target_of(model, target)
-    unit = "row"
+    target, unit = _target_of(model, target), "row"
     if is_of_series(model):
         unit = "step" if predicts_steps(model) else "series"
     levels = _class_numbers(model) if is_classifier(model) else None
@@ -60,11 +58,12 @@ def evaluate(
         chunks = Chunks(model, reader, path, [target], skip, progress, marks=marks)
         for chunk, prediction in predictions(chunks, in_memory):
             numbers, n_gaps = _answers_of(chunk, chunks, levels, per_series=unit == "series")
+            known = ~np.isnan(numbers)
+            answers.append(numbers[known])
+            predicted.append(prediction[known])
             without += n_gaps
-            answers.append(numbers[~np.isnan(numbers)])
-            predicted.append(prediction[~np.isnan(numbers)])
             if unit == "step" and chunk.series is not None:
-                owners.append(n_series + chunk.series[~np.isnan(numbers)])
+                owners.append(n_series + chunk.series[known])
                 n_series += int(chunk.series.max()) + 1
             for name, missing_cells in _gaps(model, chunk).items():
                 cells[name] += len(missing_cells)
@@ -98,7 +97,7 @@ def audit_file(
     target: str | None = None,
     group: str | None = None,
     progress: Progress | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
     **options: Any,
 ) -> tuple[Audit, list[str]]:
     """Audit a model on a whole file; -> the audit, and notes on the file.

@@ -34,8 +34,8 @@ from ..io import (
     total_error,
     twin_error,
 )
-from ._file_times import Clock, naming
-from ._request import Marks
+from ._request import NO_MARKS, Marks
+from ._series_files import Clock, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
@@ -181,65 +181,78 @@ class Chunks:
         skip: bool = False,
         progress: Progress | None = None,
         may_be_empty: bool = False,
-        marks: Marks | None = None,
+        marks: Marks = NO_MARKS,
     ) -> None:
         self.model, self.reader, self.progress = model, reader, progress
-        self._may_be_empty = may_be_empty
+        self._may_be_empty, self._decimal = may_be_empty, marks.decimal
         self.bad = BadRows(path, skip, reader.word)
         self.extra = list(dict.fromkeys(extra))
-        readings, made = reading_of(model), made_inputs(model, reader.names)
-        if not {*reader.names, *made} & {plan.name for plan in model.encoder_.plans}:
-            check_header(reader.look(reader.names), path)
-        with naming(path):
-            inputs = file_inputs(model, [*reader.names, *made])
-        sources = [made.get(name, name) for name in inputs]
-        need_columns(reader.names, self.extra, path)
-        twins = [name for name in [*sources, *self.extra] if name in reader.twins]
-        if twins:
-            raise twin_error(path, twins)
+        made = made_inputs(model, reader.names)
+        inputs = self._find_inputs(path, made, [name for name in marks.missing if name != "*"])
+        self._inputs = list(inputs)
+        self._plans = {name: plan for name, plan in inputs.items() if not isinstance(plan, str)}
+        self._unnamed = any(name != plan.name for name, plan in self._plans.items())
         self._kinds: dict[str, str] = {}  # by column of the file, or its role
         self._levels: dict[str, Levels] = {}
-        self._inputs = list(inputs)
-        marks = marks or Marks()
-        codes = dict(marks.missing)
-        every = codes.pop("*", ())
-        need_columns(reader.names, list(codes), path, option="--missing")
-        self._readings: dict[str, ColumnReading] = {}
-        for (name, plan), source in zip(inputs.items(), sources, strict=True):
-            self._kinds[source] = plan if isinstance(plan, str) else NUMBER
-            if source != name:
-                self._kinds[source] = DATE
+        for name, plan in inputs.items():
+            if name in made:
+                self._kinds[made[name]] = DATE
             elif isinstance(plan, Category):
-                self._kinds[source] = CATEGORY
-                self._levels[source] = Levels([*plan.levels, *plan.rare_levels])
-        for name in dict.fromkeys([*self._kinds, *self.extra]):
-            kind = self._kinds.get(name, "")
-            known = readings.get(name) or ColumnReading(name, kind)
-            if kind in (NUMBER, CATEGORY):
-                known = replace(known, kind=kind, parts=())
-            more = (*every, *codes.get(name, ()))
-            self._readings[name] = replace(known, missing=(*known.missing, *more))
-        self._read = bool(readings) or bool(codes or every)
-        plans = {name: plan for name, plan in inputs.items() if not isinstance(plan, str)}
-        self._unnamed = any(name != plan.name for name, plan in plans.items())
+                self._kinds[name], self._levels[name] = CATEGORY, Levels(plan.all_levels)
+            else:
+                self._kinds[name] = plan if isinstance(plan, str) else NUMBER
+        self._readings = self._column_readings(marks)
+        self._as_read = bool(reading_of(model) or marks.missing)
         self._clock = Clock((about(model).get("series") or {}).get("clock"))
         self._unseen: dict[str, Counter[str]] = {}  # by column, levels unknown to training
-        self._plans, self._outside = plans, Outside()
-        self._decimal = marks.decimal
-        self._marks: dict[str, str] = {}
+        self._outside = Outside()
         with naming(path):
-            self._decided = self._find_marks(reader.look(self._written))
+            self._decided = self._find_decimals(reader.look(self._written))
+
+    def _find_inputs(
+        self, path: Path, made: Mapping[str, str], coded: Sequence[str]
+    ) -> dict[str, Plan | str]:
+        """As `file_inputs`; all columns that are wanted must be in the file, once each.
+
+        made : inputs that are made from a column of the file; -> its name
+        coded : columns with words for gaps of their own
+        """
+        names = self.reader.names
+        if not {*names, *made} & {plan.name for plan in self.model.encoder_.plans}:
+            check_header(self.reader.look(names), path)
+        with naming(path):
+            inputs = file_inputs(self.model, [*names, *made])
+        need_columns(names, self.extra, path)
+        wanted = [*(made.get(name, name) for name in inputs), *self.extra]
+        twins = [name for name in wanted if name in self.reader.twins]
+        if twins:
+            raise twin_error(path, twins)
+        need_columns(names, coded, path, option="--missing")
+        return inputs
+
+    def _column_readings(self, marks: Marks) -> dict[str, ColumnReading]:
+        """How each column is read: as in training, and with the file's own words for gaps."""
+        trained, everywhere = reading_of(self.model), marks.missing.get("*", ())
+        readings = {}
+        for name in dict.fromkeys([*self._kinds, *self.extra]):
+            kind = self._kinds.get(name, "")
+            reading = trained.get(name) or ColumnReading(name, kind)
+            if kind in (NUMBER, CATEGORY):
+                reading = replace(reading, kind=kind, parts=())
+            missing = (*reading.missing, *everywhere, *marks.missing.get(name, ()))
+            readings[name] = replace(reading, missing=missing)
+        return readings
 
     @property
     def _written(self) -> list[str]:
         """Columns whose cells may be written as numbers."""
         return [name for name, reading in self._readings.items() if reading.kind == NUMBER]
 
-    def _find_marks(self, frame: pd.DataFrame) -> bool:
-        """Find the marks before decimals; -> whether any number shows one."""
-        marks, decided = decimals_of(frame, self.reader.format, self._decimal)
-        self.reader.decimal = "," if "," in marks.values() else "."
-        self._marks = dict.fromkeys(self._readings, self.reader.decimal) | marks
+    def _find_decimals(self, frame: pd.DataFrame) -> bool:
+        """Find the marks before decimals, by column; -> whether any number shows one."""
+        found, decided = decimals_of(frame, self.reader.format, self._decimal)
+        self.reader.decimal = "," if "," in found.values() else "."
+        self._decimals = dict.fromkeys(self._readings, self.reader.decimal) | found
         return decided
 
     def values(self, name: str, cells: pd.Series, kind: str = "") -> tuple[pd.Series, np.ndarray]:
@@ -249,12 +262,12 @@ class Chunks:
         """
         reading = self._readings[name]
         reading = reading if reading.kind else replace(reading, kind=kind)
-        columns, bad = cell_values(cells, reading, self._marks[name])
+        columns, bad = cell_values(cells, reading, self._decimals[name])
         return pd.Series(columns[name], index=cells.index, name=name, dtype=None), bad
 
     def __iter__(self) -> Iterator[Chunk]:
         raw_kinds = {name: RAW_KINDS.get(kind, kind) for name, kind in self._kinds.items()}
-        other = [n for n in self._written if self._marks[n] != self.reader.decimal]
+        other = [n for n in self._written if self._decimals[n] != self.reader.decimal]
         raw_kinds |= dict.fromkeys([*other, *self.extra], "text")
         count = 0
         for raw in self._without_totals(raw_kinds):
@@ -276,7 +289,7 @@ class Chunks:
         first = self.reader.names[0]
         if self.reader.format.kind != "Parquet" and first not in self.reader.twins:
             kinds = {first: "text", **kinds}
-        totals = Totals({name: self._marks[name] for name in self._written})
+        totals = Totals({name: self._decimals[name] for name in self._written})
         waiting = None
         for raw in self.reader.rows(kinds):
             if waiting is not None:
@@ -315,11 +328,11 @@ class Chunks:
         strings = [n for n in self._written if raw.frame[n].dtype.kind not in "iufb"]
         if not self._decided and strings:
             with naming(self.bad.path):
-                self._decided = self._find_marks(raw.frame[strings])
+                self._decided = self._find_decimals(raw.frame[strings])
         for name, kind in self._kinds.items():
             cells = raw.frame[name]
             if kind == CATEGORY:
-                levels = self.values(name, cells)[0] if self._read else cells
+                levels = self.values(name, cells)[0] if self._as_read else cells
                 values, unseen[name] = self._levels[name].match(levels)
                 columns[name] = pd.Series(values, dtype=object)
                 continue
@@ -347,7 +360,7 @@ class Chunks:
         """What a column becomes, which cells are bad, and what is wrong with them."""
         if kind in (NUMBER, DATE):
             reading = self._readings[name]
-            made = cell_values(cells, reading, self._marks[name])
+            made = cell_values(cells, reading, self._decimals[name])
             unit = f" or a quantity in {reading.unit}" * bool(reading.unit)
             word = "date" if kind == DATE else f"finite number{unit}"
             if reading.format in CLOCKS:

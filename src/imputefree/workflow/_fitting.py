@@ -6,17 +6,20 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .. import baselines, estimators
 from ..data import Panel, Splits, assign_folds
 from ..errors import InputError, InterruptedWarning, ParameterError, counted
-from ..estimators import check_parameters
+from ..estimators import check_parameters, fit_stored
 from ..gil import make_policy
 from ..inspection import keep_rows, keep_scores, read_rows
+from ..io import DROP, NUMBER, StoredRows, left_out, stored_rows
 from ..metrics import LEVEL, intervals, n_resamples
 from ._card import (
     BOOSTING,
@@ -31,13 +34,16 @@ from ._card import (
     verdict,
 )
 from ._chunks import load_model
-from ._partial import PIECE, Partial, write_model
+from ._partial import PIECE, Partial, today, write_model
 from ._problem import Problem
+from ._problem_columns import Column
+from ._request import Request
 
 FOLDS = 5
 MANY = 20_000  # units: a held-out part of this many is exact enough, and five folds are slow
 SHARE = 0.2  # of that part
 LEFT_OUT = 0.2  # of the units, for intervals that hold for a mask
+MEMORY_ONLY = ("id", "time", "static", "test", "folds", "by_time", "trusted")  # options
 Report = Callable[[str], None]  # called with the name of each step as it begins
 
 
@@ -106,11 +112,9 @@ def learn(model: Any, problem: Problem, units: np.ndarray, checkpoint: Path | No
 def predict(model: Any, problem: Problem, units: np.ndarray) -> np.ndarray:
     """Probabilities (labels, classes) of the problem's classes, or numbers (labels,)."""
     rows = problem.rows(units)
+    method = model.predict if problem.task == "regression" else model.predict_proba
     with quiet():
-        if problem.task == "regression":
-            known = np.asarray(model.predict(rows), dtype=np.float64)
-        else:
-            known = np.asarray(model.predict_proba(rows), dtype=np.float64)
+        known = np.asarray(method(rows), dtype=np.float64)
     if problem.steps is not None:
         known = known[rows.index.isin(problem.steps)]
     if problem.task == "regression":
@@ -139,54 +143,55 @@ def plan(problem: Problem, other: Problem | None = None) -> Plan:
     class with a single example is never scored: it must be learned. If rows are trusted, only they
     are scored: the others may mislead.
     """
-    request, groups, count = problem.request, problem.groups, problem.n_units
+    request = problem.request
     make(OURS, problem)  # refuses wrong options before anything is computed
     if not request.estimate:
         return Plan([])
     if other is not None:
-        fold = Fold(np.arange(count), np.arange(other.n_units))
+        fold = Fold(np.arange(problem.n_units), np.arange(other.n_units))
         return Plan([fold], f"the rows of `{other.file}`")
+    folds, how = _split(problem)
+    if problem.groups is not None:
+        how += f", rows of one {request.group!r} kept together"
+    if problem.trusted is not None:
+        folds = [Fold(fold.train, fold.test[problem.trusted[fold.test]]) for fold in folds]
+        folds = [fold for fold in folds if len(fold.test)]
+        how += f", trusted rows only (`{request.trusted}`)"
+    for fold in folds:
+        learned = problem.y[problem.labels(fold.train)]
+        if len(np.unique(learned)) < 2 or not len(problem.labels(fold.test)):
+            fact = "a part of the split has no two different targets to learn, or none to score"
+            rule = f"An estimate needs both; there are {counted(problem.n_units, 'example')} in all"
+            raise InputError(fact, rule, "Choose other --folds or --test, or pass --no-estimate")
+    return Plan(folds, how)
+
+
+def _split(problem: Problem) -> tuple[list[Fold], str]:
+    """Folds, or the one part that is held out; and in words how they were made."""
+    request, groups, count = problem.request, problem.groups, problem.n_units
     share = request.test if isinstance(request.test, float) else None
     if request.folds is None and share is None and (request.quick or count > MANY):
         share = SHARE
     if problem.spans is not None:
-        fold, how = hold_out_latest(problem, problem.spans, share or SHARE)
-        parts = [fold]
-    elif share is not None:
+        return _hold_out_latest(problem, problem.spans, share or SHARE)
+    if share is not None:
         split = Splits(test=share, validation=0.0).of(problem.strata, groups, request.seed)
-        parts = [Fold(np.union1d(split.train, split.validation), split.test)]
         how = f"{request.units(len(split.test))} held out ({100 * share:g} %)"
-    else:
-        folds = request.folds or FOLDS
-        most = count if groups is None else len(np.unique(groups))
-        if folds > most:
-            units = "rows or series" if groups is None else "groups"
-            fact, rule = f"there are {folds} folds, and {most} {units}", "Every fold needs one"
-            remedy = f"Pass --folds {most}" if most > 1 else "Pass --no-estimate"
-            raise ParameterError(fact, rule, remedy)
-        number = assign_folds(folds, np.random.default_rng(request.seed), problem.strata, groups)
-        parts = [
-            Fold(np.flatnonzero(number != k), np.flatnonzero(number == k))
-            for k in range(folds)
-            if (number == k).any()
-        ]
-        how = f"{len(parts)}-fold cross-validation"
-    if groups is not None:
-        how += f", rows of one {request.group!r} kept together"
-    if problem.trusted is not None:
-        parts = [Fold(fold.train, fold.test[problem.trusted[fold.test]]) for fold in parts]
-        parts = [fold for fold in parts if len(fold.test)]
-        how += f", trusted rows only (`{request.trusted}`)"
-    for fold in parts:
-        learned = problem.y[problem.labels(fold.train)]
-        if len(np.unique(learned)) < 2 or not len(problem.labels(fold.test)):
-            fact = "a part of the split has no two different targets to learn, or none to score"
-            rule = f"An estimate needs both; there are {counted(count, 'example')} in all"
-            raise InputError(fact, rule, "Choose other --folds or --test, or pass --no-estimate")
-    return Plan(parts, how)
+        return [Fold(np.union1d(split.train, split.validation), split.test)], how
+    n_folds = request.folds or FOLDS
+    most = count if groups is None else len(np.unique(groups))
+    if n_folds > most:
+        units = "rows or series" if groups is None else "groups"
+        fact, rule = f"there are {n_folds} folds, and {most} {units}", "Every fold needs one"
+        remedy = f"Pass --folds {most}" if most > 1 else "Pass --no-estimate"
+        raise ParameterError(fact, rule, remedy)
+    number = assign_folds(n_folds, np.random.default_rng(request.seed), problem.strata, groups)
+    drawn = np.unique(number[number >= 0])
+    folds = [Fold(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in drawn]
+    return folds, f"{len(folds)}-fold cross-validation"
 
 
-def hold_out_latest(problem: Problem, spans: np.ndarray, share: float) -> tuple[Fold, str]:
+def _hold_out_latest(problem: Problem, spans: np.ndarray, share: float) -> tuple[list[Fold], str]:
     """The latest units to score, and the units to learn from, all of which ended before; in words.
 
     A group of the latest is not learned from either. Shapes: spans (units, 2).
@@ -201,7 +206,7 @@ def hold_out_latest(problem: Problem, spans: np.ndarray, share: float) -> tuple[
     how = f"the latest {request.units(int(latest.sum()))} by {request.by_time!r}"
     if between:
         how += f" ({request.units(between)} that last into that time, or belong to them, left out)"
-    return Fold(np.flatnonzero(before), np.flatnonzero(latest)), how
+    return [Fold(np.flatnonzero(before), np.flatnonzero(latest))], how
 
 
 def fit(
@@ -209,7 +214,7 @@ def fit(
 ) -> Any:
     """Estimate, train on all units, and write model and card; -> the model as it was written."""
     trained = partial.folder / "model.imputefree"
-    learned, left_out = _parts_for_intervals(problem)
+    learned, calibrating = _parts_for_intervals(problem)
 
     def final() -> Any:
         """The model that learned from everything, or all but what intervals need; trained once."""
@@ -229,13 +234,15 @@ def fit(
         if other is not None:
             estimated["file"] = other.file
     model = final()
-    if len(left_out):
-        _keep_left_out(model, problem, left_out)
+    if len(calibrating):
+        rows = read_rows(problem.rows(calibrating), model, once=True)
+        model.conformal_ = keep_rows(model, rows, problem.truth[calibrating])
     elif planned.folds and not problem.request.per_step:
         _keep_out_of_fold(model, other or problem, planned, partial)
     date = partial.state["date"]
     model.about_ = describe(problem, date, estimated, model)
-    model.about_["intervals"] = _describe_intervals(model)
+    kept = getattr(model, "conformal_", None)
+    model.about_["intervals"] = kept and {"method": kept["method"], **kept["checked"]}
     model.card_ = render("card.md.jinja", model.about_)
     write_model(model, problem.request.output, problem.request.card)
     return model
@@ -332,16 +339,10 @@ def _parts_for_intervals(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
         return everything, everything[:0]
     splits, seed = Splits(test=LEFT_OUT, validation=0.0), problem.request.seed
     split = splits.of(problem.strata, problem.groups, seed)
-    left_out = split.test
+    calibrating = split.test
     if problem.trusted is not None:  # others may mislead
-        left_out = left_out[problem.trusted[left_out]]
-    return np.setdiff1d(everything, left_out), left_out
-
-
-def _keep_left_out(model: Any, problem: Problem, left_out: np.ndarray) -> None:
-    """Keep the units that the model did not learn from, as `conformal_`."""
-    rows = read_rows(problem.rows(left_out), model, once=True)
-    model.conformal_ = keep_rows(model, rows, problem.truth[left_out])
+        calibrating = calibrating[problem.trusted[calibrating]]
+    return np.setdiff1d(everything, calibrating), calibrating
 
 
 def _keep_out_of_fold(model: Any, tested: Problem, planned: Plan, partial: Partial) -> None:
@@ -355,7 +356,75 @@ def _keep_out_of_fold(model: Any, tested: Problem, planned: Plan, partial: Parti
     model.conformal_ = keep_scores(model, rows, predicted[order], truth)
 
 
-def _describe_intervals(model: Any) -> dict[str, Any] | None:
-    """What the card says about sets and intervals."""
-    kept = getattr(model, "conformal_", None)
-    return kept and {"method": kept["method"], **kept["checked"]}
+# ---- files that need not fit in memory: one pass, then training
+def fit_larger(request: Request, report: Report, show: Callable[[Problem], None]) -> Any:
+    """Read a file or a folder into a store, train, and write model and card; -> the model.
+
+    show : called with how the files were read, before training
+
+    References would have to fit in memory, so the model is scored on its own held-out rows only.
+    """
+    asked = [name for name in MEMORY_ONLY if getattr(request, name)]
+    if asked:
+        raise ParameterError(
+            f"--{asked[0]} was given for data larger than memory",
+            "Such data is one table, which is read once",
+            "Leave the option out, or fit a file that fits in memory",
+        )
+    if request.model == "blend" and request.quality is None:
+        request = replace(request, quality="fast")
+    report("reading")
+    columns = {n: col for n, col in request.roles["columns"].items() if n not in request.drop}
+    stored = stored_rows(
+        request.data,
+        request.target,
+        **request.marks.of_csv,
+        missing=request.marks.missing,
+        columns=columns,
+        task=request.task,
+        groups=request.group,
+        drop=request.drop,
+        folder=request.output.parent,
+    )
+    with stored as rows:
+        problem = _stored_problem(request, rows)
+        show(problem)
+        report("the model, on everything")
+        with quiet():
+            model = fit_stored(make(OURS, problem), rows)
+        about = describe(problem, today(), None, model)
+    if rows.classes is not None:
+        counts = about["data"]["target"]["classes"].values()
+        labels = map(str, rows.classes.tolist())
+        about["data"]["target"]["classes"] = dict(zip(labels, counts, strict=True))
+    about["larger"] = True
+    model.about_, model.card_ = about, render("card.md.jinja", about)
+    write_model(model, request.output, request.card)
+    return model
+
+
+def _stored_problem(request: Request, rows: StoredRows) -> Problem:
+    """What the card says of the rows; the target is class numbers or numbers."""
+    store, roles = rows.store, (request.target, request.group)
+    shares = dict(zip(store.names, store.missing.tolist(), strict=True))
+    readings = [col for name, col in rows.understood.columns.items() if name not in roles]
+    columns = [
+        Column(name, reading.kind if name == reading.name else NUMBER, shares[name], reading.note)
+        for reading in readings
+        for name in reading.parts or (reading.name,)
+        if name in shares
+    ]
+    columns += [Column(c.name, "", c.gaps, left_out=c.note) for c in readings if c.kind == DROP]
+    columns += [Column(name, "", 0.0, left_out="as requested") for name in request.drop]
+    notes = (*rows.understood.notes, *filter(None, [left_out(rows)]))
+    frame, name = pd.DataFrame(index=range(store.n_rows)), request.data.resolve().name
+    return Problem(
+        request,
+        name,
+        frame,
+        unit=np.empty(0),
+        y=rows.target,
+        columns=columns,
+        notes=notes,
+        understood=rows.understood,
+    )

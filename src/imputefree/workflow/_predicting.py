@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,9 @@ from ..errors import InputError, OutsideRangeWarning, ParameterError
 from ..estimators import predicts_steps
 from ..inspection import restore_conformal
 from ..io import parts_of
-from ._chunks import (
-    Chunk,
-    Chunks,
-    Progress,
-    about,
-    is_of_series,
-    roles_of,
-)
-from ._joined_files import Joined, open_joined, read_joined
-from ._request import Marks, split_names
-from ._whole_series import whole_series
+from ._chunks import Chunk, Chunks, Progress, about, is_of_series, roles_of
+from ._request import NO_MARKS, Marks, split_names
+from ._series_files import Joined, open_joined, read_joined
 
 PREDICTION = "prediction"
 SET, LOW, HIGH = "set", "low", "high"
@@ -45,7 +36,7 @@ def predict_file(
     may_be_empty: bool = False,
     joined: Joined | None = None,
     last: bool = False,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> tuple[int, list[str]]:
     """Predict all rows, or series, of a file, or all rows of a folder's tables, by name.
 
@@ -61,28 +52,80 @@ def predict_file(
     last : of a model that predicts every step, only the last of each series
     marks : how the file is written, where it is not to be found by itself
     """
-    parts, done, notes, written = parts_of(path), 0, list[str](), 0
-    within = None
-    if coverage is not None:  # one for all parts, as it remembers masks
-        within = partial(_within, conformal_of(model), coverage)
+    parts, in_folder = parts_of(path), path.is_dir()
     if len(parts) > 1 and is_of_series(model):
         fact = f"{path} has {len(parts)} files, and the model predicts series"
         rule = "A series may be in several files, and would be predicted in each"
         raise InputError(fact, rule, "Predict one file at a time")
-    sizes = [part.stat().st_size for part in parts if path.is_dir()] or [0]
-    for part, size in zip(parts, sizes, strict=True):
-        shown = _shifted(progress, done, sum(sizes)) if progress and path.is_dir() else progress
-        options: Any = (keep, skip, in_memory, shown, within, may_be_empty or path.is_dir())
-        options += (joined, last, marks)
-        count, columns, more = _predict_part(model, part, write, *options)
-        written, notes, done = written + count, [*notes, *more], done + size
+    # One for all parts, as it remembers masks.
+    conformal = None if coverage is None else conformal_of(model)
+    names = _output_names(model, conformal)
+    sizes = [part.stat().st_size if in_folder else 0 for part in parts]
+    written, notes = 0, list[str]()
+    for i, part in enumerate(parts):
+        shown = progress
+        if progress and in_folder:
+            shown = _shifted(progress, sum(sizes[:i]), sum(sizes))
+        with open_joined(part, joined, marks) as reader:
+            kept = _kept_columns(model, split_names(keep, reader.names), names)
+            may_lack_rows = may_be_empty or in_folder
+            chunks = Chunks(model, reader, part, kept, skip, shown, may_lack_rows, marks)
+            for chunk, values in predictions(chunks, in_memory):
+                output = _predicted(model, chunk, values, kept, names)
+                if conformal is not None:
+                    X = chunk.columns if chunk.series is None else chunk.inputs
+                    output |= _within(conformal, coverage, X)
+                frame = pd.DataFrame(output)
+                if predicts_steps(model):
+                    frame = frame[_wanted_steps(chunk, roles_of(model), joined, last)]
+                write(frame)
+                written += len(frame)
+        notes += chunks.notes
     if not written:  # all rows were left out: a header without rows
-        write(pd.DataFrame(columns=columns, dtype=object))
+        write(pd.DataFrame(columns=[*kept, *names], dtype=object))
     return written, notes
 
 
+def _output_names(model: Any, conformal: Any) -> list[str]:
+    """The columns of the output that hold predictions, and their sets or intervals if wanted."""
+    if not is_classifier(model):
+        return [PREDICTION] if conformal is None else [PREDICTION, LOW, HIGH]
+    names = [PREDICTION, *(f"p_{label}" for label in class_labels(model).tolist())]
+    return names if conformal is None else [*names, SET]
+
+
+def _kept_columns(model: Any, keep: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Columns of the file to copy: those that say what is predicted, and those to keep.
+
+    names : of the other columns of the output
+    """
+    roles = roles_of(model)
+    keys = [roles[role] for role in ("id", "time") if role in roles]
+    columns = list(dict.fromkeys([*(keys if predicts_steps(model) else keys[:1]), *keep]))
+    both = [name for name in columns if name in names]
+    if both:
+        fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
+        rule = "Columns of the output have different names"
+        raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
+    return columns
+
+
+def _predicted(
+    model: Any, chunk: Chunk, values: np.ndarray, kept: list[str], names: Sequence[str]
+) -> dict[str, Any]:
+    """The columns of the output: those to keep, and predictions under their names."""
+    cells = chunk.extra[kept]
+    if chunk.series is not None and not predicts_steps(model):
+        cells = cells.groupby(chunk.series, sort=True).first()
+    output: dict[str, Any] = {name: cells[name].to_numpy() for name in kept}
+    if not is_classifier(model):
+        return output | {PREDICTION: values}
+    output[PREDICTION] = class_labels(model)[values.argmax(1)]
+    return output | dict(zip(names[1:], values.T, strict=False))
+
+
 def read_joined_for(
-    model: Any, paths: Sequence[Path], history: Path | None = None, marks: Marks | None = None
+    model: Any, paths: Sequence[Path], history: Path | None = None, marks: Marks = NO_MARKS
 ) -> Joined:
     """Files of series, joined as the model's columns say; see `read_joined`."""
     roles = roles_of(model)
@@ -99,59 +142,6 @@ def read_joined_for(
 def _shifted(progress: Progress, before: int, total: int) -> Progress:
     """The progress of one file among several."""
     return lambda done, _: progress(before + done, total)
-
-
-def _predict_part(
-    model: Any,
-    path: Path,
-    write: Callable[[pd.DataFrame], None],
-    keep: Sequence[str],
-    skip: bool,
-    in_memory: bool,
-    progress: Progress | None,
-    within: Callable[[Any], dict[str, Any]] | None,
-    may_be_empty: bool,
-    joined: Joined | None,
-    last: bool,
-    marks: Marks | None,
-) -> tuple[int, list[str], list[str]]:
-    """As `predict_file`, for one file; -> how many rows, columns of the output, notes.
-
-    within : from inputs, the columns that hold a set or an interval
-    """
-    names, labels, written = [PREDICTION], np.empty(0), 0
-    if is_classifier(model):
-        labels = class_labels(model)
-        names += [f"p_{label}" for label in labels.tolist()]
-    n_predicted = len(names)
-    if within is not None:
-        names += [SET] if is_classifier(model) else [LOW, HIGH]
-    with open_joined(path, joined, marks) as reader:
-        roles = roles_of(model)
-        keys = [roles[role] for role in ("id", "time") if role in roles]
-        keys = keys if roles and predicts_steps(model) else keys[:1]
-        columns = list(dict.fromkeys([*keys, *split_names(keep, reader.names)]))
-        both = [name for name in columns if name in names]
-        if both:
-            fact = f"the column {both[0]!r} is to be kept, but a prediction has that name"
-            rule = "Columns of the output have different names"
-            raise ParameterError(fact, rule, "Leave it out of --keep, or rename it in the file")
-        chunks = Chunks(model, reader, path, columns, skip, progress, may_be_empty, marks)
-        for chunk, values in predictions(chunks, in_memory):
-            kept = chunk.extra[columns]
-            if chunk.series is not None and not predicts_steps(model):
-                kept = kept.groupby(chunk.series, sort=True).first()
-            output: dict[str, Any] = {name: kept[name].to_numpy() for name in columns}
-            output[PREDICTION] = labels[values.argmax(1)] if is_classifier(model) else values
-            output |= {name: values[:, j] for j, name in enumerate(names[1:n_predicted])}
-            if within is not None:
-                output |= within(chunk.inputs if chunk.series is not None else chunk.columns)
-            frame = pd.DataFrame(output)
-            if roles and predicts_steps(model):
-                frame = frame[_wanted_steps(chunk, roles, joined, last)]
-            write(frame)
-            written += len(frame)
-    return written, [*columns, *names], chunks.notes
 
 
 def _wanted_steps(
@@ -181,7 +171,7 @@ def conformal_of(model: Any) -> Any:
     return conformal
 
 
-def _within(conformal: Any, coverage: float, X: Any) -> dict[str, Any]:
+def _within(conformal: Any, coverage: float | None, X: Any) -> dict[str, Any]:
     """The columns of the output that hold a set, its classes separated by "|", or an interval."""
     if is_classifier(conformal):
         names = list(map(str, class_labels(conformal.estimator_).tolist()))
@@ -216,3 +206,98 @@ def class_labels(model: Any) -> np.ndarray:
     if classes.dtype.kind == "f" and (classes == np.round(classes)).all():
         return classes.astype(np.int64)
     return classes if classes.dtype.kind in "iubf" else classes.astype(object)
+
+
+# ---- whole series
+class SeenIds:
+    """Ids that have appeared, in 8 bytes each: their hashes, in sorted arrays.
+
+    In one of a million files with five million ids two share a hash; then a new one is refused.
+
+    >>> seen = SeenIds()
+    >>> seen.add(np.array(["a", "b"], dtype=object))
+    >>> seen.has(np.array(["b", "c"], dtype=object))
+    array([ True, False])
+    """
+
+    def __init__(self) -> None:
+        self._sorted: list[np.ndarray] = []
+
+    def has(self, ids: np.ndarray) -> np.ndarray:
+        """(n,) -> (n,) bool."""
+        keys, known = _hashes(ids), np.zeros(len(ids), dtype=bool)
+        for hashes in self._sorted:
+            at = np.minimum(np.searchsorted(hashes, keys), len(hashes) - 1)
+            known |= hashes[at] == keys
+        return known
+
+    def add(self, ids: np.ndarray) -> None:
+        """Remember these; (n,)."""
+        new = np.sort(_hashes(ids))
+        # Arrays of similar size are merged, so that there are few and each id moves rarely.
+        while self._sorted and len(self._sorted[-1]) < 2 * len(new):
+            new = np.sort(np.concatenate([self._sorted.pop(), new]))
+        if len(new):
+            self._sorted.append(new)
+
+
+def _hashes(ids: np.ndarray) -> np.ndarray:
+    return pd.util.hash_array(ids.astype(object), categorize=False)
+
+
+def whole_series(chunks: Chunks, in_memory: bool = False) -> Iterator[Chunk]:
+    """Chunks that hold all rows of their series, and say which row belongs to which series.
+
+    in_memory : take all chunks at once, so that rows of a series may be anywhere
+    """
+    bad, id = chunks.bad, roles_of(chunks.model)["id"]
+    if in_memory:
+        every = list(chunks)
+        if every:
+            yield _numbered(every, chunks)
+        return
+    seen, waiting = SeenIds(), list[Chunk]()
+    for chunk in chunks:
+        ids = chunk.inputs[id].to_numpy(dtype=object)
+        starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+        if waiting and ids[0] == waiting[-1].inputs[id].iloc[-1]:
+            starts = starts[1:]
+        begun = ids[starts]
+        reappears = seen.has(begun) | pd.Series(begun, dtype=object).duplicated().to_numpy()
+        if reappears.any():
+            row = int(starts[reappears.argmax()])
+            raise InputError(
+                f"{bad.path}, {bad.word} {chunk.inputs.index[row]}: the series {str(ids[row])!r}"
+                " reappears after rows of other series",
+                "Rows of one series must be adjacent when a file is read piece by piece",
+                f"Sort the file by {id!r}, or read all of it at once with --in-memory",
+            )
+        seen.add(begun)
+        if not len(starts):  # all of it belongs to the series before
+            waiting.append(chunk)
+            continue
+        last = int(starts[-1])
+        if waiting or last:
+            before = [chunk.rows(slice(0, last))] if last else []
+            yield _numbered([*waiting, *before], chunks)
+        waiting = [chunk.rows(slice(last, None))]
+    if waiting:
+        yield _numbered(waiting, chunks)
+
+
+def _numbered(parts: list[Chunk], chunks: Chunks) -> Chunk:
+    """Number series in order of appearance; a second row at the same time is a bad one."""
+    chunk, roles = Chunk.joined(parts), roles_of(chunks.model)
+    id, time = roles["id"], roles.get("time")
+    codes, _ = pd.factorize(chunk.inputs[id].to_numpy(dtype=object))
+    if time and "variable" not in roles:
+        repeated = chunk.inputs.assign(**{id: codes}).duplicated([id, time]).to_numpy()
+        wrong = {}
+        for row in np.flatnonzero(repeated).tolist():
+            series, when = chunk.inputs[id].iloc[row], chunk.inputs[time].iloc[row]
+            fact = f"the series {str(series)!r} already has a row at time {when}"
+            wrong[int(chunk.inputs.index[row])] = fact
+        chunks.bad.report(wrong)
+        if wrong:
+            chunk, codes = chunk.rows(~repeated), codes[~repeated]
+    return chunk._replace(series=codes)

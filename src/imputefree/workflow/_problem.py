@@ -23,11 +23,17 @@ from ..io import (
     read_raw,
     understand,
 )
-from ._column_kinds import Column, columns_of
-from ._file_times import read_times
-from ._joined_files import as_strings, read_joined
-from ._problem_columns import FEWEST, read_groups, read_labels, read_spans, read_trusted
+from ._problem_columns import (
+    FEWEST,
+    Column,
+    columns_of,
+    read_groups,
+    read_labels,
+    read_spans,
+    read_trusted,
+)
 from ._request import Request
+from ._series_files import as_strings, read_joined, read_times
 
 COMPATIBLE = {("--id", "--group"), ("--time", "--by-time"), ("--static", "--category")}
 
@@ -166,12 +172,20 @@ def read_problem(request: Request) -> Problem:
         if name not in roles
         for column in columns_of(reading, frame, series, name in constant)
     ]
-    groups, notes = read_groups(frame, unit, request, path), (*understood.notes, *without, *rare)
-    inputs, spans = _inputs(frame, columns, request), read_spans(frame, unit, request, path)
-    file = " + ".join(part.name for part in (path, *request.join))
-    trusted = read_trusted(frame, y, request, path)
-    about_file: Any = (groups, notes, understood, steps, spans, trusted)
-    problem = Problem(request, file, inputs, unit, y, columns, *about_file)
+    problem = Problem(
+        request,
+        file=" + ".join(part.name for part in (path, *request.join)),
+        frame=_inputs(frame, columns, request),
+        unit=unit,
+        y=y,
+        columns=columns,
+        groups=read_groups(frame, unit, request, path),
+        notes=(*understood.notes, *without, *rare),
+        understood=understood,
+        steps=steps,
+        spans=read_spans(frame, unit, request, path),
+        trusted=read_trusted(frame, y, request, path),
+    )
     _check_inputs(problem, path)
     return problem
 

@@ -35,6 +35,9 @@ class Marks:
         return {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding}
 
 
+NO_MARKS = Marks()
+
+
 @dataclass(frozen=True)
 class Request:
     """Everything that decides what a fit does: the options of `imputefree fit`, named alike.
@@ -97,6 +100,12 @@ class Request:
     columns: Path | None = None
 
     def __post_init__(self) -> None:
+        self._check_series()
+        self._check_estimate()
+        self._check_model()
+
+    def _check_series(self) -> None:
+        """Refuse options of series for a table."""
         of_series: dict[str, Any] = {"--time": self.time, "--static": self.static}
         of_series |= {"--join": self.join, "--per-step": self.per_step}
         named = [option for option, value in of_series.items() if value]
@@ -104,6 +113,9 @@ class Request:
             fact = f"{named[0]} was given without --id"
             remedy = "Pass --id COLUMN, or leave the option out for a table"
             raise ParameterError(fact, "Series have a column that identifies them", remedy)
+
+    def _check_estimate(self) -> None:
+        """Refuse several ways to estimate how good the model is."""
         chosen = {"--test": self.test, "--folds": self.folds, "--no-estimate": not self.estimate}
         both = [option for option, value in chosen.items() if value not in (None, False)]
         if len(both) > 1:
@@ -114,18 +126,26 @@ class Request:
             rule = "It holds out the latest part of the data"
             remedy = "Leave one out; --test 0.3 says how large that part is"
             raise ParameterError(fact, rule, remedy)
+
+    def _check_model(self) -> None:
+        """Refuse options that the model does not have."""
         if self.per_step and (self.model not in ("blend", "network") or self.intervals == "mask"):
             option = "--intervals mask" if self.intervals == "mask" else f"--model {self.model}"
             fact, rule = f"{option} was given with --per-step", "Steps are predicted by networks"
             raise ParameterError(fact, rule, "Leave it out")
-        if self.trusted:
-            self._check_trusted()
-        owner = "blends" if self.trains_networks else "networks"
-        others = {
-            "blends": ["quality", "time_limit"],
-            "networks": ["policy", "max_iter", "members"],
-        }
-        for name in (name for name in others[owner] if getattr(self, name) is not None):
+        if self.trusted and (self.id or self.model != "network"):
+            where = "for series" if self.id else f"with --model {self.model}"
+            rule = "Only networks for tables learn from trusted rows"
+            remedy = "Leave it out" if self.id else "Add --model network, or leave it out"
+            raise ParameterError(f"--trusted was given {where}", rule, remedy)
+        if self.trusted and self.policy not in (None, TRUSTING):
+            fact = f"--trusted was given with --policy {self.policy}"
+            rule = f"Only the policy {TRUSTING} learns from trusted rows"
+            raise ParameterError(fact, rule, "Leave one of them out")
+        owner, foreign = "networks", ["policy", "max_iter", "members"]
+        if self.trains_networks:
+            owner, foreign = "blends", ["quality", "time_limit"]
+        for name in (name for name in foreign if getattr(self, name) is not None):
             fact = f"--{name.replace('_', '-')} was given with --model {self.model}"
             rule = f"It is an option of {owner}"
             raise ParameterError(fact, rule, "Leave it out, or choose another --model")
@@ -133,18 +153,6 @@ class Request:
             rule = "Densities are for tables"
             remedy = "Choose --model blend, trees, forest, linear or network"
             raise ParameterError("--model density was given for series", rule, remedy)
-
-    def _check_trusted(self) -> None:
-        """Refuse trusted rows for models that do not read them."""
-        if self.id or self.model != "network":
-            where = "for series" if self.id else f"with --model {self.model}"
-            rule = "Only networks for tables learn from trusted rows"
-            remedy = "Leave it out" if self.id else "Add --model network, or leave it out"
-            raise ParameterError(f"--trusted was given {where}", rule, remedy)
-        if self.policy not in (None, TRUSTING):
-            fact = f"--trusted was given with --policy {self.policy}"
-            rule = f"Only the policy {TRUSTING} learns from trusted rows"
-            raise ParameterError(fact, rule, "Leave one of them out")
 
     @property
     def trains_networks(self) -> bool:

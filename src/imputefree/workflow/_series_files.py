@@ -1,7 +1,8 @@
-"""Several files as one: steps of series, and what is known once per series, joined by id."""
+"""Files of series: times in one format that the model remembers, and several files joined by id."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,12 +12,166 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..data import parse_numbers
 from ..errors import InputError, counted, shorten
-from ..io import FileFormat, RawRows, Reader, need_columns, open_rows, read_frame
-from ._file_times import read_times
-from ._request import Marks
+from ..io import (
+    ISO,
+    FileFormat,
+    RawRows,
+    Reader,
+    need_columns,
+    one_format,
+    open_rows,
+    read_dates,
+    read_frame,
+    unambiguous_format,
+)
+from ._request import NO_MARKS, Marks
+
+WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
+EXAMPLE = pd.Timestamp("2024-12-31 13:45")
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file's name into errors."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
+
+
+class Clock:
+    """Reads the times of a file as training read them, even if the file is read in pieces.
+
+    known : what training found, {"kind": "numbers", "dates" or "spans", "format": str or None};
+        without it, the first time of the file decides both
+
+    >>> clock = Clock({"kind": "dates", "format": "%d/%m/%Y"})
+    >>> clock.read(pd.Series(["01/02/2024", "2/30/2024"]))[1]
+    array([False,  True])
+    >>> print(clock.read(pd.Series(["01/02/2024"]))[0].astype("datetime64[D]"))
+    ['2024-02-01']
+    """
+
+    def __init__(self, known: Mapping[str, Any] | None = None) -> None:
+        self.known = dict(known or {})
+        self.kind: str | None = None  # of this file, once one of its times was seen
+        self.format: str | None = self.known.get("format")
+
+    @classmethod
+    def learned(cls, values: pd.Series) -> Clock:
+        """From all times of a file, which must show whether days or months come first.
+
+        >>> Clock.learned(pd.Series(["01/02/2024", "13/02/2024"])).plain
+        {'kind': 'dates', 'format': '%d/%m/%Y'}
+        """
+        clock = cls()
+        clock._settle(_plain_cells(values), learning=True)
+        return clock
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What a model remembers, as JSON types."""
+        return {"kind": self.kind, "format": self.format}
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with a cell that is not a time."""
+        form = self.known.get("format")
+        if not form:
+            return "which is not a time"
+        example = "2024-12-31" if form == ISO else EXAMPLE.strftime(form)
+        return f"which is not a time as in training, such as {example}"
+
+    def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers or datetime64, and which cells are not times; (n,) each."""
+        values = _plain_cells(values)
+        if self.kind is None:
+            self._settle(values)
+        if values.dtype.kind in "mM":
+            return _without_zone(values), values.isna().to_numpy()
+        if (self.kind or self.known.get("kind")) != "dates":
+            numbers, bad = parse_numbers(values)
+            return numbers, bad | np.isnan(numbers)
+        dates = read_dates(values, self.format)
+        return _without_zone(dates), dates.isna().to_numpy()
+
+    def _settle(self, values: pd.Series, learning: bool = False) -> None:
+        """Decide by the first time of the file which kind its times are."""
+        kind, first = _kind(values)
+        trained = self.known.get("kind")
+        if kind and trained and kind != trained:
+            fact = f"the time column {values.name!r} holds {WORDS[kind]} such as {str(first)!r}"
+            rule = f"The model was trained with {WORDS.get(trained, trained)} there"
+            raise InputError(fact, rule, "Write times as in training")
+        self.kind = kind
+        if kind == "dates" and isinstance(first, str) and self.format is None:
+            shown = values if learning else pd.Series([first], name=values.name)
+            known = learning or trained
+            self.format = unambiguous_format(first, shown) if known else one_format(first)
+
+
+def read_times(
+    values: pd.Series,
+    path: Path,
+    option: str = "--time",
+    known: Mapping[str, Any] | None = None,
+    gaps: bool = False,
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """A column as times (n,), whole numbers as they are, and what a model remembers of them.
+
+    A cell that is not a time is an InputError.
+
+    option : by which the user names the column
+    known : how times were written in training; by default the column shows it
+    gaps : whether cells may be missing
+    """
+    with naming(path):
+        clock = Clock(known) if known else Clock.learned(values)
+        times, bad = clock.read(values)
+    bad = bad & (values.notna().to_numpy() | (not gaps))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"{path}: column {values.name!r} ({option}) is {values.iloc[row]!r} in row {row + 1}",
+            "Times are numbers, such as hours, or dates in one format",
+            "Correct these cells, or drop their rows; write dates such as 2024-12-31 13:45",
+        )
+    return (values.to_numpy() if values.dtype.kind in "iuf" else times), clock.plain
+
+
+def _plain_cells(values: pd.Series) -> pd.Series:
+    return values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+
+
+def _kind(values: pd.Series) -> tuple[str | None, Any]:
+    """The kind of the first time, and that time; None if no cell is a time."""
+    cells = values.dropna()
+    if not len(cells):
+        return None, None
+    if values.dtype.kind in "mM":
+        return ("dates" if values.dtype.kind == "M" else "spans"), cells.iloc[0]
+    if values.dtype.kind in "iufb":
+        return "numbers", cells.iloc[0]
+    for cell in cells:
+        if isinstance(cell, datetime.date):
+            return "dates", cell
+        numbers, bad = parse_numbers(pd.Series([cell], dtype=object))
+        if not bad[0] and not np.isnan(numbers[0]):
+            return "numbers", cell
+        if isinstance(cell, str) and one_format(cell):
+            return "dates", cell
+    return None, None
+
+
+def _without_zone(dates: pd.Series) -> np.ndarray:
+    if isinstance(dates.dtype, pd.DatetimeTZDtype):
+        dates = dates.dt.tz_convert(None)
+    return dates.to_numpy()
+
+
+# ---- several files as one
 class Joined(NamedTuple):
     """Files that were read whole and joined.
 
@@ -50,7 +205,7 @@ def read_joined(
     known_clock: Mapping[str, Any] | None = None,
     drop: Sequence[str] = (),
     history: Path | None = None,
-    marks: Marks | None = None,
+    marks: Marks = NO_MARKS,
 ) -> Joined:
     """Files with the id column: those with the time column hold steps, others one row per id.
 
@@ -61,7 +216,7 @@ def read_joined(
     history : a file of earlier steps, which need not exist; newer values replace those in it
     marks : how the files are written, where it is not to be found by itself
     """
-    files = [read_frame(path, **(marks or Marks()).of_csv) for path in paths]
+    files = [read_frame(path, **marks.of_csv) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
@@ -225,11 +380,10 @@ class FrameRows:
 
 
 @contextmanager
-def open_joined(path: Path, joined: Joined | None, marks: Marks | None = None) -> Iterator[Reader]:
+def open_joined(path: Path, joined: Joined | None, marks: Marks = NO_MARKS) -> Iterator[Reader]:
     """A file to be read piece by piece, or as it was read together with others."""
     if joined is not None:
         yield FrameRows(joined.frame)
         return
-    text = (marks.sep, marks.encoding) if marks else ()
-    with open_rows(path, *text) as reader:
+    with open_rows(path, marks.sep, marks.encoding) as reader:
         yield reader

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from imputefree.io import ColumnReading
-from imputefree.workflow._column_kinds import columns_of
+from imputefree.workflow._problem_columns import columns_of
 
 DAY = ColumnReading("day", "date", parts=("day: days", "day: month"), note="days since 2024-01-01")
 

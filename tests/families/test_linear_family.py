@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -109,6 +111,15 @@ def test_values_are_straight_and_ends_have_far_scores() -> None:
         value, np.array([-2.0, 0.0, 4.0, 5.0 * X.std()]) / X.std(), atol=1e-5
     )
     np.testing.assert_allclose(score, [-3.0, 0.0, 3.0, 3.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_late_fit_has_one_fold_and_one_line(n_classes: int) -> None:
+    task, family = replace(make_task(n_classes), deadline=0.0), LinearFamily()
+    out_of_fold = family.fit(task)
+    held_out = np.flatnonzero(~np.isnan(out_of_fold[:, 0]))
+    np.testing.assert_array_equal(held_out, np.sort(task.folds[0][1]))
+    assert family.spread == SPREADS[0]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -99,7 +99,7 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, FilesInputs, BlendEstimator
 
 MEMBERS = 4
 USUAL = ("trees", "linear", "network")
-LINEAR_ENTRIES = 2_000_000  # series times columns, at most; more were not tried
+LINEAR_ENTRIES = 1_000_000  # series times columns, at most; more were not tried
 
 
 def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:

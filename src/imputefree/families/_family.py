@@ -63,9 +63,11 @@ class FamilyTask:
         """Time until the deadline; infinite if there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()
 
-    def is_late(self) -> bool:
-        """Whether time is up on any rank; for what all ranks do alike."""
-        return self.deadline is not None and current_ranks().total(self.seconds_left() <= 0) > 0
+    def is_late(self, needed: float = 0.0) -> bool:
+        """Whether any rank has fewer seconds left than needed; for what all ranks do alike."""
+        if self.deadline is None:
+            return False
+        return current_ranks().total(self.seconds_left() <= needed) > 0
 
     def seeing(self, inputs: Any) -> FamilyTask:
         """The same task with other inputs, one row for each of these."""

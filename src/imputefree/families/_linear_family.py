@@ -6,8 +6,9 @@ trees, and its errors are others (docs/decisions.md).
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,23 +64,35 @@ class LinearFamily:
         strengths = [task.copies * inputs.shape[1] / spread for spread in SPREADS]
         raw = np.full((len(SPREADS), len(inputs), task.n_outputs), np.nan)
         paths: list[list[Line]] = []  # per fold, a line per strength
+        seconds = 0.0
         for train, held_out in task.folds[: self.n_folds]:
-            if paths and task.is_late():
+            if paths and task.is_late(seconds):
                 break
-            weight = None if task.weight is None else task.weight[train]
-            rows = inputs[train], task.target[train], weight
-            paths.append(
-                logistic_lines(*rows, strengths, self.n_classes)
-                if self.n_classes
-                else ridge_lines(*rows, strengths)
-            )
+            begun = time.monotonic()
+            paths.append([])
+            for line in self._lines(task, inputs, train, strengths):
+                paths[-1].append(line)
+                seconds = time.monotonic() - begun
+                if len(paths) == 1 and task.is_late(2 * seconds):
+                    break
+            strengths = strengths[: len(paths[0])]
             for number, (slopes, levels) in enumerate(paths[-1]):
                 raw[number, held_out] = inputs[held_out] @ slopes.T + levels
-        best = self._chosen(raw, task.target)
+        best = self._chosen(raw[: len(strengths)], task.target)
         self.spread = SPREADS[best]
         self.slopes = np.mean([path[best][0] for path in paths], axis=0)
         self.levels = np.mean([path[best][1] for path in paths], axis=0)
         return link(raw[best], self.n_classes)
+
+    def _lines(
+        self, task: FamilyTask, inputs: np.ndarray, train: np.ndarray, strengths: Sequence[float]
+    ) -> Iterator[Line]:
+        """The lines of a fold, from strong to weak shrinkage."""
+        weight = None if task.weight is None else task.weight[train]
+        rows = inputs[train], task.target[train], weight
+        if task.n_classes:
+            return logistic_lines(*rows, strengths, task.n_classes)
+        return ridge_lines(*rows, strengths)
 
     def _chosen(self, raw: np.ndarray, target: np.ndarray) -> int:
         """The number of the chosen spread; raw (spreads, n, outputs)."""
@@ -148,14 +161,13 @@ def logistic_lines(
     weight: np.ndarray | None,
     strengths: Sequence[float],
     n_classes: int,
-) -> list[Line]:
+) -> Iterator[Line]:
     """Lines of least log-loss + strength/2 · |slopes|², one per strength.
 
     A class without a row has no slope, and the level of half a row.
     """
     present, n, width = np.unique(target), len(target), inputs.shape[1]
     model = LogisticRegression(max_iter=MAX_ITER, tol=TOLERANCE, warm_start=True)
-    lines = []
     for strength in strengths:
         slopes, levels = np.zeros((n_classes, width)), np.full(n_classes, -np.log(2 * n))
         levels[present] = 0.0
@@ -167,14 +179,14 @@ def logistic_lines(
             slopes[present], levels[present] = signs @ model.coef_, signs @ model.intercept_
         if n_classes == 2:
             slopes, levels = slopes[1:] - slopes[:1], levels[1:] - levels[:1]
-        lines.append((slopes, levels))
-    return lines
+        yield slopes, levels
 
 
 def ridge_lines(
     inputs: np.ndarray, target: np.ndarray, weight: np.ndarray | None, strengths: Sequence[float]
-) -> list[Line]:
+) -> Iterator[Line]:
     """Lines of least squared error + strength · |slopes|², one per strength."""
     doubles = inputs.astype(np.float64)
-    models = [Ridge(alpha=strength).fit(doubles, target, weight) for strength in strengths]
-    return [(model.coef_[None], np.atleast_1d(model.intercept_)) for model in models]
+    for strength in strengths:
+        model = Ridge(alpha=strength).fit(doubles, target, weight)
+        yield model.coef_[None], np.atleast_1d(model.intercept_)

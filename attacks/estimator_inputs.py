@@ -51,17 +51,19 @@ POOL: dict[str, tuple[str, dict[str, Any]]] = {
     "network regression unscaled": ("GILRegressor", TINY | {"numeric_encoding": "unscaled"}),
     **{
         f"blend of {name}": ("ImputeFreeClassifier", SEEDED | {"families": [name]})
-        for name in ("trees", "forest", "density", "factors")
+        for name in ("trees", "forest", "density", "linear", "factors")
     },
     "blend": ("ImputeFreeClassifier", SEEDED | {"families": ["trees", "density"]}),
     "blend regression": ("ImputeFreeRegressor", SEEDED | {"families": ["trees"]}),
     "blend regression of densities": ("ImputeFreeRegressor", SEEDED | {"families": ["density"]}),
+    "blend regression of lines": ("ImputeFreeRegressor", SEEDED | {"families": ["linear"]}),
     "sets": ("MaskConformalClassifier", CONFORMAL | {"estimator": GILClassifier(**TINY)}),
     "intervals": ("MaskConformalRegressor", CONFORMAL | {"estimator": GILRegressor(**TINY)}),
     "series": ("GILSequenceClassifier", TINY),
     "series unscaled": ("GILSequenceRegressor", TINY | {"numeric_encoding": "unscaled"}),
     "steps": ("GILSequenceClassifier", TINY | {"per_step": True, "cell": "lstm"}),
     "blend of series": ("ImputeFreeSequenceClassifier", SEEDED | {"families": ["trees"]}),
+    "linear series": ("ImputeFreeSequenceClassifier", SEEDED | {"families": ["linear"]}),
     "blend regression of series": ("ImputeFreeSequenceRegressor", SEEDED | {"families": ["trees"]}),
 }  # fmt: skip
 ODD_VALUES = [None, "", "x", -1, 0, 0.5, float("nan"), float("inf"), [], {}, True, [0], [-1], 1e300]
@@ -85,7 +87,7 @@ FOR_SERIES: dict[str, list[Any]] = {
     "per_step": [True, False],
 }
 BLENDS: dict[str, list[Any]] = {
-    "families": [["trees"], ["density"], ["forest"], ["trees", "density"]],
+    "families": [["trees"], ["density"], ["forest"], ["linear"], ["trees", "density"]],
     "quality": ["fast", "balanced"],
     "missingness": ["use", "use", "ignore"],
 }

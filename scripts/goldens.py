@@ -72,6 +72,7 @@ def makers() -> Mapping[str, Callable[[Path], None]]:
     """What makes the file of each name; names of series begin with `series`."""
     trees: dict[str, Any] = {"families": ["trees"], "quality": "fast", "random_state": 0}
     other: dict[str, Any] = {"families": ["density", "forest"], "random_state": 0}
+    linear = fr.ImputeFreeSequenceClassifier(families=["linear"], random_state=0)
     gil = fr.GILSequenceClassifier(**TINY), fr.GILSequenceRegressor(**TINY)
     return {
         "network_classes": saved(fr.GILClassifier(**TINY, policy="ddpg"), table(), classes()),
@@ -86,6 +87,7 @@ def makers() -> Mapping[str, Callable[[Path], None]]:
             fr.ImputeFreeSequenceClassifier(**trees), series(), classes()
         ),
         "series_blend_numbers": saved(fr.ImputeFreeSequenceRegressor(**trees), series(), numbers()),
+        "series_linear_classes": saved(linear, series(), classes()),
         "by_command": by_command,
     }
 

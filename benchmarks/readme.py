@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy.stats import wilcoxon
+from scipy.stats import t, wilcoxon
 
 from benchmarks import attack_summary, table_summary, which_tool
 from benchmarks.table_tasks import PROTOCOL
@@ -335,6 +335,35 @@ def networks_section() -> str:
     )
 
 
+def few_series_section() -> str:
+    """What linear models add where there are few series, with intervals over seeds."""
+    content = read("few_series")
+    runs = pd.DataFrame(content["runs"])
+    figures = ["auroc", "auprc", "log_loss"]
+    rows = []
+    for (study, size), part in runs.groupby(["study", "size"]):
+        wide = part.pivot_table(index="seed", columns="method", values=figures)
+        for method in ("blend", "blend without linear models", RIVAL):
+            ahead = wide.xs("blend", axis=1, level=1) - wide.xs(method, axis=1, level=1)
+            mean = [f"{wide[figure, method].mean():.4f}" for figure in figures]
+            lead = interval(ahead["auroc"]) if method != "blend" else ""
+            rows.append([f"{study}, {size}", method, *mean, lead])
+    headings = ["stays", "method", "AUROC", "AUPRC", "log-loss", "blend ahead by, AUROC (95 %)"]
+    commits = ", ".join(sorted(set(runs["commit"])))
+    about = (
+        f"{content['scored']:,} other stays are scored, {runs['seed'].nunique()} seeds;"
+        f" `{content['command']}`; {versions(content)}; commit {commits}."
+    )
+    return table_summary.markdown(rows, headings) + "\n\n" + about
+
+
+def interval(differences: pd.Series) -> str:
+    """Mean and 95 % interval by Student's t."""
+    mean, error = differences.mean(), differences.std() / len(differences) ** 0.5
+    reach = t.ppf(0.975, len(differences) - 1) * error
+    return f"{mean:+.4f} ({mean - reach:+.4f} to {mean + reach:+.4f})"
+
+
 Block = Callable[[], str]
 PAGES: dict[str, dict[str, Block]] = {
     "README.md": {"results": readme_section},
@@ -355,6 +384,7 @@ PAGES: dict[str, dict[str, Block]] = {
     },
     "docs/results-series.md": {
         **{name: partial(series_section, name) for name in SERIES},
+        "few_series": few_series_section,
         "networks": networks_section,
     },
     "docs/results-policies.md": {"policies": policy_section, "misleading": misleading_section},

@@ -363,6 +363,15 @@ def test_physionet2019(run):
     assert [run["method"] for run in record["runs"]] == ["mask-only"]
 
 
+def test_few_series(run):
+    real("physionet2012")
+    words = ("--studies", "physionet2012", "--sizes", 60, "--seeds", 1)
+    code, printed, record = run("few_series", *words)
+    assert code == 0, printed
+    assert len({run["method"] for run in record["runs"]}) == len(record["runs"]) == 3
+    assert all(0.4 < run["auroc"] <= 1 for run in record["runs"])
+
+
 def test_table_imputers(run):
     methods = ["mean", "EM", "MICE, a draw"]
     code, printed, record = run(

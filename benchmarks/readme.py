@@ -351,7 +351,8 @@ def few_series_section() -> str:
     headings = ["stays", "method", "AUROC", "AUPRC", "log-loss", "blend ahead by, AUROC (95 %)"]
     commits = ", ".join(sorted(set(runs["commit"])))
     about = (
-        f"{content['scored']:,} other stays are scored, {runs['seed'].nunique()} seeds, whose stays overlap;"
+        f"{content['scored']:,} other stays are scored, {runs['seed'].nunique()} seeds, whose"
+        " stays overlap;"
         f" `{content['command']}`; {versions(content)}; commit {commits}."
     )
     return table_summary.markdown(rows, headings) + "\n\n" + about

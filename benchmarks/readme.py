@@ -66,7 +66,7 @@ def readme_section() -> str:
         [
             table_summary.front_page(runs),
             f"Series, PhysioNet 2012 ({series['split'].nunique()} splits): AUROC"
-            f" {auroc[BLEND]:.3f}, LightGBM on summaries of each series {auroc[RIVAL]:.3f}.",
+            f" {auroc[BLEND]:.4f}, LightGBM on summaries of each series {auroc[RIVAL]:.4f}.",
         ]
     )
 

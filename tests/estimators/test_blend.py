@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from imputefree import GILClassifier, ImputeFreeClassifier, ImputeFreeRegressor
 from imputefree.data import TableEncoder
 from imputefree.errors import ModelFileError, ParameterError, UnseenCategoryWarning
+from imputefree.io import model_content, rebuild_model
 from imputefree.metrics import classification_scores
 from tests.refusals import check_error
 
@@ -179,3 +180,14 @@ def test_three_rows_or_one_class_are_enough():
     X, y = frame(30)
     model = ImputeFreeClassifier(random_state=0).fit(X, np.full(30, "ill"))
     assert (model.predict(X) == "ill").all()
+
+
+@pytest.mark.parametrize("family", ["trees", "linear"])
+def test_file_whose_family_has_other_classes_is_refused(family):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    model = ImputeFreeClassifier(families=[family], quality="fast", random_state=0).fit(X, y)
+    content, weights = model_content(model)
+    content["families"][family]["n_classes"] = 0  # as a regressor has; the shapes would fit
+    with pytest.raises(ValueError, match="classes"):
+        rebuild_model(ImputeFreeClassifier, content, weights)

@@ -100,6 +100,22 @@ def test_chosen_spread_is_the_largest_within_a_standard_error() -> None:
     np.testing.assert_allclose(-np.log(probability), chosen, atol=0.02)
 
 
+def test_weights_and_copies_count_in_the_choice() -> None:
+    """Rows of almost no weight do not choose, and a second copy of all rows changes nothing."""
+    task = make_task(2)
+    rng, rows = np.random.default_rng(3), np.tile(np.arange(240), 2)
+    target = np.where(np.arange(480) < 240, task.target[rows], rng.permutation(task.target[rows]))
+    weight = np.where(np.arange(480) < 240, 1.0, 1e-9)
+    folds = [(np.append(a, a + 240), np.append(b, b + 240)) for a, b in task.folds]
+    inputs = task.examples.inputs.rows(rows)
+    doubled = FamilyTask(Examples.read(inputs, target, weight), target, 2, folds, seed=0)
+    families = [LinearFamily() for _ in range(3)]
+    for family, part in zip(families, (task, doubled, task.copied(inputs)), strict=True):
+        family.fit(part)
+    assert len({family.spread for family in families}) == 1
+    np.testing.assert_allclose(families[2].slopes, families[0].slopes, atol=0.02)
+
+
 def test_values_are_straight_and_ends_have_far_scores() -> None:
     """Values up to five standard deviations enter as they are; the lowest has the score -3."""
     X = np.linspace(-2.0, 2.0, 101)[:, None]

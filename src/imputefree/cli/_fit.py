@@ -112,7 +112,7 @@ class ShareOrFile(click.ParamType):
     "--model",
     type=click.Choice(["blend", "network", "trees", "forest", "density", "linear"]),
     default="blend",
-    help="A blend of all families, or one of them.",
+    help="A blend, or one family alone.",
 )
 @model_option(
     "--quality",

@@ -266,7 +266,8 @@ class BlendEstimator(Engine, BlendParameters):
         """What each of these families reads of the inputs: all of a table."""
         if isinstance(inputs, RowStore):
             in_memory = [name for name in families if name in ("linear", "factors")]
-            return dict.fromkeys(families, inputs) | {name: inputs.whole() for name in in_memory}
+            views = dict.fromkeys(families, inputs)
+            return views | (dict.fromkeys(in_memory, inputs.whole()) if in_memory else {})
         return dict.fromkeys(families, self.encoder_.coded(inputs))
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
@@ -337,6 +338,9 @@ class BlendEstimator(Engine, BlendParameters):
                 if key.startswith(start)
             }
             family.restore(content["families"][name], arrays)
+            n_classes = len(self.classes_) if is_classifier(self) else 0
+            if getattr(family, "n_classes", n_classes) != n_classes:
+                raise ValueError("a family has other classes than the blend")
 
 
 def _is_families(value: Any) -> bool:

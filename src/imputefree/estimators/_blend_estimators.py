@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ParameterError
 from ..families import FamilyTask, ForestFamily, Growth, LinearFamily, TreeFamily
 from ._base import GILEstimator
-from ._blend import BlendEstimator, Family
+from ._blend import COPIES, BlendEstimator, Family
 from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
@@ -117,7 +117,7 @@ def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
-    """What both blends for series share: trees read summaries, networks the series themselves."""
+    """What both blends for series share: all but networks read summaries."""
 
     per_step = False  # trees have no steps
 
@@ -132,7 +132,8 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
         names = super()._names(task)
         if self.families or len(names) == 1:
             return names
-        large = len(task.target) * self.encoder_.n_columns > LINEAR_ENTRIES
+        copies = COPIES if self.missingness == "ignore" else 1
+        large = copies * len(task.target) * self.encoder_.n_columns > LINEAR_ENTRIES
         return [name for name in USUAL if not (large and name == "linear")]
 
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
@@ -147,8 +148,10 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         # Categories of the steps are strings in their summaries.
-        if name in ("forest", "linear"):
-            return ForestFamily() if name == "forest" else LinearFamily()
+        if name == "forest":
+            return ForestFamily()
+        if name == "linear":
+            return LinearFamily()
         if name != "trees":
             return super()._new_family(name, seed)
         fast = self.quality == "fast"

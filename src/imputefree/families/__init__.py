@@ -1,8 +1,7 @@
 """Families of models that predict without imputing, and how they are pooled.
 
 A family has `fit(task)`, which returns out-of-fold predictions, and `predict(inputs)`; see
-`FamilyTask`. Networks are in `imputefree.gil`; here are trees, forests,
-densities and linear models.
+`FamilyTask`. Networks are in `imputefree.gil`; here are the others.
 """
 
 from ._conditional_draws import ConditionalDraws

@@ -1,11 +1,12 @@
 """Linear models of values, normal scores and indicators: many weak effects, added up.
 
-Trees add up weak effects badly. On summaries of series a linear model is nearly as good as boosted
-trees, and its errors are others (docs/decisions.md).
+Trees add up weak effects badly. On summaries of few series a linear model is nearly as good as
+boosted trees, and it makes different errors (docs/decisions.md).
 """
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,21 +23,21 @@ from ._family import FamilyTask, link
 
 SPREADS = (1.0, 3.0, 10.0, 30.0)  # to try, from strong to weak shrinkage
 END = 3.0  # size of the score of a column's lowest and highest value
-FARTHEST = 5.0  # standard deviations from the mean; `scale` bends values much earlier
-BENT = FARTHEST / np.sqrt(1.0 + (FARTHEST / SOFT_LIMIT) ** 2)  # what `scale` makes of it
+FARTHEST = 5.0  # standard deviations from the mean, at which values are clipped
+BENT = FARTHEST / math.sqrt(1.0 + (FARTHEST / SOFT_LIMIT) ** 2)  # what `scale` makes of it
 MAX_ITER, TOLERANCE = 200, 1e-4  # of L-BFGS
 Line = tuple[np.ndarray, np.ndarray]  # slopes (outputs, D) and levels (outputs,)
 
 
 class LinearFamily:
-    """Logistic or ridge regression on every fold; the mean of their raw outputs is linear again.
+    """Logistic or ridge regression per fold; the mean of their raw outputs is linear again.
 
     Inputs are those of the rich encoding, where a gap is 0 and its indicator 1, with two changes:
-    values are straight up to five standard deviations from the mean, and the ends of a column have
-    the scores -3 and 3 however many rows are there: a lowest or highest value is often a special
-    one. Slopes shrink as if they had the prior N(0, v / D), with D the number of inputs. The
-    variance v is the largest whose loss on out-of-fold rows is within a standard error of the
-    least: in a blend, models that shrink less are better.
+    values are not bent but clipped at five standard deviations, and the lowest and highest value of
+    a column have the scores -3 and 3 however many rows have them: such a value is often special.
+    Slopes shrink as if they had the prior N(0, v / D), with D the number of inputs (and, for
+    numbers, noise of variance 1). The variance v is the largest whose loss on out-of-fold rows is
+    within a standard error of the least: in a blend, models that shrink less are better.
 
     categorical_features : as for `TableEncoder`
     n_folds : on how many of the folds models are fitted
@@ -78,7 +79,7 @@ class LinearFamily:
             strengths = strengths[: len(paths[0])]
             for number, (slopes, levels) in enumerate(paths[-1]):
                 raw[number, held_out] = inputs[held_out] @ slopes.T + levels
-        best = self._chosen(raw[: len(strengths)], task.target)
+        best = self._chosen(raw[: len(strengths)], task)
         self.spread = SPREADS[best]
         self.slopes = np.mean([path[best][0] for path in paths], axis=0)
         self.levels = np.mean([path[best][1] for path in paths], axis=0)
@@ -94,18 +95,20 @@ class LinearFamily:
             return logistic_lines(*rows, strengths, task.n_classes)
         return ridge_lines(*rows, strengths)
 
-    def _chosen(self, raw: np.ndarray, target: np.ndarray) -> int:
-        """The number of the chosen spread; raw (spreads, n, outputs)."""
-        known = ~np.isnan(raw[0, :, 0])
-        raw, target = raw[:, known], target[known]
-        if not len(target):
+    def _chosen(self, raw: np.ndarray, task: FamilyTask) -> int:
+        """The number of the chosen spread; raw (spreads, n, outputs). Copies are not judged."""
+        judged = np.flatnonzero(~np.isnan(raw[0, : raw.shape[1] // task.copies, 0]))
+        if not len(judged):
             return 0
+        target = task.target[judged]
         if self.n_classes:
-            shares = np.array([link(part, self.n_classes) for part in raw])
+            shares = np.array([link(part[judged], self.n_classes) for part in raw])
             losses = -np.log(np.maximum(shares[:, np.arange(len(target)), target], SMALLEST))
         else:
-            losses = (raw[:, :, 0] - target) ** 2
-        excess = losses - losses[losses.mean(1).argmin()]  # (spreads, n)
+            losses = (raw[:, judged, 0] - target) ** 2
+        if task.weight is not None:
+            losses *= task.weight[judged]
+        excess = losses - losses[losses.mean(1).argmin()]  # (spreads, rows)
         error = excess.std(1) / np.sqrt(len(target))
         return int(np.flatnonzero(excess.mean(1) <= error).max())
 
@@ -122,7 +125,7 @@ class LinearFamily:
         """What slopes multiply; (n, columns) -> (n, D) float32."""
         inputs = self.encoder.transform(columns).values
         values = inputs[:, : self.n_values]
-        values[:] = np.clip(values, -BENT, BENT)
+        np.clip(values, -BENT, BENT, out=values)
         values /= np.sqrt(1.0 - (values / SOFT_LIMIT) ** 2)
         return inputs
 

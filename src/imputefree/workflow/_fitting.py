@@ -371,6 +371,12 @@ def fit_larger(request: Request, report: Report, show: Callable[[Problem], None]
             "Such data is one table, which is read once",
             "Leave the option out, or fit a file that fits in memory",
         )
+    if request.model == "linear":
+        raise ParameterError(
+            "--model linear was given for data larger than memory",
+            "Linear models read all rows at once",
+            "Choose another --model, or fit a file that fits in memory",
+        )
     if request.model == "blend" and request.quality is None:
         request = replace(request, quality="fast")
     report("reading")

@@ -48,7 +48,7 @@ class Request:
     by_time : column by which the latest are held out, instead of a random part
     test : a share to hold out, or a file to score on, or None: folds
     folds : of cross-validation; None: five, or a fifth held out if there are many rows
-    model : "blend", or one family of it: "network", "trees", "forest", "density" or
+    model : "blend", or one family alone: "network", "trees", "forest", "density" or
         "linear"
     quality, time_limit : of a blend; None: its default
     policy, max_iter, members : of a network; None: its default

@@ -171,8 +171,7 @@ def _carry_out(run: Run, study: Study, pictures: bool) -> dict[str, Any]:
     rest = study.for_training(split.train)
     rest = rest.take(np.concatenate([split.train, split.validation]))
     held_out = np.arange(len(rest.y)) >= len(split.train)
-    model, tried = _fit_grid(run, study, split, rest, held_out)
-    chosen = min(tried, key=lambda fit: fit.loss)
+    model, chosen, tried = _fit_grid(run, study, split, rest, held_out)
     test = study.take(split.test)
     start = time.perf_counter()
     prediction = _predict(model, test)
@@ -213,8 +212,11 @@ class Fit(NamedTuple):
 
 def _fit_grid(
     run: Run, study: Study, split: Split, rest: Study, held_out: np.ndarray
-) -> tuple[Any, list[Fit]]:
-    """The model with the smallest validation loss, and all fits; rest : what it may learn from."""
+) -> tuple[Any, Fit, list[Fit]]:
+    """The model of the least validation loss, its fit, and all fits.
+
+    rest : what models may learn from
+    """
     best: Any = None
     tried: list[Fit] = []
     grid = grid_settings(run.grid)
@@ -228,12 +230,12 @@ def _fit_grid(
         model.fit(rest.inputs, rest.y, held_out=held_out)
         seconds = time.perf_counter() - start
         loss = _loss(model, study, split.validation) if len(grid) > 1 else 0.0
-        if all(loss < fit.loss for fit in tried):
-            best = model
         tried.append(Fit(choice, loss, seconds))
+        if best is None or loss < best[1].loss:
+            best = model, tried[-1]
     if not tried:
         raise ParameterError("the grid is empty", "It must hold values", "Leave grid out")
-    return best, tried
+    return *best, tried
 
 
 def _predict(model: Any, part: Study) -> tuple[np.ndarray, Any]:

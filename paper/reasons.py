@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,14 +40,14 @@ def blocks(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
 def placeholder_table(records: Mapping[str, Sequence[Record]]) -> str:
     """Mean AUC of each policy at both placeholders, with its interval over splits."""
     columns: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
+    counts: dict[str, str] = {}
     for part in PLACEHOLDER_PARTS:
         for place, lines in _places(records[part]).items():
             for value, name in SHOWN.items():
                 cells = [_auc(lines, value, policy) for policy in POLICIES]
                 if any(cells):
                     columns[f"{place}, {name}"] = [cell or "–" for cell in cells]
-                    counts[place] = len({line["split_seed"] for line in lines})
+                    counts[place] = _splits(lines)
     head = f"| AUC × 100 | {' | '.join(columns)} |"
     rows = [
         f"| {name} | {' | '.join(cells[at] for cells in columns.values())} |"
@@ -74,6 +75,13 @@ def _places(lines: Sequence[Record]) -> dict[str, list[Record]]:
         mark = " (SIMULATED)" if line["simulated"] else ""
         found.setdefault(f"{line['study']}{mark} {form}".strip(), []).append(line)
     return found
+
+
+def _splits(lines: Sequence[Record]) -> str:
+    """The number of splits behind each mean, or from how many to how many."""
+    runs = Counter((line["method"], str(line["setting"]["placeholder"])) for line in lines)
+    fewest, most = min(runs.values()), max(runs.values())
+    return str(most) if fewest == most else f"{fewest} to {most}, not the same for all"
 
 
 def _auc(lines: Sequence[Record], placeholder: Any, method: str) -> str:

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy.stats import t, wilcoxon
+from scipy.stats import wilcoxon
 
 from benchmarks import attack_summary, table_summary, which_tool
 from benchmarks.table_tasks import PROTOCOL
+from imputefree.lab.report import interval
 from imputefree.lab.runs import read_results
 from scripts.generated import ROOT, with_blocks, write_pages
 
@@ -346,7 +347,7 @@ def few_series_section() -> str:
         for method in ("blend", "blend without linear models", RIVAL):
             ahead = wide.xs("blend", axis=1, level=1) - wide.xs(method, axis=1, level=1)
             mean = [f"{wide[figure, method].mean():.4f}" for figure in figures]
-            lead = interval(ahead["auroc"]) if method != "blend" else ""
+            lead = with_interval(ahead["auroc"]) if method != "blend" else ""
             rows.append([f"{study}, {size}", method, *mean, lead])
     headings = ["stays", "method", "AUROC", "AUPRC", "log-loss", "blend ahead by, AUROC (95 %)"]
     commits = ", ".join(sorted(set(runs["commit"])))
@@ -358,11 +359,10 @@ def few_series_section() -> str:
     return table_summary.markdown(rows, headings) + "\n\n" + about
 
 
-def interval(differences: pd.Series) -> str:
+def with_interval(differences: pd.Series) -> str:
     """Mean and 95 % interval by Student's t."""
-    mean, error = differences.mean(), differences.std() / len(differences) ** 0.5
-    reach = t.ppf(0.975, len(differences) - 1) * error
-    return f"{mean:+.4f} ({mean - reach:+.4f} to {mean + reach:+.4f})"
+    low, high = interval(differences.to_numpy(), test_to_train=0.0)
+    return f"{differences.mean():+.4f} ({low:+.4f} to {high:+.4f})"
 
 
 Block = Callable[[], str]

@@ -51,8 +51,8 @@ class FamilyTask:
 
     @property
     def n_outputs(self) -> int:
-        """Raw outputs per row: a number, one log-odds for two classes, or one per class."""
-        return self.n_classes if self.n_classes > 2 else 1
+        """Raw outputs per row."""
+        return count_outputs(self.n_classes)
 
     def objective(self) -> dict[str, Any]:
         """What LightGBM is to learn, as its parameters."""
@@ -109,6 +109,11 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     """
     shares = np.exp(logits - logits.max(1, keepdims=True))
     return shares / shares.sum(1, keepdims=True)
+
+
+def count_outputs(n_classes: int) -> int:
+    """Raw outputs per row: a number, one log-odds for two classes, or one per class."""
+    return n_classes if n_classes > 2 else 1
 
 
 def link(raw: np.ndarray, n_classes: int) -> np.ndarray:

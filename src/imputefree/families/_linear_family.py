@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from ..data import SOFT_LIMIT, Columns, Number, TableEncoder, columns_by_kind
 from ..metrics import SMALLEST
-from ._family import FamilyTask, link
+from ._family import FamilyTask, count_outputs, link
 
 SPREADS = (1.0, 3.0, 10.0, 30.0)  # to try, from strong to weak shrinkage
 END = 3.0  # size of the score of a column's lowest and highest value
@@ -143,11 +143,8 @@ class LinearFamily:
         self.slopes, self.levels = (
             arrays[name].astype(np.float64, copy=False) for name in ("slopes", "levels")
         )
-        outputs = self.n_classes if self.n_classes > 2 else 1
-        if self.levels.shape != (outputs,) or self.slopes.shape != (
-            outputs,
-            len(self.encoder.input_names),
-        ):
+        shape = count_outputs(self.n_classes), len(self.encoder.input_names)
+        if self.slopes.shape != shape or self.levels.shape != shape[:1]:
             raise ValueError("columns, slopes and classes do not fit together")
 
 

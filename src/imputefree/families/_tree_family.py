@@ -18,7 +18,7 @@ import numpy as np
 from .._ranks import current_ranks
 from ..data import Columns, Fold, TableEncoder
 from ._binned_rows import HUGE_ROWS, MANY_ROWS, BinnedRows, TreeInputs, booster
-from ._family import FamilyTask, link
+from ._family import FamilyTask, count_outputs, link
 from ._tree_ensemble import TreeEnsemble
 
 MAX_TREES = 2000
@@ -187,6 +187,6 @@ class TreeFamily:
         self.n_classes = int(parts["n_classes"])
         sizes = {name: int(parts["trees"][name]) for name in ("n_inputs", "n_outputs")}
         self.trees = TreeEnsemble.of_arrays(arrays, **sizes)
-        outputs = self.n_classes if self.n_classes > 2 else 1
+        outputs = count_outputs(self.n_classes)
         if (self.trees.n_inputs, self.trees.n_outputs) != (self.encoder.n_entries, outputs):
             raise ValueError("columns, trees and classes do not fit together")

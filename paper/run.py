@@ -16,7 +16,8 @@ from typing import Any
 from imputefree.lab.runs import Run, plan, run_grid
 
 RESULTS = Path(__file__).parent / "results"
-# Only the first seed of these is run: deep imputers, and what is not the point of the table.
+# Of MNIST and of series, only the first seed of these is run: deep imputers, and what is not the
+# point of the table.
 ONCE = (
     *("gain+network", "miwae+network", "gpvae+network", "mixture+network", "missforest+network"),
     *("gil-d", "random", "meta", "gate"),
@@ -28,9 +29,12 @@ TOO_WIDE = (("lightgbm", "ophthalmic-simulated"), ("imputefree", "ophthalmic-sim
 # Methods of a plan that these files do not have; other files or later runs do. PhysioNet with the
 # paper's 35 attributes is left to `imputefree bench`.
 LATER = (("random", "physionet2012"), ("meta", "physionet2012"))
-WIDE = ("mnist", "ophthalmic-simulated", "icu", "physionet2012")  # files with every method
+WITH_ONCE = ("mnist", "mnist-uncut", "icu", "physionet2012")
 MAIN = ("network", "zero+network", "random", "gil")
 POLICIES = ("network", "gil-h", "random", "gil")
+# On MNIST most networks stop before the limit of 3,000 steps: the loss on validation rows no longer
+# falls. The others are run again without the limit: all at MAR, and these at high rates.
+SLOW_TO_STOP = ("gain+network", "miwae+network", "gpvae+network", "mixture+network")
 # What the networks of imputers may spend here: study -> method -> setting.
 CAPS: dict[str, dict[str, dict[str, Any]]] = {
     "mnist": {
@@ -64,6 +68,7 @@ PARTS: dict[str, tuple[str, dict[str, Any]]] = {
         {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]},
     ),
     "tables": ("tables", {"seeds": 2}),
+    "mnist-uncut": ("mnist", {"seeds": 2, "method_settings": CAPS["mnist"]}),
     "mnist-fixed": ("mnist", {"methods": MAIN, "rates": [0.9, 0.5, 0.7], "seeds": 5}),
     "mnist-redrawn": (
         "mnist",
@@ -72,6 +77,14 @@ PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "icu-placeholders": (
         "icu",
         {"methods": POLICIES, "seeds": 5, "width": 64, "placeholders": [0, "3max"]},
+    ),
+    "icu-placeholders-256": (
+        "icu",
+        {"methods": POLICIES, "seeds": 5, "width": 256, "placeholders": [0, "3max"]},
+    ),
+    "icu-placeholders-1024": (
+        "icu",
+        {"methods": ("network", "gil-h", "gil"), "seeds": 1, "placeholders": ["3max"]},
     ),
     "physionet2012-placeholders": (
         "physionet2012",
@@ -86,13 +99,21 @@ def runs_of(part: str) -> list[Run]:
     runs = [
         run
         for run in plan(study, **arguments).runs
-        if part not in WIDE or run.method not in ONCE or run.mask_seed + run.split_seed == 0
+        if part not in WITH_ONCE or run.method not in ONCE or run.mask_seed + run.split_seed == 0
         if (run.method, run.options.get("form")) not in TOO_SLOW
         if (run.method, part) not in TOO_WIDE
         if (run.method, part) not in LATER
         if "attributes" not in run.options
+        if part != "mnist-uncut" or _reached_the_limit(run)
+        if part != "icu-placeholders-1024" or run.options["form"] == "fixed"
     ]
     return sorted(runs, key=lambda run: (run.mask_seed, run.split_seed))
+
+
+def _reached_the_limit(run: Run) -> bool:
+    """Whether this run of MNIST took all of the 3,000 steps that it had."""
+    at_high_rates = run.method in SLOW_TO_STOP and run.options.get("rate") in (0.7, 0.9)
+    return "steps" in run.setting and ("mechanism" in run.options or at_high_rates)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,17 +12,20 @@ import pandas as pd
 
 from imputefree.lab.report import interval, runs_frame
 from imputefree.lab.runs import Record
+from paper.comparisons import PLACEHOLDERS
 from paper.pictures import with_importance
 from paper.why import FILE, WAYS
 
-PLACEHOLDER_PARTS = ("icu-placeholders", "physionet2012-placeholders")
+PLACEHOLDER_PARTS = (
+    *("icu-placeholders-1024", "icu-placeholders-256", "icu-placeholders"),
+    "physionet2012-placeholders",
+)
 POLICIES = {
     "network": "`none`: importance 1",
     "gil-h": "`observed`: GIL-H",
     "random": "`random`: a coin",
     "gil": "`ddpg`: GIL",
 }
-SHOWN = {0: "placeholder 0", "3max": "placeholder 3·max"}
 
 
 def blocks(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
@@ -39,60 +42,46 @@ def blocks(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
 # ---- the placeholder
 def placeholder_table(records: Mapping[str, Sequence[Record]]) -> str:
     """Mean AUC of each policy at both placeholders, with its interval over splits."""
-    columns: dict[str, list[str]] = {}
-    counts: dict[str, str] = {}
-    for part in PLACEHOLDER_PARTS:
-        for place, lines in _places(records[part]).items():
-            for value, name in SHOWN.items():
-                cells = [_auc(lines, value, policy) for policy in POLICIES]
-                if any(cells):
-                    columns[f"{place}, {name}"] = [cell or "–" for cell in cells]
-                    counts[place] = _splits(lines)
-    head = f"| AUC × 100 | {' | '.join(columns)} |"
-    rows = [
-        f"| {name} | {' | '.join(cells[at] for cells in columns.values())} |"
-        for at, name in enumerate(POLICIES.values())
-    ]
     made = [line for part in PLACEHOLDER_PARTS for line in records[part]]
-    widths = sorted({line["setting"]["hidden_layer_sizes"][0] for line in made})
+    groups: dict[tuple[str, Any], list[Record]] = defaultdict(list)
+    for line in made:
+        groups[_place(line), line["setting"]["placeholder"]].append(line)
+    rows = [
+        f"| {place} | {PLACEHOLDERS[placeholder]} | {_splits(lines)} |"
+        + "".join(f" {_auc(lines, policy)} |" for policy in POLICIES)
+        for (place, placeholder), lines in groups.items()
+    ]
     notes = [
-        "Mean and 95 % interval over splits of the same rows (corrected for what they share): "
-        + "; ".join(f"{place} {count}" for place, count in counts.items())
-        + f". {' or '.join(map(str, widths))} units (the paper: 1,024), at most the paper's steps.",
+        "AUC × 100: mean and 95 % interval over splits of the same rows (corrected for what they"
+        " share). At most the paper's steps; the paper has 1,024 units.",
         "SIMULATED: icu. Its values were never measured on anybody.",
         "; ".join(f"`python paper/run.py {part}`" for part in PLACEHOLDER_PARTS if records[part])
         + f"; commit {', '.join(sorted({str(line['commit']) for line in made}))}.",
     ]
-    ruler = "|:--|" + "--:|" * len(columns)
+    head = f"| series | placeholder | splits | {' | '.join(POLICIES.values())} |"
+    ruler = "|:--|:--|--:|" + "--:|" * len(POLICIES)
     return "\n".join([head, ruler, *rows, "", *(f"- {note}" for note in notes)])
 
 
-def _places(lines: Sequence[Record]) -> dict[str, list[Record]]:
-    """Lines by study and form."""
-    found: dict[str, list[Record]] = {}
-    for line in lines:
-        form = line["options"].get("form", "")
-        mark = " (SIMULATED)" if line["simulated"] else ""
-        found.setdefault(f"{line['study']}{mark} {form}".strip(), []).append(line)
-    return found
+def _place(line: Record) -> str:
+    """Study, form and width."""
+    mark = " (SIMULATED)" if line["simulated"] else ""
+    form = line["options"].get("form", "")
+    words = [f"{line['study']}{mark}", form and f"{form} length"]
+    words.append(f"{line['setting']['hidden_layer_sizes'][0]:,} units")
+    return ", ".join(word for word in words if word)
 
 
 def _splits(lines: Sequence[Record]) -> str:
     """The number of splits behind each mean, or from how many to how many."""
-    runs = Counter((line["method"], str(line["setting"]["placeholder"])) for line in lines)
-    fewest, most = min(runs.values()), max(runs.values())
-    return str(most) if fewest == most else f"{fewest} to {most}, not the same for all"
+    runs = Counter(line["method"] for line in lines)
+    return " to ".join(map(str, dict.fromkeys((min(runs.values()), max(runs.values())))))
 
 
-def _auc(lines: Sequence[Record], placeholder: Any, method: str) -> str:
-    mine = [
-        line
-        for line in lines
-        if line["setting"]["placeholder"] == placeholder and line["method"] == method
-        if line["status"] == "done"
-    ]
+def _auc(lines: Sequence[Record], method: str) -> str:
+    mine = [line for line in lines if line["method"] == method and line["status"] == "done"]
     if not mine:
-        return ""
+        return "–"
     values = np.array([100 * line["scores"]["auc"] for line in mine])
     train, validation, test = mine[0]["rows"]
     low, high = interval(values, test / (train + validation))

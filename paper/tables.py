@@ -7,6 +7,7 @@ From the lines in paper/results; the text above the tables is in paper/introduct
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from imputefree.lab.report import (
 from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
 from paper import comparisons, pictures, reasons
 from paper.run import PARTS, runs_of
+from paper.why import BATCH
 from scripts.generated import ROOT, with_blocks, write_pages
 
 HERE = Path(__file__).parent
@@ -61,6 +63,36 @@ def records_of(study: str) -> list[Record]:
     return read_results(path) if path.exists() else []
 
 
+def longest(records: Sequence[Record]) -> list[Record]:
+    """Each run once: the one with the most steps, of those that differ in nothing else."""
+    found: dict[tuple[str, ...], Record] = {}
+    for line in sorted(records, key=lambda line: line["setting"].get("steps", 0)):
+        names = ("method", "options", "mask_seed", "split_seed")
+        found[tuple(str(line[name]) for name in names)] = line
+    return list(found.values())
+
+
+def ended_by_limit(records: Sequence[Record]) -> str:
+    """How many of the runs with fewer steps than the paper used them up."""
+    cut = [
+        line
+        for line in records
+        if line["setting"].get("steps", math.inf) < PLANS[line["study"]].steps_in(line["options"])
+        if line.get("pictures", {}).get("curves")
+    ]
+    if not cut:
+        return ""
+    reached = sum(
+        len(line["pictures"]["curves"]["loss"])
+        >= line["setting"]["steps"] // math.ceil(line["rows"][0] / BATCH)
+        for line in cut
+    )
+    return (
+        f"- Of {len(cut)} runs with fewer steps whose curves are kept, {reached} took them all;"
+        " the others stopped earlier, because the loss on validation rows no longer fell.\n"
+    )
+
+
 def study_section(study: str, records: list[Record]) -> str:
     """A study's table, with its heading and the command that produced it."""
     frame = runs_frame(records)
@@ -69,7 +101,8 @@ def study_section(study: str, records: list[Record]) -> str:
     table = results_table(
         frame, study, PLANS[study].metrics, methods=methods, cut=what_was_cut(records)
     )
-    remark = REMARKS.get(study, "") + still_to_run([study], records)
+    parts = [study, "mnist-uncut"] if study == "mnist" else [study]
+    remark = REMARKS.get(study, "") + ended_by_limit(records) + still_to_run(parts, records)
     return f"## {HEADINGS[study]}\n\n{table.markdown()}{remark}{made_by(records)}\n"
 
 
@@ -199,8 +232,9 @@ def within_a_point(frame: pd.DataFrame) -> str:
 
 def pages(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
     """What the page of each table says, below its title."""
-    frames = [runs_frame(records[part]) for part in HEADINGS if records[part]]
-    study = {part: study_section(part, list(records[part])) for part in HEADINGS if records[part]}
+    every = dict(records) | {"mnist": longest([*records["mnist"], *records["mnist-uncut"]])}
+    study = {part: study_section(part, list(every[part])) for part in HEADINGS if every[part]}
+    frames = [runs_frame(every[part]) for part in study]
     mnist = mnist_section([line for part in MNIST for line in records[part]])
     placeholders = placeholder_section(records)
     return {

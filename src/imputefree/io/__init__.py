@@ -6,9 +6,9 @@ choose by the ending of the name.
 
 from ._cell_values import PARTS, cell_values
 from ._column_readings import is_steady
-from ._csv_rows import PACKED
+from ._csv_rows import read_csv
 from ._dialects import check_marks
-from ._file_rows import BadRows, RawRows, Reader, good_rows, twin_error
+from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._model_file import (
     MODEL,
     load_model_file,
@@ -27,7 +27,6 @@ from ._read_files import (
     need_columns,
     open_rows,
     parts_of,
-    read_csv,
     read_label_column,
     reader_of,
     unpack,
@@ -41,13 +40,13 @@ from ._understood import (
     DROP,
     KEY,
     NUMBER,
-    WORDS,
     YES_NO,
     ColumnReading,
     FileFormat,
     Understood,
     read_yaml,
 )
+from ._unpacking import PACKED
 from ._write_tables import check_format, table_output, write_frame
 from ._written_times import ISO, one_format, read_dates, unambiguous_format
 
@@ -64,7 +63,6 @@ __all__ = [
     "PACKED",
     "PARTS",
     "TASKS",
-    "WORDS",
     "YES_NO",
     "BadRows",
     "ColumnReading",
@@ -79,7 +77,6 @@ __all__ = [
     "check_header",
     "check_marks",
     "decimals_of",
-    "good_rows",
     "header",
     "is_steady",
     "left_out",

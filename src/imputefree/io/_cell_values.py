@@ -95,11 +95,6 @@ def visible(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(HIDDEN)).strip()
 
 
-def without_width(name: str) -> str:
-    """A column's name without characters of no width; people type the others, or copy them."""
-    return name.replace("\ufeff", "").replace("\u200b", "")
-
-
 def stripped(cells: pd.Series) -> pd.Series:
     """Strings as they are seen, and gaps where nothing is left; others stay."""
     if isinstance(cells.dtype, pd.CategoricalDtype):

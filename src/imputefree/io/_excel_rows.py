@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import counted, require_extra
-from ._cell_values import without_width
-from ._file_rows import NAMES_AGAIN, RawRows, are_names, twins_of, unreadable
+from ._file_rows import NAMES_AGAIN, RawRows, Reader, are_names, column_names, unreadable
 from ._not_data import MOST_ABOVE, are_title, said_above
 from ._understood import FileFormat
 
@@ -47,20 +46,16 @@ def is_workbook(raw: IO[bytes]) -> bool:
     return any(name.startswith("xl/") for name in names)
 
 
-class ExcelRows:
-    """The first sheet of a workbook that is not empty; see `Reader`. Rows are counted as in Excel.
+class ExcelRows(Reader):
+    """The first sheet of a workbook that is not empty. Rows are counted as in Excel.
 
     Cells have the types of Excel: numbers, strings, truth values and dates.
     """
-
-    word = "row"
 
     def __init__(self, path: Path, raw: IO[bytes]) -> None:
         require_extra("excel", "openpyxl")
         import openpyxl
 
-        self.path, self.decimal = path, "."
-        self.size: int | None = None
         try:
             book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
             most = FEWEST_CELLS + CELLS_PER_BYTE * raw.seek(0, io.SEEK_END)
@@ -87,18 +82,12 @@ class ExcelRows:
             raise unreadable(path, f"{fact} of sheet {title!r}", remedy)
         _refuse_odd(odd, first + 1, title, path)
         above = f", {said_above(first - begin, 'row')}" * (first > begin)
-        self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
-        strings = [without_width(str("" if name is None else name)) for name in names]
-        self.names = [" ".join(s.split()) or f"Unnamed: {j}" for j, s in enumerate(strings)]
-        self.twins = twins_of(self.names, path)
+        form = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
+        super().__init__(path, column_names("" if n is None else str(n) for n in names), form)
         lines = {i: row for i, row in enumerate(cells, first + 2) if any(_known(row))}
         again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []
         self._wrong = {i: NAMES_AGAIN for i in again if lines.pop(i)}
         self._lines, self._cells = np.array([*lines], dtype=int), [*lines.values()]
-
-    def look(self, names: Sequence[str]) -> pd.DataFrame:
-        """These columns."""
-        return next(self.rows(dict.fromkeys(names, ""))).frame
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """All rows, once."""

@@ -15,26 +15,15 @@ import pandas as pd
 from ..data import MOST_CLASSES, coerced, is_gap_word
 from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
 from ._cell_values import EXACT
-from ._csv_rows import PACKED, CsvRows, read_checked, unpacked
+from ._csv_rows import CsvRows
 from ._dialects import check_marks
 from ._excel_rows import ExcelRows, is_workbook
 from ._file_rows import PARQUET, ParquetRows, Reader, open_file
+from ._unpacking import PACKED, open_packed, read_packed
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
-TABLES = (
-    *PARQUET,
-    *WORKBOOKS,
-    ".csv",
-    ".tsv",
-    *(f".csv{ending}" for ending in PACKED),
-)  # endings of names
+TABLES = (*PARQUET, *WORKBOOKS, ".csv", ".tsv", *(f".csv{ending}" for ending in PACKED))
 TASKS = ("classification", "regression")
-
-
-def read_csv(path: Path) -> pd.DataFrame:
-    """All of a CSV file; only empty cells are gaps, so that a category "None" or "NA" stays one."""
-    with open_file(path) as file:
-        return read_checked(path, file.read())
 
 
 def parts_of(path: Path) -> list[Path]:
@@ -79,8 +68,9 @@ def reader_of(
 
 def unpack(path: Path, content: bytes, most: int) -> bytes:
     """The bytes of a compressed CSV file, at most so many; those of other files as they are."""
-    typed = content.startswith(b"PAR1") or is_workbook(io.BytesIO(content))
-    return content if typed else unpacked(path, content, most)
+    if content.startswith(b"PAR1") or is_workbook(io.BytesIO(content)):
+        return content
+    return read_packed(path, open_packed(path, io.BytesIO(content)), most)
 
 
 def header(path: Path, sep: str | None = None, encoding: str | None = None) -> list[str]:

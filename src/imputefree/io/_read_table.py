@@ -19,7 +19,7 @@ from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, numbered, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
-from ._file_rows import INDEX, Reader, good_rows, open_file, twin_error, unreadable
+from ._file_rows import INDEX, Reader, open_file, twin_error, unreadable
 from ._not_data import check_rows
 from ._quantities import decimal_marks, read_quantity
 from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
@@ -197,19 +197,17 @@ def read_raw(
             fact, rule = "the open file gives strings", "Its encoding is found from its bytes"
             raise InputTypeError(fact, rule, "Open it with mode 'rb'")
     reader = reader_of(path, io.BytesIO(content), sep, encoding)
-    return _whole(reader, path), reader.format, hashlib.sha256(content).hexdigest()
+    return _whole(reader), reader.format, hashlib.sha256(content).hexdigest()
 
 
-def _whole(reader: Reader, path: Path) -> pd.DataFrame:
+def _whole(reader: Reader) -> pd.DataFrame:
     """All rows of a file; a row that cannot be read is an InputError."""
-    if reader.twins:
-        raise twin_error(path, sorted(reader.twins))
+    reader.refuse_twins()
     names = [name for name in reader.names if not INDEX.fullmatch(name)]
-    kinds = dict.fromkeys(names, "text")
-    pieces = [good_rows(rows, path, reader.word) for rows in reader.rows(kinds)]
+    pieces = [raw.frame for raw in reader.good_rows(dict.fromkeys(names, "text"))]
     frame = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
     if frame.empty:
-        raise unreadable(path, "has column names but no rows")
+        raise unreadable(reader.path, "has column names but no rows")
     return frame
 
 

@@ -20,7 +20,7 @@ from .._files import write_errors
 from ..data import BLOCK, RowStore
 from ..errors import InputError, counted, shorten
 from ._cell_values import are_gap_words, cell_values
-from ._file_rows import RawRows, Reader, good_rows, twin_error
+from ._file_rows import RawRows, Reader
 from ._missing_codes import find_codes
 from ._quantities import read_quantity
 from ._read_files import need_columns, open_rows, parts_of, read_label_column
@@ -160,7 +160,7 @@ class _Reading:
                     need_columns(reader.names, [], part, drop)
                 self._check_names(reader, part)
                 wanted = [name for name in self.file_names if name not in drop]
-                heads[part] = _first_rows(reader, part, wanted, LOOKED_AT // len(places))
+                heads[part] = _first_rows(reader, wanted, LOOKED_AT // len(places))
                 formats.append(reader.format)
         filled = {part: head for part, head in heads.items() if len(head)}
         if not filled:
@@ -183,16 +183,14 @@ class _Reading:
             with open_rows(part, *self.marks) as reader:
                 self._check_names(reader, part)
                 reader.decimal = self.decimal
-                for raw in reader.rows(kinds):
-                    good_rows(raw, part, reader.word)
+                for raw in reader.good_rows(kinds):
                     block = self._keep(raw, part, reader.word)
                     with write_errors(place, remedy=REMEDY):
                         out.write(block.tobytes())
                         out.flush()
 
     def _check_names(self, reader: Reader, part: Path) -> None:
-        if reader.twins:
-            raise twin_error(part, sorted(reader.twins))
+        reader.refuse_twins()
         check_parts(reader.names, self.file_names, part, self.parts[0])
 
     def _keep(self, raw: RawRows, part: Path, word: str) -> np.ndarray:
@@ -299,11 +297,11 @@ class _Reading:
         return (number if codes is None else number[codes]).astype(np.int32), classes
 
 
-def _first_rows(reader: Reader, part: Path, names: list[str], most: int) -> pd.DataFrame:
+def _first_rows(reader: Reader, names: list[str], most: int) -> pd.DataFrame:
     """These columns of so many rows, or of all that there are."""
     pieces, count = [pd.DataFrame(columns=names)], 0
-    for raw in reader.rows(dict.fromkeys(names, "text")):
-        pieces.append(good_rows(raw, part, reader.word)[: most - count])
+    for raw in reader.good_rows(dict.fromkeys(names, "text")):
+        pieces.append(raw.frame[: most - count])
         count += len(pieces[-1])
         if count >= most:
             break

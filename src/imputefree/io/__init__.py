@@ -32,7 +32,7 @@ from ._read_files import (
     unpack,
 )
 from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
-from ._stored_files import StoredRows, left_out, stored_rows
+from ._stored_files import StoredRows, stored_rows
 from ._understood import (
     CATEGORY,
     CLOCKS,
@@ -79,7 +79,6 @@ __all__ = [
     "decimals_of",
     "header",
     "is_steady",
-    "left_out",
     "load_model_file",
     "model_content",
     "need_columns",

@@ -70,7 +70,7 @@ def learn_column(
     if given.get("kind") == DROP:
         return ColumnReading(name, DROP, note=str(given.get("note") or "as requested"))
     cells = stripped(cells)
-    missing = tuple(given.get("missing", ())) + tuple(missing)
+    missing = (*given.get("missing", ()), *missing)
     reading = ColumnReading(name, given.get("kind") or "", missing, unit=given.get("unit") or "")
     if reading.kind == KEY:
         return reading

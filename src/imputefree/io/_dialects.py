@@ -125,10 +125,10 @@ def lines_above(text: bytes, sep: str | None = None) -> tuple[int, int]:
             return 0, 0
         if below and sum(n == len(rows[0]) for n in below) >= (0.9 if k else 1) * len(below):
             above = [line.decode("utf-8", "replace").strip() for line in lines[:k]]
-            cells = [next(dialect.rows(line), []) for line in above]
-            comments = [line.startswith("#") for line in above]
-            titles = [are_title(row, len(rows[0])) for row in cells]
-            fine = all(a or b for a, b in zip(titles, comments, strict=True))
+            fine = all(
+                line.startswith("#") or are_title(next(dialect.rows(line), []), len(rows[0]))
+                for line in above
+            )
             return (k, sum(map(len, lines[:k]))) if fine else (0, 0)
     return 0, 0
 

@@ -237,8 +237,7 @@ def _unpack_fitted(packed: dict[str, Any]) -> Any:
         dtype = np.dtype(str)
     elif dtype.kind not in "biufO":
         raise ValueError(f"values of type {dtype}")
-    array = np.array(cells, dtype=dtype)
-    return array
+    return np.array(cells, dtype=dtype)
 
 
 def _subclasses(cls: Any) -> list[Any]:

@@ -70,10 +70,8 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     words, others = [], []
     for name in map(str, raw):
         cell = raw[name].iloc[0]
-        if not isinstance(cell, str) or is_gap_word(cell.strip()):
-            if cell is None or pd.isna(cell) or isinstance(cell, str):
-                continue
-            return
+        if pd.isna(cell) or (isinstance(cell, str) and is_gap_word(cell.strip())):
+            continue
         if _is_value(cell, marks[name]):
             return
         rest = raw[name].iloc[1 : LOOKED_AT + 1].dropna()
@@ -89,11 +87,9 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
 
 def _check_note(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     """Refuse a last row that holds nothing but a note."""
-    last = raw.iloc[-1]
-    known = [name for name in map(str, raw) if not pd.isna(last[name])]
-    strings = [name for name in known if isinstance(last[name], str)]
-    if len(known) == 1 and known == strings and len(raw.columns) > 2:
-        name, note = known[0], str(last[known[0]]).strip()
+    last = raw.iloc[-1].dropna()
+    if len(last) == 1 and isinstance(last.iloc[0], str) and len(raw.columns) > 2:
+        name, note = str(last.index[0]), last.iloc[0].strip()
         above = raw[name].iloc[-LOOKED_AT:-1].dropna()
         if (_are_values(above, marks[name]) and not _is_value(note, marks[name])) or ": " in note:
             fact = f"the last row of {path} holds {note[:60]!r} and nothing else"
@@ -113,19 +109,18 @@ def _check_inside(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     rows = np.ones(len(raw), dtype=bool)
     for name in numbers:
         places, distinct = numbered(raw[name])
-        once = np.bincount(places[places >= 0], minlength=len(distinct)) == 1
-        plain = plain_numbers(np.asarray(distinct, dtype=object), marks[name])
-        for j in np.flatnonzero(once & np.isnan(plain)).tolist():
+        words = np.bincount(places[places >= 0], minlength=len(distinct)) == 1
+        words &= np.isnan(plain_numbers(np.asarray(distinct, dtype=object), marks[name]))
+        for j in np.flatnonzero(words).tolist():
             cell = distinct[j]
-            once[j] = not is_gap_word(str(cell)) and not _is_value(cell, marks[name])
-        once &= np.isnan(plain)
-        rows &= np.append(once, False)[places]
+            words[j] = not is_gap_word(str(cell)) and not _is_value(cell, marks[name])
+        rows &= np.append(words, False)[places]
         if not rows.any():
             return
     for row in np.flatnonzero(rows).tolist():
-        words = [raw[name].iloc[row] for name in numbers]
-        if len({*words}) == len(words):
-            fact = f"row {row + 1} of {path} holds {shorten(words, 3)} where others hold numbers"
+        cells = [raw[name].iloc[row] for name in numbers]
+        if len({*cells}) == len(cells):
+            fact = f"row {row + 1} of {path} holds {shorten(cells, 3)} where others hold numbers"
             remedy = "Remove the row, or save the tables as files of their own"
             raise InputError(fact, ONE_TABLE, remedy)
 

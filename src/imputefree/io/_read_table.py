@@ -32,7 +32,7 @@ from ._understood import (
     FileFormat,
     Understood,
     as_tuple,
-    column_readings,
+    column_entries,
     read_yaml,
 )
 
@@ -244,13 +244,9 @@ def _given(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, A
     if columns is None or isinstance(columns, Understood):
         return {}
     by_file = isinstance(columns, str | os.PathLike)
-    plain = read_yaml(Path(columns)) if by_file else {"columns": columns}
-    column_readings(plain)  # refuses what is not known
-    need_columns(raw, list(plain["columns"]), path, option="columns")
-    return {
-        str(name): {"kind": value} if isinstance(value, str) else dict(value or {})
-        for name, value in plain["columns"].items()
-    }
+    entries = column_entries(read_yaml(Path(columns)) if by_file else {"columns": columns})
+    need_columns(raw, list(entries), path, option="columns")
+    return entries
 
 
 def _missing(

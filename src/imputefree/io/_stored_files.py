@@ -53,6 +53,12 @@ class StoredRows(NamedTuple):
     n_without: int
     understood: Understood
 
+    @property
+    def notes(self) -> list[str]:
+        """What must be read, and how many rows were left out, a sentence each."""
+        left_out = f"{counted(self.n_without, 'row')} without a target left out."
+        return [*self.understood.notes, *[left_out] * bool(self.n_without)]
+
 
 @contextmanager
 def stored_rows(
@@ -328,9 +334,3 @@ def _check_kinds(columns: Mapping[Path, pd.Series]) -> None:
                 "A column is of the same kind in all parts",
                 "Correct the files, say what the column is (--columns), or leave it out (--drop)",
             )
-
-
-def left_out(rows: StoredRows) -> str:
-    """A sentence on rows without a target; "" if there are none."""
-    count = counted(rows.n_without, "row")
-    return f"{count} without a target left out." if rows.n_without else ""

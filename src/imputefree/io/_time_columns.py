@@ -134,7 +134,7 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
     odd = sorted({str(cell) for cell in cells[values.bad]})
     missing = tuple(dict.fromkeys((*trial.missing, *odd)))
     if given.get("parts"):
-        return replace(trial, missing=missing, parts=tuple(given["parts"]))
+        return replace(trial, missing=missing, parts=given["parts"])
     days = values.columns[parts[0]]
     if "missing" not in given and (codes := _codes(days, since)):
         trial = replace(trial, missing=(*trial.missing, *codes))

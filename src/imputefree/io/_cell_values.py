@@ -119,9 +119,9 @@ def typed(cells: pd.Series, decimal: str = ".") -> pd.Series:
     numbers = plain_numbers(np.asarray(distinct, dtype=object), decimal)
     if not (np.abs(numbers) < EXACT).all():  # NaN included
         return cells
-    found = pd.Series(np.append(numbers, np.nan)[places], index=cells.index, name=cells.name)
-    whole = len(found) > 0 and bool((found == found.round()).all())
-    return found.astype("int64") if whole else found
+    values = pd.Series(np.append(numbers, np.nan)[places], index=cells.index, name=cells.name)
+    whole = len(values) > 0 and bool((values == values.round()).all())
+    return values.astype("int64") if whole else values
 
 
 def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:
@@ -266,8 +266,8 @@ def _words(cells: pd.Series, reading: ColumnReading) -> dict[str, np.ndarray]:
     counts = np.zeros((len(distinct) + 1, HASHED))
     counts[-1] = np.nan
     for j, cell in enumerate(distinct):
-        found = np.array(WORD.findall(str(cell).casefold()), dtype=object)
-        if len(found):
-            hashes = pd.util.hash_array(found, categorize=False) % HASHED
+        words = np.array(WORD.findall(str(cell).casefold()), dtype=object)
+        if len(words):
+            hashes = pd.util.hash_array(words, categorize=False) % HASHED
             counts[j] = np.bincount(hashes.astype(np.int64), minlength=HASHED)
     return dict(zip(reading.parts, counts[places].T, strict=True))

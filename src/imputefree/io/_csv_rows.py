@@ -117,10 +117,10 @@ class CsvRows(Reader):
         self._decoder = Decoder(path, encoding)
         begin = read_packed(path, self._stream, HEAD)
         refuse_other_kinds(path, begin)
-        found, head = split_directive(self._decoder.feed(begin))
-        above, size = lines_above(head, sep or found)
-        self.dialect = find_dialect(head[size:].decode("utf-8", "replace"), sep or found)
-        self.first_line = 1 + (found is not None) + above  # which holds the names
+        directive, head = split_directive(self._decoder.feed(begin))
+        above, size = lines_above(head, sep or directive)
+        self.dialect = find_dialect(head[size:].decode("utf-8", "replace"), sep or directive)
+        self.first_line = 1 + (directive is not None) + above  # which holds the names
         self._blocks = self._read_blocks(head[size:], self.first_line)
         text, spans, line = next(self._blocks, (b"", np.empty((0, 4), int), 0))
         if not len(spans):

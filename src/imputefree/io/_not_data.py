@@ -121,7 +121,7 @@ def _check_inside(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
         cells = [raw[name].iloc[row] for name in numbers]
         if len({*cells}) == len(cells):
             fact = f"row {row + 1} of {path} holds {shorten(cells, 3)} where others hold numbers"
-            remedy = "Remove the row, or save the tables as files of their own"
+            remedy = "Remove the row, or save the tables as separate files"
             raise InputError(fact, ONE_TABLE, remedy)
 
 
@@ -139,7 +139,7 @@ def _check_beside(raw: pd.DataFrame, path: Path) -> None:
         filled = [block[:end].to_numpy().mean() for block, end in zip(blocks, ends, strict=True)]
         if abs(ends[0] - ends[1]) > 1 and min(filled) >= 0.9 and min(ends) > 1:
             fact = f"{path} holds two tables side by side, of {ends[0]} and {ends[1]} rows"
-            raise InputError(fact, ONE_TABLE, "Save each as a file of its own")
+            raise InputError(fact, ONE_TABLE, "Save each as a separate file")
 
 
 def _check_totals(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
@@ -196,13 +196,12 @@ class Totals:
             return
         for name, decimal in self.numbers.items():
             values = _numbers(frame[name], decimal)
-            above = np.append(self._value.get(name, np.nan), values[:-1])
-            above = above[np.isfinite(above)]
-            if len(above):
-                self._count[name] += len(above)
-                with np.errstate(over="ignore"):  # an infinite sum is nobody's total
-                    self._sum[name] += float(above.sum())
-                self._most[name] = max(self._most[name], float(np.abs(above).max()))
+            numbers = np.append(self._value.get(name, np.nan), values[:-1])
+            numbers = numbers[np.isfinite(numbers)]
+            self._count[name] += len(numbers)
+            with np.errstate(over="ignore"):  # an infinite sum is nobody's total
+                self._sum[name] += float(numbers.sum())
+            self._most[name] = max(self._most[name], float(np.abs(numbers).max(initial=0.0)))
             self._value[name] = float(values[-1])
         for column, cells in frame.items():
             name = str(column)
@@ -210,10 +209,10 @@ class Totals:
                 continue
             words = cells.iloc[:-1]
             try:
-                found = {*words[words.isin(SPELLED)], self._words.get(name)}
+                above = {*words[words.isin(SPELLED)], self._words.get(name)}
             except TypeError:  # lists, which are refused where the column is read
                 continue
-            self._above[name] = self._above.get(name, set()) | found
+            self._above[name] = self._above.get(name, set()) | above
             self._words[name] = cells.iloc[-1]
 
     @property

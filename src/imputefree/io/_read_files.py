@@ -45,7 +45,7 @@ def parts_of(path: Path) -> list[Path]:
 def open_rows(path: Path, sep: str | None = None, encoding: str | None = None) -> Iterator[Reader]:
     """A CSV, Excel or Parquet file to be read piece by piece, closed after the block.
 
-    sep, encoding : of a CSV file, if they are not to be found by themselves
+    sep, encoding : of a CSV file; detected if None
     """
     with open_file(path) as raw:
         yield reader_of(path, raw, sep, encoding)

@@ -66,7 +66,7 @@ def read_table(
     target : the column to predict: it is never dropped, and codes in it are only shown
     id : the column that identifies series, if rows are steps of series; it is kept as it is
     keys : other columns that are kept as they are, such as times and groups
-    sep, decimal, encoding : how a CSV file is written; found by themselves if None
+    sep, decimal, encoding : how a CSV file is written; detected if None
     missing : cells that stand for a gap, such as [-9, "unknown"], in all columns, or by column as
         {"bmi": [0], "*": [-9]}, where * is all columns; they are added to those that are found
     columns : what columns are: {"ward": "category", "bmi": {"kind": "number", "missing": [0]}}, a
@@ -152,7 +152,7 @@ def read_frame(
 ) -> TableFile:
     """All rows of a file; columns that hold nothing but numbers, and words for gaps, are numbers.
 
-    sep, decimal, encoding : of a CSV file, if they are not to be found by themselves
+    sep, decimal, encoding : of a CSV file; detected if None
     """
     check_marks(sep, decimal)
     raw, file, digest = read_raw(path, None, sep, encoding)

@@ -58,8 +58,8 @@ def learn_clock(look: Cells, reading: ColumnReading) -> ColumnReading | None:
             f"times such as {short!r} and {long!r}: write all of them as h:mm:ss"
         )
     form = CLOCK if within and (of_day or padded) else SPAN if parts == {2} else SPANS
-    what = CLOCK if form == CLOCK else "hours, or minutes" if form == SPAN else "hours"
-    note = f"{what}: {example!r} is read as {times[0].hours:.4g}"
+    unit = CLOCK if form == CLOCK else "hours, or minutes" if form == SPAN else "hours"
+    note = f"{unit}: {example!r} is read as {times[0].hours:.4g}"
     more: Any = {"format": form, "unit": zones.pop(), "note": note, "loud": form != CLOCK}
     return replace(reading, kind=NUMBER, **more)
 

@@ -94,7 +94,9 @@ rows_option = option(
 )
 on_error_option = option(
     "--on-error",
+    "skip",
     type=click.Choice(["stop", "skip"]),
+    callback=lambda ctx, param, choice: choice == "skip",
     default="stop",
     help="At a row that cannot be read, stop and name it, or skip and count it.",
 )

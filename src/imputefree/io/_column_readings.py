@@ -263,8 +263,7 @@ def _short(number: float) -> float | int:
 
 def _learn_levels(look: Cells, reading: ColumnReading, target: bool) -> ColumnReading:
     """Words among levels that stand for a gap, or may."""
-    folded = [text.casefold() for text in look.strings]
-    words = dict(zip(look.strings, folded, strict=True))
+    words = {text: text.casefold() for text in look.strings}
     levels = [
         t for t, gap in zip(look.strings, look.gaps, strict=True) if not gap and words[t] != "na"
     ]

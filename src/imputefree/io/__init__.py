@@ -20,7 +20,7 @@ from ._model_file import (
     save_model_file,
     unpack_network,
 )
-from ._not_data import HOLDS_TOTALS, Totals, total_error
+from ._not_data import HOLDS_TOTALS, Totals, check_header, total_error
 from ._read_files import (
     TASKS,
     header,
@@ -31,7 +31,7 @@ from ._read_files import (
     reader_of,
     unpack,
 )
-from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
+from ._read_table import decimals_of, read_frame, read_raw, read_table, understand
 from ._stored_files import StoredRows, stored_rows
 from ._understood import (
     CATEGORY,

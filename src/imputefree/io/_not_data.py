@@ -1,4 +1,4 @@
-"""Rows that are not data: titles above the names, a second row of names, totals and notes below."""
+"""Rows that are not data: titles above the names, names that are values, totals and notes below."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import is_gap_word
+from ..data import coerced, is_gap_word
 from ..errors import InputError, counted, shorten
-from ._cell_values import numbered, plain_numbers
+from ._cell_values import numbered, plain_numbers, stripped
 from ._quantities import read_quantity
 from ._written_times import looks_like_a_date
 
 MOST_ABOVE = 20  # rows that may stand above the column names
 LOOKED_AT = 50  # cells of a column, to know whether it holds numbers
+FIRST_CELLS = 2000  # of a single column, to know whether all hold a separator
 ONE_TABLE = "A table is one row of column names, then the rows"
 FEWEST = 5  # numbers above a total
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "average", "mean", "summe", "gesamt"}
@@ -45,6 +46,37 @@ def are_title(cells: Sequence[Any], width: int) -> bool:
 def said_above(count: int, word: str = "line") -> str:
     """That rows above the names are not read; "" if there are none."""
     return f"{counted(count, word)} above the column names not read" if count else ""
+
+
+def check_header(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse a file whose first row holds values, not names, or whose columns were not told apart.
+
+    A single column is refused if its name and all of its cells hold the same mark or spaces.
+    """
+    names, inside = [], []
+    if len(frame.columns) == 1:
+        only, marks = frame.iloc[:, 0], " :^~#/;,\t|"
+        for cells in (only.iloc[:FIRST_CELLS], only):  # all of them only if the first have a mark
+            strings = [str(only.name), *cells.dropna().astype(str)] if marks else []
+            marks = "".join(m for m in marks if all(m in string.strip() for string in strings))
+        mark = next(iter(marks), None)
+        if mark is not None:
+            fact = f"{path} has one column, {str(only.name)!r}, and {mark!r} in every cell"
+            rule = "Columns are found by the mark between them: a comma, semicolon, tab or bar"
+            raise InputError(fact, rule, "Name the mark with --sep, or save the table as CSV")
+    for name, cells in frame.items():
+        numbers = pd.Series(coerced(stripped(cells)))
+        if numbers.notna().mean() < 0.5:
+            continue
+        value = pd.to_numeric(pd.Series([str(name)]), errors="coerce").iloc[0]
+        if np.isnan(value):
+            return
+        names.append(value)
+        inside.append(numbers.min() <= value <= numbers.max())
+    if len(names) > 0 and all(inside) and not (len(names) > 1 and (np.diff(names) > 0).all()):
+        fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
+        rule = "The first row of a table names the columns"
+        raise InputError(fact, rule, "Add a first row with their names")
 
 
 def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path, known: bool = False) -> None:

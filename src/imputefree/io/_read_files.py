@@ -12,8 +12,8 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..data import MOST_CLASSES, coerced, is_gap_word
-from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
+from ..data import MOST_CLASSES
+from ..errors import ImputefreeError, InputError, ParameterError, shorten
 from ._cell_values import EXACT
 from ._csv_rows import CsvRows
 from ._dialects import check_marks
@@ -80,28 +80,6 @@ def header(path: Path, sep: str | None = None, encoding: str | None = None) -> l
             return reader.names
     except (ImputefreeError, OSError):
         return []
-
-
-def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Words for "missing" in columns that otherwise hold numbers become gaps, with notes.
-
-    In a column of strings such a word may be a category and stays one.
-
-    >>> words_as_gaps(pd.DataFrame({"age": ["31", "NA"], "ward": ["B", "None"]}))[1]
-    ("In column 'age' 'NA' (1 row) was read as a gap.",)
-    """
-    frame, notes = frame.copy(), []
-    for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
-        cells = frame[name]
-        numbers = coerced(cells)
-        words = cells[np.isnan(numbers) & cells.notna()].astype(str)
-        if len(words) and len(words) < cells.notna().sum() and all(map(is_gap_word, set(words))):
-            shown = shorten(sorted(set(words)))
-            notes.append(
-                f"In column {name!r} {shown} ({counted(len(words), 'row')}) was read as a gap."
-            )
-            frame[name] = numbers
-    return frame, tuple(notes)
 
 
 def need_columns(

@@ -14,15 +14,15 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import TRUTH, coerced
+from ..data import TRUTH, coerced, is_gap_word
 from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, numbered, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
 from ._file_rows import INDEX, Reader, open_file, twin_error, unreadable
-from ._not_data import check_rows
+from ._not_data import check_header, check_rows
 from ._quantities import decimal_marks, read_quantity
-from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
+from ._read_files import need_columns, parts_of, reader_of
 from ._understood import (
     CATEGORY,
     DROP,
@@ -38,7 +38,7 @@ from ._understood import (
 
 STDIN = "-"
 EVERY = "*"  # stands for all columns
-LOOKED_AT = 2000  # different cells of a column, for their decimal mark; cells, for a separator
+LOOKED_AT = 2000  # different cells of a column, for their decimal mark
 Source = str | os.PathLike[str] | bytes | IO[bytes] | pd.DataFrame
 
 
@@ -157,15 +157,35 @@ def read_frame(
     check_marks(sep, decimal)
     raw, file, digest = read_raw(path, None, sep, encoding)
     marks, _ = decimals_of(raw, file, decimal)
-    columns = {name: typed(stripped(raw[name]), mark) for name, mark in marks.items()}
-    for name, cells in columns.items():
-        if cells.dtype == object:
-            truths = cells.map(TRUTH)
-            columns[name] = (
-                pd.Series(cells.tolist(), name=name) if truths.isna().any() else truths.astype(bool)
-            )
-    frame = pd.DataFrame(columns)
-    return TableFile(*words_as_gaps(frame), digest)
+    columns, notes = {}, list[str]()
+    for name, mark in marks.items():
+        columns[name], more = _with_words_as_gaps(typed(stripped(raw[name]), mark))
+        notes += more
+    return TableFile(pd.DataFrame(columns), tuple(notes), digest)
+
+
+def _with_words_as_gaps(cells: pd.Series) -> tuple[pd.Series, list[str]]:
+    """Words for "missing" in a column that otherwise holds numbers become gaps, with a note.
+
+    In a column of strings such a word may be a category and stays one.
+
+    >>> _with_words_as_gaps(pd.Series(["31", "NA"], name="age", dtype=object))[1]
+    ["In column 'age' 'NA' (1 row) was read as a gap."]
+    """
+    if cells.dtype == object:
+        truths = cells.map(TRUTH)
+        if not truths.isna().any():
+            return truths.astype(bool), []
+        cells = pd.Series(cells.tolist(), name=cells.name)
+    if pd.api.types.is_numeric_dtype(cells):
+        return cells, []
+    numbers = coerced(cells)
+    words = cells[np.isnan(numbers) & cells.notna()].astype(str)
+    if not 0 < len(words) < cells.notna().sum() or not all(map(is_gap_word, set(words))):
+        return cells, []
+    shown, rows = shorten(sorted(set(words))), counted(len(words), "row")
+    note = f"In column {cells.name!r} {shown} ({rows}) was read as a gap."
+    return pd.Series(numbers, name=cells.name), [note]
 
 
 def read_raw(
@@ -306,37 +326,6 @@ def decimals_of(
             )
     marks_by_name = {name: next(iter(marks), usual) for name, marks in shown.items()}
     return marks_by_name, bool(found)
-
-
-def check_header(frame: pd.DataFrame, path: Path) -> None:
-    """Refuse a file whose first row holds values, not names, or whose columns were not told apart.
-
-    A single column is refused if its name and all of its cells hold the same mark or spaces.
-    """
-    names, inside = [], []
-    if len(frame.columns) == 1:
-        only, marks = frame.iloc[:, 0], " :^~#/;,\t|"
-        for cells in (only.iloc[:LOOKED_AT], only):  # all of them only if the first have a mark
-            strings = [str(only.name), *cells.dropna().astype(str)] if marks else []
-            marks = "".join(m for m in marks if all(m in string.strip() for string in strings))
-        mark = next(iter(marks), None)
-        if mark is not None:
-            fact = f"{path} has one column, {str(only.name)!r}, and {mark!r} in every cell"
-            rule = "Columns are found by the mark between them: a comma, semicolon, tab or bar"
-            raise InputError(fact, rule, "Name the mark with --sep, or save the table as CSV")
-    for name, cells in frame.items():
-        numbers = pd.Series(coerced(stripped(cells)))
-        if numbers.notna().mean() < 0.5:
-            continue
-        value = pd.to_numeric(pd.Series([str(name)]), errors="coerce").iloc[0]
-        if np.isnan(value):
-            return
-        names.append(value)
-        inside.append(numbers.min() <= value <= numbers.max())
-    if len(names) > 0 and all(inside) and not (len(names) > 1 and (np.diff(names) > 0).all()):
-        fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
-        rule = "The first row of a table names the columns"
-        raise InputError(fact, rule, "Add a first row with their names")
 
 
 def _second_look(readings: dict[str, ColumnReading], learn: Any, target: str | None) -> None:

@@ -1,7 +1,7 @@
 """Files: CSV and Parquet in and out, and model files.
 
-To add a format, write a `Reader` such as `ParquetRows`. `_read_files.py` and `_write_tables.py`
-choose by the ending of the name.
+To add a format, write a subclass of `Reader` such as `ParquetRows`. `_read_files.py` and
+`_write_tables.py` choose by the ending of the name.
 """
 
 from ._cell_values import PARTS, cell_values

@@ -103,7 +103,7 @@ def understand(
     marks, _ = decimals_of(raw, file, decimal)
     check_rows(raw, marks, path, known is not None)
     shared, by_column = _missing(missing, raw, path)
-    given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
+    entries = _entries(columns, raw, path) | {name: {"kind": KEY} for name in kept}
     series = pd.factorize(raw[id])[0] if id else None
 
     def learn(column: str, elsewhere: Sequence[float] = (), words: Sequence[str] = ()) -> Any:
@@ -114,7 +114,7 @@ def understand(
             return replace(reading, missing=(*reading.missing, *codes), suspects=(), note=note)
         return learn_column(
             raw[column],
-            given.get(column),
+            entries.get(column),
             decimal=marks[column],
             missing=codes,
             elsewhere=elsewhere,
@@ -259,7 +259,7 @@ def check_parts(names: list[str], wanted: list[str], part: Path, first: Path) ->
         )
 
 
-def _given(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:
+def _entries(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:
     """What the user says of columns, by name, as entries of a `ColumnReading`."""
     if columns is None or isinstance(columns, Understood):
         return {}

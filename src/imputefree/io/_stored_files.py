@@ -110,7 +110,7 @@ class _Reading:
     ) -> None:
         self.parts, self.roles, self.task = parts_of(path), dict(roles), task
         self.marks: Any = (sep, encoding)
-        self.given = set(columns) if isinstance(columns, Mapping) else set()
+        self.described = set(columns) if isinstance(columns, Mapping) else set()
         sample, file = self._sample(path, drop)
         options: Any = {"decimal": decimal, "missing": missing, "columns": columns}
         keys = [name for role, name in roles.items() if role != "target"]
@@ -155,7 +155,7 @@ class _Reading:
             fact = f"{path} holds no row"
             raise InputError(fact, "There must be something to learn from", "Check the files")
         for name in wanted:
-            if name not in self.given:
+            if name not in self.described:
                 _check_kinds({part: head[name] for part, head in filled.items()})
         sample = pd.concat([*filled.values()], ignore_index=True)
         many = f"{counted(len(self.parts), 'file')}, {len(sample):,} rows looked at"

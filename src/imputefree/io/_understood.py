@@ -205,12 +205,11 @@ def column_entries(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """
     known = {item.name for item in fields(ColumnReading)} - {"name"}
     columns = {}
-    for name, given in (plain.get("columns") or {}).items():
-        if not isinstance(given, str | Mapping | None):
-            fact, rule = f"column {name!r} is {given!r}", "A column is a kind, or a map of entries"
+    for name, entry in (plain.get("columns") or {}).items():
+        if not isinstance(entry, str | Mapping | None):
+            fact, rule = f"column {name!r} is {entry!r}", "A column is a kind, or a map of entries"
             raise InputError(fact, rule, "Write a kind, such as number")
-        values: dict[str, Any]
-        values = {"kind": given} if isinstance(given, str) else dict(given or {})
+        values: dict[str, Any] = {"kind": entry} if isinstance(entry, str) else dict(entry or {})
         unknown = sorted(set(values) - known)
         if unknown:
             rule = f"A column has {shorten(sorted(known), len(known), str)}"

@@ -80,7 +80,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             finally:
                 sys.stdout.flush()  # here, where a full disk can still be reported
     except click.UsageError as error:
-        _show_usage(error)
+        shown = io.StringIO()  # and not obeyed: it repeats what was typed
+        error.show(shown)
+        echo(shown.getvalue(), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):  # the latter before signals are handled
         sys.exit(INTERRUPTED)
@@ -94,13 +96,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{error.strerror or error}.")
     sys.exit(code or 0)
-
-
-def _show_usage(error: click.UsageError) -> None:
-    """As click shows it, without obeying what was typed."""
-    shown = io.StringIO()
-    error.show(shown)
-    echo(shown.getvalue(), err=True, nl=False)
 
 
 def _fail(sentence: str) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,23 +25,20 @@ from ._options import (
 )
 from ._printing import console, echo, figures_table
 
-if TYPE_CHECKING:
-    from ..workflow import Marks
-
 
 @click.command("audit", cls=Command)
 @model_argument
 @data_argument
 @answers_option
 @option("--group", metavar="COLUMN", help="Compare groups, such as hospitals.")
-@option("--repeats", type=POSITIVE, default=5, help="How often gaps are drawn.")
+@option("--repeats", "n_repeats", type=POSITIVE, default=5, help="How often gaps are drawn.")
 @option(
     "--max-rows",
     type=click.IntRange(20),
     default=2000,
     help="Use at most this many, drawn at random.",
 )
-@option("--seed", type=click.IntRange(0), default=0, help="Same seed, same audit.")
+@option("--seed", "random_state", type=click.IntRange(0), default=0, help="Same seed, same audit.")
 @json_option
 @option("--out", "--output", "-o", "out", metavar="FILE", type=FILE,
         help="A page (.html), numbers (.json) or a picture (.png, .pdf, .svg).")  # fmt: skip
@@ -49,14 +46,9 @@ if TYPE_CHECKING:
 def audit_command(
     model: Path,
     data: Path,
-    marks: Marks,
-    target: str | None,
-    group: str | None,
-    repeats: int,
-    max_rows: int,
-    seed: int,
     as_json: bool,
     out: Path | None,
+    **options: Any,
 ) -> None:
     """Show how a model depends on which values are missing.
 
@@ -70,9 +62,8 @@ def audit_command(
     from ..workflow import audit_file, load_model
 
     fitted = load_model(model)
-    options = {"n_repeats": repeats, "max_rows": max_rows, "random_state": seed}
     with byte_progress(True, data.name) as progress:
-        audit, notes = audit_file(fitted, data, target, group, progress, marks, **options)
+        audit, notes = audit_file(fitted, data, progress=progress, **options)
     for note in notes:
         echo(note, err=True)
     plain = {"model": str(model), "data": str(data)} | audit.to_dict()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from ._options import (
     option,
     output_option,
     refuse_overwriting,
-    split_words,
 )
 from ._printing import console, echo
 from ._signals import interruptible
@@ -136,12 +135,18 @@ def bench_command(
     if jobs and dask:
         rule = "--jobs is for this machine; on a cluster every worker is used"
         raise ParameterError("--jobs and --dask were given", rule, "Leave one of them out")
-    columns: Any = {"target": target, "drop": split_words(drop, "--drop") or []}
+    columns: Any = {"target": target, "drop": _split_words(drop, "--drop") or []}
     planned = plan(
         study,
-        methods=split_words(methods, "--methods"),
-        rates=_rates(rates),
-        placeholders=_placeholders(placeholders),
+        methods=_split_words(methods, "--methods"),
+        rates=_parsed(rates, "--rates", _rate, "Rates are numbers between 0 and 1", "0.5,0.9"),
+        placeholders=_parsed(
+            placeholders,
+            "--placeholders",
+            lambda word: word if word in ("3max", "learned") else float(word),
+            "Each is a number, 3max or learned",
+            "0,3max",
+        ),
         **columns,
         **choices,
     )
@@ -227,32 +232,35 @@ def default_file(study: str, quick: bool) -> Path:
     return Path("results", f"{name}{'-quick' * quick}.jsonl")
 
 
-def _placeholders(values: tuple[str, ...]) -> list[float | str] | None:
-    words = split_words(values, "--placeholders")
-    if words is None:
-        return None
-    try:
-        return [word if word in ("3max", "learned") else float(word) for word in words]
-    except ValueError:
-        raise ParameterError(
-            f"--placeholders is {','.join(words)!r}",
-            "Each is a number, 3max or learned",
-            "Write, for example, 0,3max",
-        ) from None
+def _split_words(values: tuple[str, ...], name: str) -> list[str] | None:
+    """Words separated by commas, in one option or several; None if the option was not given.
+
+    >>> _split_words(("gil, gil-h", "em+network"), "--methods")
+    ['gil', 'gil-h', 'em+network']
+    """
+    words = [word.strip() for value in values for word in value.split(",") if word.strip()]
+    if values and not words:
+        fact, rule = f"{name} is {','.join(values)!r}", "It must hold at least one word"
+        raise ParameterError(fact, rule, "Leave it out to use all")
+    return words or None
 
 
-def _rates(values: tuple[str, ...]) -> list[float] | None:
-    words = split_words(values, "--rates")
-    if words is None:
-        return None
+def _parsed(
+    values: tuple[str, ...], name: str, parse: Callable[[str], Any], rule: str, example: str
+) -> list[Any] | None:
+    """The words of an option, each parsed; None if it was not given."""
+    words = _split_words(values, name)
     try:
-        rates = [float(word) for word in words]
+        return words and [parse(word) for word in words]
     except ValueError:
-        rates = [0.0]
-    if not all(0 < rate < 1 for rate in rates):
-        fact, rule = f"--rates is {','.join(words)!r}", "Rates are numbers between 0 and 1"
-        raise ParameterError(fact, rule, "Write, for example, 0.5,0.9")
-    return rates
+        fact, remedy = f"{name} is {','.join(words or ())!r}", f"Write, for example, {example}"
+        raise ParameterError(fact, rule, remedy) from None
+
+
+def _rate(word: str) -> float:
+    if not 0 < float(word) < 1:
+        raise ValueError
+    return float(word)
 
 
 def show_tables(

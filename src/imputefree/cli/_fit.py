@@ -190,13 +190,7 @@ def fit_command(
 
 
 def read_request(
-    data: Path,
-    larger_than_memory: bool = False,
-    drop: tuple[str, ...] = (),
-    category: tuple[str, ...] = (),
-    static: tuple[str, ...] = (),
-    join: tuple[Path, ...] = (),
-    **choices: Any,
+    data: Path, join: tuple[Path, ...], larger_than_memory: bool = False, **choices: Any
 ) -> Any:
     """What was requested on the command line; lists of columns are taken apart."""
     from ..io import check_marks, header, parts_of
@@ -205,15 +199,10 @@ def read_request(
     check_marks(choices["sep"], choices["decimal"])
     text = choices["sep"], choices["encoding"]
     columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
-    return Request(
-        data=data,
-        drop=split_names(drop, columns),
-        category=split_names(category, columns),
-        static=split_names(static, columns),
-        join=join,
-        larger_than_memory=larger_than_memory or data.is_dir(),
-        **choices,
-    )
+    for name in ("drop", "category", "static"):
+        choices[name] = split_names(choices[name], columns)
+    larger = larger_than_memory or data.is_dir()
+    return Request(data=data, join=join, larger_than_memory=larger, **choices)
 
 
 def read_checked(request: Any) -> tuple[Problem, Any, list[Trap]]:

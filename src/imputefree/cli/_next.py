@@ -86,10 +86,9 @@ def next_command(
     together: tuple[str, ...],
     rows: str | None,
     id: tuple[str, ...],
-    budget: float | None,
-    confidence: float | None,
     as_json: bool,
     csv_file: Path | None,
+    **goals: float | None,
 ) -> None:
     """Rank the missing values of each row by what measuring them would gain, per unit of cost.
 
@@ -114,15 +113,10 @@ def next_command(
     if kind == "id":
         selected = read_inputs(fitted, selected)
         names = selected.ids.tolist()  # in its order
-    settings: dict[str, Any] = {"background": known, "costs": prices, "together": panels or None}
-    answer: Any
-    if budget is None and confidence is None:
-        answer = inspection.measure_next(fitted, selected, **settings)
-    else:
-        answer = inspection.plan_measurements(
-            fitted, selected, budget=budget, confidence=confidence, **settings
-        )
-    lines = answer.to_frame()
+    settings: Any = {"background": known, "costs": prices, "together": panels or None}
+    planning = any(goal is not None for goal in goals.values())
+    rank: Any = inspection.plan_measurements if planning else inspection.measure_next
+    lines = rank(fitted, selected, **settings, **goals if planning else {}).to_frame()
     lines["row"] = [names[row] for row in lines["row"]]
     lines = lines.rename(columns={"row": kind})
     if csv_file is not None:

@@ -94,7 +94,9 @@ rows_option = option(
 )
 on_error_option = option(
     "--on-error",
+    "skip",
     type=click.Choice(["stop", "skip"]),
+    callback=lambda ctx, param, choice: choice == "skip",
     default="stop",
     help="At a row that cannot be read, stop and name it, or skip and count it.",
 )
@@ -190,16 +192,3 @@ def check_file(
         )
     if endings and path.suffix.lower() != ".json":
         require_extra("plot", "matplotlib")
-
-
-def split_words(values: tuple[str, ...], name: str) -> list[str] | None:
-    """Words separated by commas, in one option or several; None if the option was not given.
-
-    >>> split_words(("gil, gil-h", "em+network"), "--methods")
-    ['gil', 'gil-h', 'em+network']
-    """
-    words = [word.strip() for value in values for word in value.split(",") if word.strip()]
-    if values and not words:
-        fact, rule = f"{name} is {','.join(values)!r}", "It must hold at least one word"
-        raise ParameterError(fact, rule, "Leave it out to use all")
-    return words or None

@@ -68,13 +68,9 @@ def predict_command(
     data: Path,
     marks: Marks,
     output: str,
-    keep: tuple[str, ...],
-    coverage: float | None,
-    on_error: str,
-    in_memory: bool,
     join: tuple[Path, ...],
     history: Path | None,
-    last: bool,
+    **options: Any,
 ) -> None:
     """Predict every row, or series, of a file of any size, or of a folder of parts, in order.
 
@@ -102,17 +98,15 @@ def predict_command(
         check_format(history, "--history")
     estimator, written, notes = load_model(model), 0, list[str]()
     joined = read_joined_for(estimator, [data, *join], history, marks) if join or history else None
+    options |= {"may_be_empty": data.is_dir(), "joined": joined and joined.current, "marks": marks}
     pairs = [(data, output)]
     if Path(output).is_dir() and data.is_dir():
         pairs = [(part, str(Path(output) / part.name)) for part in parts_of(data)]
     try:
         for part, place in pairs:
             with table_output(place) as write, byte_progress(True, part.name) as progress:
-                skip = on_error == "skip"
-                options = (keep, skip, in_memory, progress, coverage, data.is_dir())
-                current = joined and joined.current
-                done = predict_file(estimator, part, write, *options, current, last, marks)
-            written, notes = written + done[0], [*notes, *done[1]]
+                count, more = predict_file(estimator, part, write, progress=progress, **options)
+            written, notes = written + count, [*notes, *more]
     except BrokenPipeError:
         # The reader of stdout has enough. Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -138,11 +132,9 @@ def evaluate_command(
     model: Path,
     data: Path,
     marks: Marks,
-    target: str | None,
     as_json: bool,
-    on_error: str,
-    in_memory: bool,
     join: tuple[Path, ...],
+    **options: Any,
 ) -> None:
     """Compare predictions with the answers in a file.
 
@@ -153,9 +145,9 @@ def evaluate_command(
 
     estimator = load_model(model)
     joined = read_joined_for(estimator, [data, *join], None, marks) if join else None
+    options |= {"joined": joined, "marks": marks}
     with byte_progress(True, data.name) as progress:
-        skip = on_error == "skip"
-        result, notes = evaluate(estimator, data, target, skip, in_memory, progress, joined, marks)
+        result, notes = evaluate(estimator, data, progress=progress, **options)
     for note in [*(joined.notes if joined else ()), *notes]:
         echo(note, err=True)
     if as_json:

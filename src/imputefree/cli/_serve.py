@@ -26,10 +26,13 @@ PORT, SECONDS = click.IntRange(0, 65535), click.FloatRange(0.1, 3600)
 @option("--port", type=PORT, default=8000, help="Port; 0 picks a free one.")
 @option("--token-file", type=FILE, help=f"Token that requests must carry; default: {TOKEN}.")
 @option("--open", is_flag=True, help="Let other machines in without a token.")
-@option("--max-rows", type=POSITIVE, default=10_000, help="Rows (steps) per request.")
-@option("--max-bytes", type=click.IntRange(100), default=4_000_000, help="Bytes per request.")
+@option("--max-rows", "rows", type=POSITIVE, default=10_000, help="Rows (steps) per request.")
+@option(
+    "--max-bytes", "bytes", type=click.IntRange(100), default=4_000_000, help="Bytes per request."
+)
 @option(
     "--timeout",
+    "seconds",
     type=SECONDS,
     default=10.0,
     help="Seconds each for headers, body, answer, and receiving the answer.",
@@ -42,11 +45,9 @@ def serve_command(
     port: int,
     token_file: Path | None,
     open: bool,
-    max_rows: int,
-    max_bytes: int,
-    timeout: float,
     background: Path | None,
     costs: tuple[str, ...],
+    **limits: Any,
 ) -> None:
     """Serve predictions and explanations over HTTP, and a page to try them at /.
 
@@ -78,10 +79,10 @@ def serve_command(
         remedy = f"Pass --token-file or set {TOKEN}, or pass --open to let anyone in"
         raise ParameterError(f"--host is {host!r} and there is no token", rule, remedy)
     names = {"localhost", "127.0.0.1", "[::1]", host.lower()} if local and token is None else None
-    limits = Limits(rows=max_rows, bytes=max_bytes, seconds=timeout)
-    app = build_app(loaded, limits, token, names, rank)
+    per_request = Limits(**limits)
+    app = build_app(loaded, per_request, token, names, rank)
     echo(f"Serving {model.name} at {address_of(bound)} (stop: Ctrl-C)")
-    run(app, bound, limits)
+    run(app, bound, per_request)
     echo("Stopped.", err=True)
 
 

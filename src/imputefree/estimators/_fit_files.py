@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 
 from ..data import SAMPLE_ROWS, ClassCodes
 from ..errors import ParameterError
-from ..io import StoredRows, left_out, stored_rows
+from ..io import StoredRows, stored_rows
 
 
 class FilesInputs:
@@ -79,7 +79,7 @@ class FilesInputs:
         marks: Any = {"sep": sep, "decimal": decimal, "encoding": encoding}
         marks |= {"missing": missing, "columns": columns}
         with stored_rows(Path(path), target, task=task, **roles, **marks) as rows:
-            for note in filter(None, [*rows.understood.notes, left_out(rows)]):
+            for note in rows.notes:
                 warnings.warn(note, stacklevel=2)
             model: Self = fit_stored(self, rows, checkpoint)
             model.about_ = {"target": target, "reading": rows.understood.to_dict()}

@@ -1,39 +1,38 @@
 """Files: CSV and Parquet in and out, and model files.
 
-To add a format, write a `Reader` such as `ParquetRows`. `_read_files.py` and `_write_tables.py`
-choose by the ending of the name.
+To add a format, write a subclass of `Reader` such as `ParquetRows`. `_read_files.py` and
+`_write_tables.py` choose by the ending of the name.
 """
 
 from ._cell_values import PARTS, cell_values
 from ._column_readings import is_steady
-from ._csv_rows import PACKED
+from ._csv_rows import read_csv
 from ._dialects import check_marks
-from ._file_rows import BadRows, RawRows, Reader, good_rows, twin_error
+from ._file_rows import BadRows, RawRows, Reader, twin_error
 from ._model_file import (
     MODEL,
     load_model_file,
     model_content,
-    pack_model,
+    model_digest,
     pack_network,
     pack_parameter,
     rebuild_model,
     save_model_file,
     unpack_network,
 )
-from ._not_data import HOLDS_TOTALS, Totals, total_error
+from ._not_data import HOLDS_TOTALS, Totals, check_header, total_error
 from ._read_files import (
     TASKS,
     header,
     need_columns,
     open_rows,
     parts_of,
-    read_csv,
     read_label_column,
     reader_of,
     unpack,
 )
-from ._read_table import check_header, decimals_of, read_frame, read_raw, read_table, understand
-from ._stored_files import StoredRows, left_out, stored_rows
+from ._read_table import decimals_of, read_frame, read_raw, read_table, understand
+from ._stored_files import StoredRows, stored_rows
 from ._understood import (
     CATEGORY,
     CLOCKS,
@@ -41,13 +40,13 @@ from ._understood import (
     DROP,
     KEY,
     NUMBER,
-    WORDS,
     YES_NO,
     ColumnReading,
     FileFormat,
     Understood,
     read_yaml,
 )
+from ._unpacking import PACKED
 from ._write_tables import check_format, table_output, write_frame
 from ._written_times import ISO, one_format, read_dates, unambiguous_format
 
@@ -64,7 +63,6 @@ __all__ = [
     "PACKED",
     "PARTS",
     "TASKS",
-    "WORDS",
     "YES_NO",
     "BadRows",
     "ColumnReading",
@@ -79,16 +77,14 @@ __all__ = [
     "check_header",
     "check_marks",
     "decimals_of",
-    "good_rows",
     "header",
     "is_steady",
-    "left_out",
     "load_model_file",
     "model_content",
+    "model_digest",
     "need_columns",
     "one_format",
     "open_rows",
-    "pack_model",
     "pack_network",
     "pack_parameter",
     "parts_of",

@@ -95,11 +95,6 @@ def visible(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(HIDDEN)).strip()
 
 
-def without_width(name: str) -> str:
-    """A column's name without characters of no width; people type the others, or copy them."""
-    return name.replace("\ufeff", "").replace("\u200b", "")
-
-
 def stripped(cells: pd.Series) -> pd.Series:
     """Strings as they are seen, and gaps where nothing is left; others stay."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
@@ -108,9 +103,6 @@ def stripped(cells: pd.Series) -> pd.Series:
         return cells
     objects = cells.astype(object)
     codes, distinct = numbered(objects)
-    kinds = {type(cell) for cell in distinct}
-    if kinds == {str} and not any(cell != visible(cell) or not cell for cell in distinct):
-        return objects.where(codes >= 0, None)
     clean = [visible(cell) or None if isinstance(cell, str) else cell for cell in distinct]
     lookup = np.empty(len(clean) + 1, dtype=object)
     lookup[:-1] = clean
@@ -127,9 +119,9 @@ def typed(cells: pd.Series, decimal: str = ".") -> pd.Series:
     numbers = plain_numbers(np.asarray(distinct, dtype=object), decimal)
     if not (np.abs(numbers) < EXACT).all():  # NaN included
         return cells
-    found = pd.Series(np.append(numbers, np.nan)[places], index=cells.index, name=cells.name)
-    whole = len(found) > 0 and bool((found == found.round()).all())
-    return found.astype("int64") if whole else found
+    values = pd.Series(np.append(numbers, np.nan)[places], index=cells.index, name=cells.name)
+    whole = len(values) > 0 and bool((values == values.round()).all())
+    return values.astype("int64") if whole else values
 
 
 def gap_tests(missing: Collection[Any]) -> tuple[set[str], set[float]]:
@@ -179,32 +171,25 @@ def _numbers(
         return numbers, ~np.isnan(numbers) if clock else np.isinf(numbers)
     places, levels = pd.factorize(cells)
     distinct = np.asarray(levels, dtype=object)
-    if clock:
-        values, bad = _hours(distinct, reading, words)
-    else:
-        values, bad = _quantities(distinct, reading, words, decimal)
+    values = np.full(len(distinct), np.nan) if clock else plain_numbers(distinct, decimal)
+    bad = np.isinf(values)
+    for j in np.flatnonzero(np.isnan(values)).tolist():
+        cell, text = distinct[j], str(distinct[j])
+        if text in TRUTH and not clock:
+            values[j] = TRUTH[text]
+        elif not is_gap_word(text) and text.casefold() not in words:
+            number = _hours(cell, reading) if clock else _quantity(text, reading, decimal)
+            values[j] = np.nan if number is None else number
+            bad[j] = number is None
     values[np.isin(values, [*codes])] = np.nan
     return np.append(values, np.nan)[places], np.append(bad, False)[places]
 
 
-def _quantities(
-    distinct: np.ndarray, reading: ColumnReading, words: set[str], decimal: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers, maybe with the unit, NaN where missing; and which are something else; (n,) each."""
-    values = plain_numbers(distinct, decimal)
-    bad = np.isinf(values)
+def _quantity(text: str, reading: ColumnReading, decimal: str) -> float | None:
+    """A number, maybe with the unit of its column; None for anything else."""
+    quantity = read_quantity(text, decimal)
     units = {"", *map(unit_name, reading.unit.split(OR))}
-    for j in np.flatnonzero(np.isnan(values)).tolist():
-        text = str(distinct[j])
-        if text in TRUTH:
-            values[j] = TRUTH[text]
-        elif not is_gap_word(text) and text.casefold() not in words:
-            quantity = read_quantity(text, decimal)
-            if quantity is not None and unit_name(quantity.unit) in units:
-                values[j] = quantity.value
-            else:
-                bad[j] = True
-    return values, bad
+    return quantity.value if quantity and unit_name(quantity.unit) in units else None
 
 
 def clock_time(cell: Any) -> ClockTime | None:
@@ -217,30 +202,16 @@ def clock_time(cell: Any) -> ClockTime | None:
     return read_clock(cell) if isinstance(cell, str) else None
 
 
-def _hours(
-    distinct: np.ndarray, reading: ColumnReading, words: set[str]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Times in hours, NaN where missing; and which are not as the column holds them; (n,) each."""
-    values, bad = np.full(len(distinct), np.nan), np.zeros(len(distinct), dtype=bool)
-    for j, cell in enumerate(distinct):
-        text = str(cell)
-        if is_gap_word(text) or text.casefold() in words:
-            continue
-        time = clock_time(cell)
-        if time is not None and _fits(time, cell, reading):
-            values[j] = time.hours
-        else:
-            bad[j] = True
-    return values, bad
-
-
-def _fits(time: ClockTime, cell: Any, reading: ColumnReading) -> bool:
-    """Whether a time is written as others of its column: a part more may mean other units."""
-    if isinstance(cell, str) and time.zone != reading.unit:
-        return False
+def _hours(cell: Any, reading: ColumnReading) -> float | None:
+    """A time in hours, or None if it is not written as others: a part more may mean other units."""
+    time = clock_time(cell)
+    if time is None or (isinstance(cell, str) and time.zone != reading.unit):
+        return None
     if reading.format == CLOCK:
-        return time.hours <= DAY_HOURS
-    return time.parts == (2 if reading.format == SPAN else 3) and not time.of_day
+        fits = time.hours <= DAY_HOURS
+    else:
+        fits = time.parts == (2 if reading.format == SPAN else 3) and not time.of_day
+    return time.hours if fits else None
 
 
 def _levels(cells: pd.Series, reading: ColumnReading) -> np.ndarray:
@@ -281,12 +252,12 @@ def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
     codes = [pd.Timestamp(word) for word in words & DATE_CODES]
     dates = dates.mask(dates.dt.normalize().isin(codes)) if codes else dates
     days = (dates - pd.Timestamp(reading.since)) / pd.Timedelta(days=1)
-    parts = dict(zip(PARTS, (days, dates.dt.month, dates.dt.day_of_week), strict=True))
-    columns = {f"{reading.name}: {part}": parts[part] for part in PARTS}
-    wanted = {
-        part: columns[part].to_numpy(dtype=np.float64, na_value=np.nan) for part in reading.parts
-    }
-    return Values(wanted, bad)
+    values = dict(zip(PARTS, (days, dates.dt.month, dates.dt.day_of_week), strict=True))
+    columns = {}
+    for part in reading.parts:
+        chosen = values[part.removeprefix(f"{reading.name}: ")]
+        columns[part] = chosen.to_numpy(dtype=np.float64, na_value=np.nan)
+    return Values(columns, bad)
 
 
 def _words(cells: pd.Series, reading: ColumnReading) -> dict[str, np.ndarray]:
@@ -295,8 +266,8 @@ def _words(cells: pd.Series, reading: ColumnReading) -> dict[str, np.ndarray]:
     counts = np.zeros((len(distinct) + 1, HASHED))
     counts[-1] = np.nan
     for j, cell in enumerate(distinct):
-        found = np.array(WORD.findall(str(cell).casefold()), dtype=object)
-        if len(found):
-            hashes = pd.util.hash_array(found, categorize=False) % HASHED
+        words = np.array(WORD.findall(str(cell).casefold()), dtype=object)
+        if len(words):
+            hashes = pd.util.hash_array(words, categorize=False) % HASHED
             counts[j] = np.bincount(hashes.astype(np.int64), minlength=HASHED)
     return dict(zip(reading.parts, counts[places].T, strict=True))

@@ -45,7 +45,7 @@ KEEP = "to keep it, call it a number or a category (--columns)"
 
 def learn_column(
     cells: pd.Series,
-    given: Mapping[str, Any] | None = None,
+    entries: Mapping[str, Any] | None = None,
     *,
     decimal: str = ".",
     missing: Collection[Any] = (),
@@ -56,7 +56,7 @@ def learn_column(
     """What a column is taken for.
 
     cells : (n,) strings, or typed
-    given : what the user says of it: entries of a `ColumnReading`
+    entries : what the user says of it: entries of a `ColumnReading`
     decimal : the mark before decimals
     missing : cells that the user says stand for a gap
     elsewhere : codes for a gap in other columns of the table
@@ -66,12 +66,14 @@ def learn_column(
     >>> learn_column(pd.Series(["145 mmHg", "130 mmHg", "?", "118"], name="bp")).note
     "'145 mmHg' is read as 145; '?' (1 row) is a gap"
     """
-    given, name = dict(given or {}), str(cells.name)
-    if given.get("kind") == DROP:
-        return ColumnReading(name, DROP, note=str(given.get("note") or "as requested"))
+    entries, name = dict(entries or {}), str(cells.name)
+    if entries.get("kind") == DROP:
+        return ColumnReading(name, DROP, note=str(entries.get("note") or "as requested"))
     cells = stripped(cells)
-    missing = tuple(given.get("missing", ())) + tuple(missing)
-    reading = ColumnReading(name, given.get("kind") or "", missing, unit=given.get("unit") or "")
+    missing = (*entries.get("missing", ()), *missing)
+    reading = ColumnReading(
+        name, entries.get("kind") or "", missing, unit=entries.get("unit") or ""
+    )
     if reading.kind == KEY:
         return reading
     if not cells.notna().any() and not reading.kind:
@@ -79,16 +81,16 @@ def learn_column(
     look = Cells.of(cells, decimal, missing) if cells.dtype == object else None
     reading = _kind(cells, look, reading, target)
     if reading.kind == DATE:
-        reading = learn_dates(cells, reading, given)
+        reading = learn_dates(cells, reading, entries)
     if reading.kind == NUMBER:
-        codes = None if "missing" in given else elsewhere
+        codes = None if "missing" in entries else elsewhere
         reading = _learn_numbers(cells, look, reading, codes, target, decimal)
     if reading.kind == CATEGORY:
         reading = _learn_levels(look or Cells.of(cells, decimal), reading, target)
     if reading.kind == WORDS:
         parts = tuple(f"{name}: words {j + 1}" for j in range(HASHED))
         reading = replace(reading, parts=parts, note=f"{HASHED} columns of hashed words")
-    if reading.kind == DROP or target or given.get("kind"):
+    if reading.kind == DROP or target or entries.get("kind"):
         return reading
     first = next(iter(cell_values(cells, reading, decimal).columns.values()))
     reason = _nothing_to_learn(first, reading, series)
@@ -263,8 +265,7 @@ def _short(number: float) -> float | int:
 
 def _learn_levels(look: Cells, reading: ColumnReading, target: bool) -> ColumnReading:
     """Words among levels that stand for a gap, or may."""
-    folded = [text.casefold() for text in look.strings]
-    words = dict(zip(look.strings, folded, strict=True))
+    words = {text: text.casefold() for text in look.strings}
     levels = [
         t for t, gap in zip(look.strings, look.gaps, strict=True) if not gap and words[t] != "na"
     ]
@@ -350,7 +351,7 @@ def _like_ids(name: str, values: np.ndarray, known: np.ndarray, n_distinct: int)
 
 
 def is_steady(values: pd.Series, series: np.ndarray) -> bool:
-    """Whether a column has one value, or none, in all rows of a series; and some have several."""
+    """Whether a column is constant, or empty, within every series, and some have several rows."""
     groups = values.groupby(series)
     if len(values) == groups.ngroups or groups.nunique().max() > 1:
         return False

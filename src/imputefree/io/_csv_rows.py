@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import csv
 import io
-import lzma
-import tarfile
-import zipfile
-import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.io.common import get_handle  # type: ignore[import-not-found]
 
 from ..data import GAP_WORDS
-from ..errors import InputError, counted, shorten
-from ._cell_values import without_width
+from ..errors import InputError
 from ._dialects import Decoder, Dialect, find_dialect, lines_above, split_directive
 from ._file_rows import (
     NAMES_AGAIN,
     NOT_UTF_8,
     RawRows,
+    Reader,
     are_names,
     check_width,
-    good_rows,
-    twin_error,
-    twins_of,
+    column_names,
+    open_file,
     unreadable,
 )
 from ._formulas import unmark_formula, unmark_formulas
 from ._not_data import said_above
-from ._other_files import refuse_documents, refuse_other_kinds
 from ._understood import FileFormat
+from ._unpacking import open_packed, read_packed, refuse_other_kinds
 
 BLOCK = 2**20  # bytes read at once
 HEAD = 2**18  # bytes that show how a file is written
@@ -44,12 +39,6 @@ LONGEST = 64 * 2**20  # bytes of one row
 GAPS = {"number": ["", *GAP_WORDS], "category": [""], "text": [""]}
 # Left to itself, pandas would read 01 as 1 in a piece where all cells look like numbers.
 TYPES = {"category": "str", "text": "str"}
-PACKED: dict[str, Any] = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
-PACKED |= {".zst": "zstd", ".tar": "tar"}
-MAGIC: dict[bytes, Any] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
-MAGIC |= {b"PK\x03\x04": "zip", b"(\xb5/\xfd": "zstd"}
-PACKING_ERRORS = (zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError)
-CORRUPTED = (EOFError, OSError, ValueError, *PACKING_ERRORS)
 
 
 class Records(NamedTuple):
@@ -116,24 +105,22 @@ def _quoted_records(
     return np.append(0, ends[:-1])[: len(ends)], ends, np.array(widths, dtype=int), too_long
 
 
-class CsvRows:
-    """An open CSV file: `names` of its columns, then `rows` with some of them."""
+class CsvRows(Reader):
+    """An open CSV file, which is read only as far as rows are asked for."""
 
     word = "line"
 
     def __init__(
         self, path: Path, raw: IO[bytes], sep: str | None = None, encoding: str | None = None
     ) -> None:
-        self.path, self._raw, self._stream = path, raw, _unpacked(path, raw)
-        self.size = path.stat().st_size or None if path.is_file() else None
-        self.decimal = "."  # the mark that numbers are read with; others are left as strings
+        self.path, self._raw, self._stream = path, raw, open_packed(path, raw)
         self._decoder = Decoder(path, encoding)
-        begin = self._read(HEAD)
+        begin = read_packed(path, self._stream, HEAD)
         refuse_other_kinds(path, begin)
-        found, head = split_directive(self._decoder.feed(begin))
-        self._above, size = lines_above(head, sep or found)
-        self.dialect = find_dialect(head[size:].decode("utf-8", "replace"), sep or found)
-        self.first_line = 1 + (found is not None) + self._above  # which holds the names
+        directive, head = split_directive(self._decoder.feed(begin))
+        above, size = lines_above(head, sep or directive)
+        self.dialect = find_dialect(head[size:].decode("utf-8", "replace"), sep or directive)
+        self.first_line = 1 + (directive is not None) + above  # which holds the names
         self._blocks = self._read_blocks(head[size:], self.first_line)
         text, spans, line = next(self._blocks, (b"", np.empty((0, 4), int), 0))
         if not len(spans):
@@ -143,21 +130,20 @@ class CsvRows:
         if b"\0" in header:
             raise unreadable(path, "is not CSV text (it holds zero bytes)")
         try:
-            names = next(self.dialect.rows(header.decode()))
+            cells = next(self.dialect.rows(header.decode()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise unreadable(path, f"is not CSV text ({error})") from None
-        names = [" ".join(without_width(unmark_formula(name)).split()) for name in names]
-        self.names = [name or f"Unnamed: {j}" for j, name in enumerate(names)]  # as pandas does
-        self.twins = twins_of(self.names, path)
+        on_disk = path.stat().st_size or None if path.is_file() else None
+        quote = self.dialect.quote if self.dialect.quoted else ""
+        form = FileFormat(path.name, "CSV", self.dialect.sep, quote=quote, note=said_above(above))
+        super().__init__(path, column_names(map(unmark_formula, cells)), form, on_disk)
         self._header = header.rstrip(b"\r\n") if are_names(self.names) else None
         self._first = text, spans[1:], line
 
     @property
     def format(self) -> FileFormat:
         """How the file is written, as far as it was read."""
-        sep, quote = self.dialect.sep, self.dialect.quote if self.dialect.quoted else ""
-        encoding = self._decoder.encoding or "utf-8"
-        return FileFormat(self.path.name, "CSV", sep, "", encoding, quote, said_above(self._above))
+        return replace(self._format, encoding=self._decoder.encoding or "utf-8")
 
     def look(self, names: Sequence[str]) -> pd.DataFrame:
         """These columns of the first rows as strings; nothing is used up."""
@@ -202,12 +188,6 @@ class CsvRows:
         again = [text.startswith(self._header, start) for start in alike[:, 0].tolist()]
         return alike[np.array(again, dtype=bool), 2]
 
-    def _read(self, size: int) -> bytes:
-        try:
-            return self._stream.read(size)
-        except CORRUPTED as error:
-            raise unreadable(self.path, f"is truncated or corrupted ({error})") from None
-
     def _read_blocks(self, head: bytes, line: int) -> Iterator[tuple[bytes, np.ndarray, int]]:
         """Text that holds whole records, their spans, and the number of its first line.
 
@@ -217,7 +197,7 @@ class CsvRows:
         while True:
             new, head = head[:size], head[size:]
             if not new:
-                raw = self._read(size)
+                raw = read_packed(self.path, self._stream, size)
                 new = self._decoder.feed(raw)
             text, last = rest + new, not new and not raw
             records = find_records(text, last, self.dialect)
@@ -274,22 +254,21 @@ class CsvRows:
         return frame.set_axis(list(kinds), axis=1)
 
 
-def read_checked(path: Path, content: bytes) -> pd.DataFrame:
-    """All of a CSV file that was read as bytes; columns are typed by pandas, empty cells are gaps.
+def read_csv(path: Path) -> pd.DataFrame:
+    """All of a CSV file, with columns typed by pandas.
 
-    Lines that `predict` refuses are refused here too: pandas would fill short ones with gaps.
+    Only empty cells are gaps, so that a category "None" or "NA" stays one. Lines that `predict`
+    refuses are refused here too: pandas would fill short ones with gaps.
     """
-    count, reader = 0, CsvRows(path, io.BytesIO(content))
-    for rows in reader.rows({}):
-        good_rows(rows, path, reader.word)
-        count += len(rows.lines)
-    if not count:
+    with open_file(path) as file:
+        content = file.read()
+    reader = CsvRows(path, io.BytesIO(content))
+    if not sum(len(rows.lines) for rows in reader.good_rows({})):
         raise unreadable(path, "has column names but no rows")
-    if reader.twins:
-        raise twin_error(path, sorted(reader.twins))
+    reader.refuse_twins()
     try:
         frame = pd.read_csv(
-            _unpacked(path, io.BytesIO(content)),
+            open_packed(path, io.BytesIO(content)),
             skiprows=reader.first_line - 1,
             sep=reader.dialect.sep,
             quotechar=reader.dialect.quote,
@@ -302,50 +281,6 @@ def read_checked(path: Path, content: bytes) -> pd.DataFrame:
     except ValueError as error:
         raise unreadable(path, f"is not CSV text ({error})") from None
     return unmark_formulas(frame.set_axis(reader.names, axis=1))
-
-
-def unpacked(path: Path, content: bytes, most: int) -> bytes:
-    """Compressed bytes unpacked, as far as they are not more than so many; others as they are."""
-    try:
-        return bytes(_unpacked(path, io.BytesIO(content)).read(most))
-    except CORRUPTED as error:
-        raise unreadable(path, f"is truncated or corrupted ({error})") from None
-
-
-def _unpacked(path: Path, raw: IO[bytes]) -> Any:
-    method = PACKED.get(path.suffix.lower())
-    if method is None and raw.seekable():
-        begin = raw.read(6)
-        raw.seek(-len(begin), 1)
-        method = next((name for mark, name in MAGIC.items() if begin.startswith(mark)), None)
-    if method is None:
-        return raw
-    try:
-        if method == "zip":
-            return _only_member(path, raw)
-        return get_handle(raw, "rb", compression=method, is_text=False).handle
-    except InputError:
-        raise
-    except (ImportError, RuntimeError) as error:  # the latter: a password, an unknown compression
-        raise unreadable(path, f"cannot be read as {method} ({error})") from None
-    except CORRUPTED as error:
-        raise unreadable(path, f"is truncated or corrupted as {method} ({error})") from None
-
-
-def _only_member(path: Path, raw: IO[bytes]) -> IO[bytes]:
-    """The one table of a zip file as a stream: pandas would unpack all of it into memory."""
-    archive = zipfile.ZipFile(raw)
-    notes = ("__MACOSX/", ".DS_Store")  # which macOS adds
-    files = [m for m in archive.infolist() if not (m.is_dir() or m.filename.startswith(notes))]
-    refuse_documents(path, [file.filename for file in files])
-    if len(files) != 1:
-        names = shorten([file.filename for file in files], 3)
-        fact = f"holds {counted(len(files), 'file')}" + f" ({names})" * bool(files)
-        raise unreadable(path, fact, "Unpack it, and name one file, or a folder of parts")
-    name = files[0].filename
-    if name.lower().endswith((".xlsx", ".xlsm", ".xls", ".parquet", ".pq", ".zip")):
-        raise unreadable(path, f"holds {name!r}, which is not CSV", "Unpack it, and name that file")
-    return archive.open(files[0])
 
 
 def _problem(text: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""How a CSV file is written: its encoding, separator and quotes, found by themselves."""
+"""How a CSV file is written: its encoding, separator and quotes are detected."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def find_dialect(text: str, sep: str | None = None) -> Dialect:
     cut = len(text) == LOOKED_AT
     best, best_share, best_strain = Dialect(sep or ","), -1.0, 1.0
     for mark in [sep] if sep else SEPARATORS:
-        found = _quotes(text, mark)
+        dialect = _quotes(text, mark)
         try:
-            rows = [row for row in islice(found.rows(text), ROWS) if row]
+            rows = [row for row in islice(dialect.rows(text), ROWS) if row]
         except csv.Error:
             continue
         rows = rows[:-1] if cut and len(rows) < ROWS else rows
@@ -86,7 +86,7 @@ def find_dialect(text: str, sep: str | None = None) -> Dialect:
             continue
         strain = _strain(rows[1:BELOW], mark)
         if share > best_share or strain < best_strain:
-            best, best_share, best_strain = found, share, strain
+            best, best_share, best_strain = dialect, share, strain
             if share == 1 and strain == 0:
                 break
     return best
@@ -125,10 +125,10 @@ def lines_above(text: bytes, sep: str | None = None) -> tuple[int, int]:
             return 0, 0
         if below and sum(n == len(rows[0]) for n in below) >= (0.9 if k else 1) * len(below):
             above = [line.decode("utf-8", "replace").strip() for line in lines[:k]]
-            cells = [next(dialect.rows(line), []) for line in above]
-            comments = [line.startswith("#") for line in above]
-            titles = [are_title(row, len(rows[0])) for row in cells]
-            fine = all(a or b for a, b in zip(titles, comments, strict=True))
+            fine = all(
+                line.startswith("#") or are_title(next(dialect.rows(line), []), len(rows[0]))
+                for line in above
+            )
             return (k, sum(map(len, lines[:k]))) if fine else (0, 0)
     return 0, 0
 
@@ -201,13 +201,13 @@ class Decoder:
 def _known(encoding: str) -> str:
     """The usual name of an encoding."""
     try:
-        found = codecs.lookup(encoding)
-        if not found._is_text_encoding:  # "hex" and others from bytes to bytes
+        codec = codecs.lookup(encoding)
+        if not codec._is_text_encoding:  # "hex" and others from bytes to bytes
             raise LookupError
     except (LookupError, ValueError):
         rule, remedy = "It must be the name of an encoding", "Write utf-8, cp1252 or utf-16"
         raise ParameterError(f"encoding is {encoding!r}", rule, remedy) from None
-    return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(found.name, found.name)
+    return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(codec.name, codec.name)
 
 
 def check_marks(sep: str | None, decimal: str | None = None) -> str | None:

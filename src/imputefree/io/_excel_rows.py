@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
 from ..errors import counted, require_extra
-from ._cell_values import without_width
-from ._file_rows import NAMES_AGAIN, RawRows, are_names, twins_of, unreadable
+from ._file_rows import NAMES_AGAIN, RawRows, Reader, are_names, column_names, unreadable
 from ._not_data import MOST_ABOVE, are_title, said_above
 from ._understood import FileFormat
 
@@ -22,7 +21,7 @@ OLD = b"\xd0\xcf\x11\xe0"  # how .xls files begin
 # A sheet has at most so many cells, empty ones among filled ones included, as files of some bytes
 # can say that their only cell is the last one of a million rows.
 CHARACTERS = 100  # of a sheet's text per cell, as far as it is looked at
-MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+([0-9]+):[A-Z]+([0-9]+))"')
+MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+([0-9]+))"')
 UNCOMPUTED = re.compile(
     rb'<c r="([A-Z]+[0-9]+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]{0,99}</f>)\s*(?:<v\s*/>|<v></v>|</c>)'
 )
@@ -47,33 +46,29 @@ def is_workbook(raw: IO[bytes]) -> bool:
     return any(name.startswith("xl/") for name in names)
 
 
-class ExcelRows:
-    """The first sheet of a workbook that is not empty; see `Reader`. Rows are counted as in Excel.
+class ExcelRows(Reader):
+    """The first sheet of a workbook that is not empty. Rows are counted as in Excel.
 
     Cells have the types of Excel: numbers, strings, truth values and dates.
     """
-
-    word = "row"
 
     def __init__(self, path: Path, raw: IO[bytes]) -> None:
         require_extra("excel", "openpyxl")
         import openpyxl
 
-        self.path, self.decimal = path, "."
-        self.size: int | None = None
         try:
             book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
             most = FEWEST_CELLS + CELLS_PER_BYTE * raw.seek(0, io.SEEK_END)
             shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
             sheets = {sheet.title: _rows_of(sheet, most) for sheet in shown or book.worksheets}
             filled = {title: rows for title, rows in sheets.items() if rows}
-            title = _first_table(filled)
-            odd = _odd_cells(book[title], CHARACTERS * most) if title else OddCells()
         except Exception as error:  # whatever a damaged or an old workbook leads to
             fact = f"is not an Excel workbook that can be read ({error})"
             raise unreadable(path, fact, "Save it as .xlsx or as CSV") from None
         if not filled:
             raise unreadable(path, "has no sheet with cells")
+        tables = [title for title, rows in filled.items() if len(rows) > 1 and len(rows[0]) > 1]
+        title = next(iter([*tables, *filled]))
         rows = filled[title]
         others = f", {counted(len(filled) - 1, 'more sheet')} not read" * (len(filled) > 1)
         first = next(i for i, row in enumerate(rows) if any(_known(row)))
@@ -85,75 +80,45 @@ class ExcelRows:
             fact = f"has {sum(_known(rows[begin]))} of {width} column names in row {begin + 1}"
             remedy = "Remove what is above the row of column names"
             raise unreadable(path, f"{fact} of sheet {title!r}", remedy)
-        _refuse_odd(odd, first + 1, title, path)
+        _refuse_odd_cells(book[title], first + 1, CHARACTERS * most, path)
         above = f", {said_above(first - begin, 'row')}" * (first > begin)
-        self.format = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
-        strings = [without_width(str("" if name is None else name)) for name in names]
-        self.names = [" ".join(s.split()) or f"Unnamed: {j}" for j, s in enumerate(strings)]
-        self.twins = twins_of(self.names, path)
+        form = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
+        super().__init__(path, column_names("" if n is None else str(n) for n in names), form)
         lines = {i: row for i, row in enumerate(cells, first + 2) if any(_known(row))}
         again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []
         self._wrong = {i: NAMES_AGAIN for i in again if lines.pop(i)}
         self._lines, self._cells = np.array([*lines], dtype=int), [*lines.values()]
 
-    def look(self, names: Sequence[str]) -> pd.DataFrame:
-        """These columns."""
-        return next(self.rows(dict.fromkeys(names, ""))).frame
-
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """All rows, once."""
         numbers = {name: j for j, name in enumerate(self.names)}
-        places = [numbers[name] for name in kinds]
-        columns: dict[str, Any] = {
-            name: pd.Series([row[j] for row in self._cells], dtype=object)
-            for name, j in zip(kinds, places, strict=True)
-        }
-        frame = pd.DataFrame(columns, index=range(len(self._cells)))
+        columns = {name: [row[numbers[name]] for row in self._cells] for name in kinds}
+        frame = pd.DataFrame(columns, index=range(len(self._cells)), dtype=object)
         frame = frame.where(frame.notna() & (frame != ""), None)
         yield RawRows(frame, self._lines, self._wrong)
 
 
-def _first_table(sheets: Mapping[str, list[tuple[Any, ...]]]) -> str:
-    """The title of the first sheet with two columns and two rows, or of the first; "" for none."""
-    tables = [title for title, rows in sheets.items() if len(rows) > 1 and len(rows[0]) > 1]
-    return next(iter([*tables, *sheets]), "")
+def _refuse_odd_cells(sheet: Any, header: int, most: int, path: Path) -> None:
+    """Refuse cells below the names that hold no value of their own: merged or never computed.
 
-
-class OddCells(NamedTuple):
-    """What a sheet holds besides values.
-
-    merged : areas as name, first row and last row
-    formula : the place of a formula without a value, or ""
+    openpyxl does not tell them: they are in the sheet's own text, of which at most so many bytes
+    are looked at.
     """
-
-    merged: Sequence[tuple[str, int, int]] = ()
-    formula: str = ""
-
-
-def _odd_cells(sheet: Any, most: int) -> OddCells:
-    """From the sheet's own text, of which so many bytes are looked at: openpyxl does not tell."""
-    merged, formula, rest, done = [], "", b"", 0
+    area = formula = rest = b""
+    done = 0
     with sheet._get_source() as text:
         while done < most and (new := text.read(2**20)):
             piece, done = rest + new, done + len(new)
-            for area in MERGED.finditer(piece):
-                name, first, last = (part.decode() for part in area.groups())
-                merged.append((name, int(first), int(last)))
-            if not formula:
-                cells = (c for c in UNCOMPUTED.finditer(piece) if b't="str"' not in c[0])
-                formula = next((c[1].decode() for c in cells), "")
+            areas = (m[1] for m in MERGED.finditer(piece) if int(m[2]) > header)
+            cells = (c[1] for c in UNCOMPUTED.finditer(piece) if b't="str"' not in c[0])
+            area, formula = area or next(areas, b""), formula or next(cells, b"")
             rest = piece[-200:]
-    return OddCells(merged, formula)
-
-
-def _refuse_odd(odd: OddCells, header: int, title: str, path: Path) -> None:
-    """Refuse cells below the names that hold no value of their own."""
-    area = next((name for name, _, last in odd.merged if last > header), None)
-    if area is not None:
-        fact = f"has merged cells below the column names, such as {area} of sheet {title!r}"
+    of_sheet = f"of sheet {sheet.title!r}"
+    if area:
+        fact = f"has merged cells below the column names, such as {area.decode()} {of_sheet}"
         raise unreadable(path, fact, "Unmerge them, and fill each cell")
-    if odd.formula:
-        fact = f"has formulas that were never computed, such as in {odd.formula} of sheet {title!r}"
+    if formula:
+        fact = f"has formulas that were never computed, such as in {formula.decode()} {of_sheet}"
         raise unreadable(path, fact, "Open it in a spreadsheet program, and save it")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -37,27 +38,63 @@ class RawRows:
     done: int = 0  # position in the file, in bytes
 
 
-class Reader(Protocol):
-    """An open file of any format."""
+class Reader(ABC):
+    """An open file of any format.
 
-    names: list[str]  # of its columns
-    twins: set[str]  # names that more than one column has
-    word: str  # what its rows are counted in: "line" or "row"
-    size: int | None  # bytes
-    decimal: str  # the mark before decimals, if numbers may be strings; "." until it is set
+    path : of the file, for messages
+    names : of its columns
+    form : how it is written
+    size : bytes, if they are known
+    """
+
+    word = "row"  # what its rows are counted in: "line" or "row"
+    decimal = "."  # the mark before decimals, where numbers are written as strings
+
+    def __init__(
+        self, path: Path, names: list[str], form: FileFormat, size: int | None = None
+    ) -> None:
+        self.path, self.names, self.size, self._format = path, names, size, form
+        check_width(len(names), path)
+        self.twins = {name for name, count in Counter(names).items() if count > 1}
 
     @property
     def format(self) -> FileFormat:
         """How the file is written, as far as it was read."""
-        ...
+        return self._format
+
+    @abstractmethod
+    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """Its rows in order; kinds: the wanted columns, as "number", "category" or "text"."""
 
     def look(self, names: Sequence[str]) -> pd.DataFrame:
         """These columns of the first rows, as they are; nothing is used up."""
-        ...
+        first = next(self.rows(dict.fromkeys(names, "")), None)
+        return pd.DataFrame(columns=list(names)) if first is None else first.frame
 
-    def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
-        """Its rows in order, once; kinds: the wanted columns, as "number", "category" or "text"."""
-        ...
+    def good_rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
+        """As `rows`; one that is not a row is an InputError."""
+        for raw in self.rows(kinds):
+            if raw.wrong:
+                line = min(raw.wrong)
+                raise _bad_row(f"{self.path}, {self.word} {line}", raw.wrong[line])
+            yield raw
+
+    def refuse_twins(self) -> None:
+        """Refuse columns of the same name."""
+        if self.twins:
+            raise twin_error(self.path, sorted(self.twins))
+
+
+def _bad_row(where: str, problem: str) -> InputError:
+    fact = f"{where}: {problem}"
+    if problem == NOT_UTF_8:
+        remedy = "Correct the line, or name the encoding with --encoding, such as cp1252"
+        return InputError(fact, "A file is written in one encoding", remedy)
+    rule = "Below the names, every row has a cell for every column, even if it is empty"
+    if "a name is missing" in problem:
+        return InputError(fact, rule, "Add the name to the first line")
+    remedy = "Correct or remove the row, or name the separator with --sep"
+    return InputError(fact, rule, remedy)
 
 
 class BadRows:
@@ -117,41 +154,27 @@ def open_file(path: Path) -> IO[bytes]:
     raise InputError(f"{path} {problem}", "A table is a file", "Correct the path")
 
 
+def column_names(cells: Iterable[str]) -> list[str]:
+    """The names in a row of cells, with single spaces; empty ones are named as pandas does it.
+
+    Characters of no width are left out; people type the others, or copy them.
+    """
+    visible = (cell.replace("\ufeff", "").replace("\u200b", "") for cell in cells)
+    names = [" ".join(cell.split()) for cell in visible]
+    return [name or f"Unnamed: {j}" for j, name in enumerate(names)]
+
+
 def are_names(names: Sequence[str]) -> bool:
     """Whether a row that holds these strings can only be that of the column names."""
     numbers = pd.to_numeric(pd.Series(names, dtype=object), errors="coerce")
     return len(names) > 1 and bool(numbers.isna().any())
 
 
-def good_rows(raw: RawRows, path: Path, word: str) -> pd.DataFrame:
-    """The rows of a piece; one that is not a row is an InputError."""
-    if raw.wrong:
-        line = min(raw.wrong)
-        fact = f"{path}, {word} {line}: {raw.wrong[line]}"
-        if raw.wrong[line] == NOT_UTF_8:
-            remedy = "Correct the line, or name the encoding with --encoding, such as cp1252"
-            raise InputError(fact, "A file is written in one encoding", remedy)
-        rule = "Below the names, every row has a cell for every column, even if it is empty"
-        remedy = "Correct or remove the row, or name the separator with --sep"
-        missing = "a name is missing" in raw.wrong[line]
-        raise InputError(fact, rule, "Add the name to the first line" if missing else remedy)
-    return raw.frame
-
-
 def check_width(count: int, path: Path) -> None:
     """Refuse more columns than can be read."""
     if count > MOST_COLUMNS:
-        rule, remedy = (
-            f"At most {MOST_COLUMNS:,} are read",
-            "Leave out columns, or name the separator",
-        )
-        raise InputError(f"{path} has {count:,} columns", rule, remedy)
-
-
-def twins_of(names: list[str], path: Path) -> set[str]:
-    """Names that occur more than once; more names than can be read are an InputError."""
-    check_width(len(names), path)
-    return {name for name, count in Counter(names).items() if count > 1}
+        fact, rule = f"{path} has {count:,} columns", f"At most {MOST_COLUMNS:,} are read"
+        raise InputError(fact, rule, "Leave out columns, or name the separator")
 
 
 def twin_error(path: Path, names: list[str]) -> InputError:
@@ -166,10 +189,8 @@ def unreadable(path: Path, problem: str, remedy: str = "") -> InputError:
     return InputError(f"{path} {problem}", rule, remedy or "Correct or replace the file")
 
 
-class ParquetRows:
-    """An open Parquet file; see `Reader`. Its rows are counted from 1."""
-
-    word = "row"
+class ParquetRows(Reader):
+    """An open Parquet file. Its rows are counted from 1."""
 
     def __init__(self, path: Path, raw: IO[bytes]) -> None:
         with _parquet_errors(path):
@@ -182,16 +203,9 @@ class ParquetRows:
             source = pyarrow.BufferReader(raw.getvalue()) if whole else raw  # type: ignore[attr-defined]
             size = 0 if whole else 2**20
             self.file = parquet.ParquetFile(source, buffer_size=size, pre_buffer=False)
-            self.names = [str(name) for name in self.file.schema_arrow.names]
-        self.path, self.decimal = path, "."
-        self.size: int | None = path.stat().st_size if path.is_file() else None
-        self.format = FileFormat(path.name, "Parquet")
-        self.twins = twins_of(self.names, path)
-
-    def look(self, names: Sequence[str]) -> pd.DataFrame:
-        """These columns of the first rows."""
-        first = next(self.rows(dict.fromkeys(names, "")), None)
-        return pd.DataFrame(columns=list(names)) if first is None else first.frame
+            names = [str(name) for name in self.file.schema_arrow.names]
+        on_disk = path.stat().st_size if path.is_file() else None
+        super().__init__(path, names, FileFormat(path.name, "Parquet"), on_disk)
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Pieces of the columns in `kinds`, typed as in the file."""

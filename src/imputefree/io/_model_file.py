@@ -17,8 +17,6 @@ import torch
 from sklearn.base import is_classifier
 
 from .._sealed import (
-    CHECKSUM,
-    KEY,
     Seal,
     checksum,
     pack_tree,
@@ -57,11 +55,10 @@ def save_model_file(model: Any, path: str | os.PathLike[str]) -> None:
     write_sealed(Path(path), MODEL, *model_content(model))
 
 
-def pack_model(model: Any) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """Weights and metadata of a fitted estimator; "sha256" identifies both."""
+def model_digest(model: Any) -> str:
+    """The SHA-256 that the file of a fitted estimator has."""
     content, weights = model_content(model)
-    text = sealed_text(MODEL, content)
-    return weights, {KEY: text, CHECKSUM: checksum(text, weights)}
+    return checksum(sealed_text(MODEL, content), weights)
 
 
 def model_content(model: Any) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
@@ -237,8 +234,7 @@ def _unpack_fitted(packed: dict[str, Any]) -> Any:
         dtype = np.dtype(str)
     elif dtype.kind not in "biufO":
         raise ValueError(f"values of type {dtype}")
-    array = np.array(cells, dtype=dtype)
-    return array
+    return np.array(cells, dtype=dtype)
 
 
 def _subclasses(cls: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Rows that are not data: titles above the names, a second row of names, totals and notes below."""
+"""Rows that are not data: titles above the names, names that are values, totals and notes below."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..data import is_gap_word
+from ..data import coerced, is_gap_word
 from ..errors import InputError, counted, shorten
-from ._cell_values import numbered, plain_numbers
+from ._cell_values import numbered, plain_numbers, stripped
 from ._quantities import read_quantity
 from ._written_times import looks_like_a_date
 
 MOST_ABOVE = 20  # rows that may stand above the column names
 LOOKED_AT = 50  # cells of a column, to know whether it holds numbers
+FIRST_CELLS = 2000  # of a single column, to know whether all hold a separator
 ONE_TABLE = "A table is one row of column names, then the rows"
 FEWEST = 5  # numbers above a total
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "average", "mean", "summe", "gesamt"}
@@ -47,6 +48,37 @@ def said_above(count: int, word: str = "line") -> str:
     return f"{counted(count, word)} above the column names not read" if count else ""
 
 
+def check_header(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse a file whose first row holds values, not names, or whose columns were not told apart.
+
+    A single column is refused if its name and all of its cells hold the same mark or spaces.
+    """
+    names, inside = [], []
+    if len(frame.columns) == 1:
+        only, marks = frame.iloc[:, 0], " :^~#/;,\t|"
+        for cells in (only.iloc[:FIRST_CELLS], only):  # all of them only if the first have a mark
+            strings = [str(only.name), *cells.dropna().astype(str)] if marks else []
+            marks = "".join(m for m in marks if all(m in string.strip() for string in strings))
+        mark = next(iter(marks), None)
+        if mark is not None:
+            fact = f"{path} has one column, {str(only.name)!r}, and {mark!r} in every cell"
+            rule = "Columns are found by the mark between them: a comma, semicolon, tab or bar"
+            raise InputError(fact, rule, "Name the mark with --sep, or save the table as CSV")
+    for name, cells in frame.items():
+        numbers = pd.Series(coerced(stripped(cells)))
+        if numbers.notna().mean() < 0.5:
+            continue
+        value = pd.to_numeric(pd.Series([str(name)]), errors="coerce").iloc[0]
+        if np.isnan(value):
+            return
+        names.append(value)
+        inside.append(numbers.min() <= value <= numbers.max())
+    if len(names) > 0 and all(inside) and not (len(names) > 1 and (np.diff(names) > 0).all()):
+        fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
+        rule = "The first row of a table names the columns"
+        raise InputError(fact, rule, "Add a first row with their names")
+
+
 def check_rows(raw: pd.DataFrame, marks: dict[str, str], path: Path, known: bool = False) -> None:
     """Refuse other rows than data: names again, totals, a note below, or another table.
 
@@ -70,10 +102,8 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     words, others = [], []
     for name in map(str, raw):
         cell = raw[name].iloc[0]
-        if not isinstance(cell, str) or is_gap_word(cell.strip()):
-            if cell is None or pd.isna(cell) or isinstance(cell, str):
-                continue
-            return
+        if pd.isna(cell) or (isinstance(cell, str) and is_gap_word(cell.strip())):
+            continue
         if _is_value(cell, marks[name]):
             return
         rest = raw[name].iloc[1 : LOOKED_AT + 1].dropna()
@@ -89,11 +119,9 @@ def _check_first(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
 
 def _check_note(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     """Refuse a last row that holds nothing but a note."""
-    last = raw.iloc[-1]
-    known = [name for name in map(str, raw) if not pd.isna(last[name])]
-    strings = [name for name in known if isinstance(last[name], str)]
-    if len(known) == 1 and known == strings and len(raw.columns) > 2:
-        name, note = known[0], str(last[known[0]]).strip()
+    last = raw.iloc[-1].dropna()
+    if len(last) == 1 and isinstance(last.iloc[0], str) and len(raw.columns) > 2:
+        name, note = str(last.index[0]), last.iloc[0].strip()
         above = raw[name].iloc[-LOOKED_AT:-1].dropna()
         if (_are_values(above, marks[name]) and not _is_value(note, marks[name])) or ": " in note:
             fact = f"the last row of {path} holds {note[:60]!r} and nothing else"
@@ -113,20 +141,19 @@ def _check_inside(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
     rows = np.ones(len(raw), dtype=bool)
     for name in numbers:
         places, distinct = numbered(raw[name])
-        once = np.bincount(places[places >= 0], minlength=len(distinct)) == 1
-        plain = plain_numbers(np.asarray(distinct, dtype=object), marks[name])
-        for j in np.flatnonzero(once & np.isnan(plain)).tolist():
+        words = np.bincount(places[places >= 0], minlength=len(distinct)) == 1
+        words &= np.isnan(plain_numbers(np.asarray(distinct, dtype=object), marks[name]))
+        for j in np.flatnonzero(words).tolist():
             cell = distinct[j]
-            once[j] = not is_gap_word(str(cell)) and not _is_value(cell, marks[name])
-        once &= np.isnan(plain)
-        rows &= np.append(once, False)[places]
+            words[j] = not is_gap_word(str(cell)) and not _is_value(cell, marks[name])
+        rows &= np.append(words, False)[places]
         if not rows.any():
             return
     for row in np.flatnonzero(rows).tolist():
-        words = [raw[name].iloc[row] for name in numbers]
-        if len({*words}) == len(words):
-            fact = f"row {row + 1} of {path} holds {shorten(words, 3)} where others hold numbers"
-            remedy = "Remove the row, or save the tables as files of their own"
+        cells = [raw[name].iloc[row] for name in numbers]
+        if len({*cells}) == len(cells):
+            fact = f"row {row + 1} of {path} holds {shorten(cells, 3)} where others hold numbers"
+            remedy = "Remove the row, or save the tables as separate files"
             raise InputError(fact, ONE_TABLE, remedy)
 
 
@@ -144,7 +171,7 @@ def _check_beside(raw: pd.DataFrame, path: Path) -> None:
         filled = [block[:end].to_numpy().mean() for block, end in zip(blocks, ends, strict=True)]
         if abs(ends[0] - ends[1]) > 1 and min(filled) >= 0.9 and min(ends) > 1:
             fact = f"{path} holds two tables side by side, of {ends[0]} and {ends[1]} rows"
-            raise InputError(fact, ONE_TABLE, "Save each as a file of its own")
+            raise InputError(fact, ONE_TABLE, "Save each as a separate file")
 
 
 def _check_totals(raw: pd.DataFrame, marks: dict[str, str], path: Path) -> None:
@@ -201,13 +228,12 @@ class Totals:
             return
         for name, decimal in self.numbers.items():
             values = _numbers(frame[name], decimal)
-            above = np.append(self._value.get(name, np.nan), values[:-1])
-            above = above[np.isfinite(above)]
-            if len(above):
-                self._count[name] += len(above)
-                with np.errstate(over="ignore"):  # an infinite sum is nobody's total
-                    self._sum[name] += float(above.sum())
-                self._most[name] = max(self._most[name], float(np.abs(above).max()))
+            numbers = np.append(self._value.get(name, np.nan), values[:-1])
+            numbers = numbers[np.isfinite(numbers)]
+            self._count[name] += len(numbers)
+            with np.errstate(over="ignore"):  # an infinite sum is nobody's total
+                self._sum[name] += float(numbers.sum())
+            self._most[name] = max(self._most[name], float(np.abs(numbers).max(initial=0.0)))
             self._value[name] = float(values[-1])
         for column, cells in frame.items():
             name = str(column)
@@ -215,10 +241,10 @@ class Totals:
                 continue
             words = cells.iloc[:-1]
             try:
-                found = {*words[words.isin(SPELLED)], self._words.get(name)}
+                above = {*words[words.isin(SPELLED)], self._words.get(name)}
             except TypeError:  # lists, which are refused where the column is read
                 continue
-            self._above[name] = self._above.get(name, set()) | found
+            self._above[name] = self._above.get(name, set()) | above
             self._words[name] = cells.iloc[-1]
 
     @property

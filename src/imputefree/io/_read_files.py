@@ -12,29 +12,18 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..data import MOST_CLASSES, coerced, is_gap_word
-from ..errors import ImputefreeError, InputError, ParameterError, counted, shorten
+from ..data import MOST_CLASSES
+from ..errors import ImputefreeError, InputError, ParameterError, shorten
 from ._cell_values import EXACT
-from ._csv_rows import PACKED, CsvRows, read_checked, unpacked
+from ._csv_rows import CsvRows
 from ._dialects import check_marks
 from ._excel_rows import ExcelRows, is_workbook
 from ._file_rows import PARQUET, ParquetRows, Reader, open_file
+from ._unpacking import PACKED, open_packed, read_packed
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
-TABLES = (
-    *PARQUET,
-    *WORKBOOKS,
-    ".csv",
-    ".tsv",
-    *(f".csv{ending}" for ending in PACKED),
-)  # endings of names
+TABLES = (*PARQUET, *WORKBOOKS, ".csv", ".tsv", *(f".csv{ending}" for ending in PACKED))
 TASKS = ("classification", "regression")
-
-
-def read_csv(path: Path) -> pd.DataFrame:
-    """All of a CSV file; only empty cells are gaps, so that a category "None" or "NA" stays one."""
-    with open_file(path) as file:
-        return read_checked(path, file.read())
 
 
 def parts_of(path: Path) -> list[Path]:
@@ -56,7 +45,7 @@ def parts_of(path: Path) -> list[Path]:
 def open_rows(path: Path, sep: str | None = None, encoding: str | None = None) -> Iterator[Reader]:
     """A CSV, Excel or Parquet file to be read piece by piece, closed after the block.
 
-    sep, encoding : of a CSV file, if they are not to be found by themselves
+    sep, encoding : of a CSV file; detected if None
     """
     with open_file(path) as raw:
         yield reader_of(path, raw, sep, encoding)
@@ -79,8 +68,9 @@ def reader_of(
 
 def unpack(path: Path, content: bytes, most: int) -> bytes:
     """The bytes of a compressed CSV file, at most so many; those of other files as they are."""
-    typed = content.startswith(b"PAR1") or is_workbook(io.BytesIO(content))
-    return content if typed else unpacked(path, content, most)
+    if content.startswith(b"PAR1") or is_workbook(io.BytesIO(content)):
+        return content
+    return read_packed(path, open_packed(path, io.BytesIO(content)), most)
 
 
 def header(path: Path, sep: str | None = None, encoding: str | None = None) -> list[str]:
@@ -90,28 +80,6 @@ def header(path: Path, sep: str | None = None, encoding: str | None = None) -> l
             return reader.names
     except (ImputefreeError, OSError):
         return []
-
-
-def words_as_gaps(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Words for "missing" in columns that otherwise hold numbers become gaps, with notes.
-
-    In a column of strings such a word may be a category and stays one.
-
-    >>> words_as_gaps(pd.DataFrame({"age": ["31", "NA"], "ward": ["B", "None"]}))[1]
-    ("In column 'age' 'NA' (1 row) was read as a gap.",)
-    """
-    frame, notes = frame.copy(), []
-    for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
-        cells = frame[name]
-        numbers = coerced(cells)
-        words = cells[np.isnan(numbers) & cells.notna()].astype(str)
-        if len(words) and len(words) < cells.notna().sum() and all(map(is_gap_word, set(words))):
-            shown = shorten(sorted(set(words)))
-            notes.append(
-                f"In column {name!r} {shown} ({counted(len(words), 'row')}) was read as a gap."
-            )
-            frame[name] = numbers
-    return frame, tuple(notes)
 
 
 def need_columns(

@@ -14,15 +14,15 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..data import TRUTH, coerced
+from ..data import TRUTH, coerced, is_gap_word
 from ..errors import InputError, InputTypeError, counted, listed, shorten
 from ._cell_values import cell_values, numbered, stripped, typed
 from ._column_readings import learn_column
 from ._dialects import check_marks
-from ._file_rows import INDEX, Reader, good_rows, open_file, twin_error, unreadable
-from ._not_data import check_rows
+from ._file_rows import INDEX, Reader, open_file, twin_error, unreadable
+from ._not_data import check_header, check_rows
 from ._quantities import decimal_marks, read_quantity
-from ._read_files import need_columns, parts_of, reader_of, words_as_gaps
+from ._read_files import need_columns, parts_of, reader_of
 from ._understood import (
     CATEGORY,
     DROP,
@@ -32,13 +32,13 @@ from ._understood import (
     FileFormat,
     Understood,
     as_tuple,
-    column_readings,
+    column_entries,
     read_yaml,
 )
 
 STDIN = "-"
 EVERY = "*"  # stands for all columns
-LOOKED_AT = 2000  # different cells of a column, for their decimal mark; cells, for a separator
+LOOKED_AT = 2000  # different cells of a column, for their decimal mark
 Source = str | os.PathLike[str] | bytes | IO[bytes] | pd.DataFrame
 
 
@@ -66,7 +66,7 @@ def read_table(
     target : the column to predict: it is never dropped, and codes in it are only shown
     id : the column that identifies series, if rows are steps of series; it is kept as it is
     keys : other columns that are kept as they are, such as times and groups
-    sep, decimal, encoding : how a CSV file is written; found by themselves if None
+    sep, decimal, encoding : how a CSV file is written; detected if None
     missing : cells that stand for a gap, such as [-9, "unknown"], in all columns, or by column as
         {"bmi": [0], "*": [-9]}, where * is all columns; they are added to those that are found
     columns : what columns are: {"ward": "category", "bmi": {"kind": "number", "missing": [0]}}, a
@@ -103,7 +103,7 @@ def understand(
     marks, _ = decimals_of(raw, file, decimal)
     check_rows(raw, marks, path, known is not None)
     shared, by_column = _missing(missing, raw, path)
-    given = _given(columns, raw, path) | {name: {"kind": KEY} for name in kept}
+    entries = _entries(columns, raw, path) | {name: {"kind": KEY} for name in kept}
     series = pd.factorize(raw[id])[0] if id else None
 
     def learn(column: str, elsewhere: Sequence[float] = (), words: Sequence[str] = ()) -> Any:
@@ -114,7 +114,7 @@ def understand(
             return replace(reading, missing=(*reading.missing, *codes), suspects=(), note=note)
         return learn_column(
             raw[column],
-            given.get(column),
+            entries.get(column),
             decimal=marks[column],
             missing=codes,
             elsewhere=elsewhere,
@@ -152,20 +152,40 @@ def read_frame(
 ) -> TableFile:
     """All rows of a file; columns that hold nothing but numbers, and words for gaps, are numbers.
 
-    sep, decimal, encoding : of a CSV file, if they are not to be found by themselves
+    sep, decimal, encoding : of a CSV file; detected if None
     """
     check_marks(sep, decimal)
     raw, file, digest = read_raw(path, None, sep, encoding)
     marks, _ = decimals_of(raw, file, decimal)
-    columns = {name: typed(stripped(raw[name]), mark) for name, mark in marks.items()}
-    for name, cells in columns.items():
-        if cells.dtype == object:
-            truths = cells.map(TRUTH)
-            columns[name] = (
-                pd.Series(cells.tolist(), name=name) if truths.isna().any() else truths.astype(bool)
-            )
-    frame = pd.DataFrame(columns)
-    return TableFile(*words_as_gaps(frame), digest)
+    columns, notes = {}, list[str]()
+    for name, mark in marks.items():
+        columns[name], more = _with_words_as_gaps(typed(stripped(raw[name]), mark))
+        notes += more
+    return TableFile(pd.DataFrame(columns), tuple(notes), digest)
+
+
+def _with_words_as_gaps(cells: pd.Series) -> tuple[pd.Series, list[str]]:
+    """Words for "missing" in a column that otherwise holds numbers become gaps, with a note.
+
+    In a column of strings such a word may be a category and stays one.
+
+    >>> _with_words_as_gaps(pd.Series(["31", "NA"], name="age", dtype=object))[1]
+    ["In column 'age' 'NA' (1 row) was read as a gap."]
+    """
+    if cells.dtype == object:
+        truths = cells.map(TRUTH)
+        if not truths.isna().any():
+            return truths.astype(bool), []
+        cells = pd.Series(cells.tolist(), name=cells.name)
+    if pd.api.types.is_numeric_dtype(cells):
+        return cells, []
+    numbers = coerced(cells)
+    words = cells[np.isnan(numbers) & cells.notna()].astype(str)
+    if not 0 < len(words) < cells.notna().sum() or not all(map(is_gap_word, set(words))):
+        return cells, []
+    shown, rows = shorten(sorted(set(words))), counted(len(words), "row")
+    note = f"In column {cells.name!r} {shown} ({rows}) was read as a gap."
+    return pd.Series(numbers, name=cells.name), [note]
 
 
 def read_raw(
@@ -197,19 +217,17 @@ def read_raw(
             fact, rule = "the open file gives strings", "Its encoding is found from its bytes"
             raise InputTypeError(fact, rule, "Open it with mode 'rb'")
     reader = reader_of(path, io.BytesIO(content), sep, encoding)
-    return _whole(reader, path), reader.format, hashlib.sha256(content).hexdigest()
+    return _whole(reader), reader.format, hashlib.sha256(content).hexdigest()
 
 
-def _whole(reader: Reader, path: Path) -> pd.DataFrame:
+def _whole(reader: Reader) -> pd.DataFrame:
     """All rows of a file; a row that cannot be read is an InputError."""
-    if reader.twins:
-        raise twin_error(path, sorted(reader.twins))
+    reader.refuse_twins()
     names = [name for name in reader.names if not INDEX.fullmatch(name)]
-    kinds = dict.fromkeys(names, "text")
-    pieces = [good_rows(rows, path, reader.word) for rows in reader.rows(kinds)]
+    pieces = [raw.frame for raw in reader.good_rows(dict.fromkeys(names, "text"))]
     frame = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
     if frame.empty:
-        raise unreadable(path, "has column names but no rows")
+        raise unreadable(reader.path, "has column names but no rows")
     return frame
 
 
@@ -241,18 +259,14 @@ def check_parts(names: list[str], wanted: list[str], part: Path, first: Path) ->
         )
 
 
-def _given(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:
+def _entries(columns: Any, raw: pd.DataFrame, path: Path) -> dict[str, dict[str, Any]]:
     """What the user says of columns, by name, as entries of a `ColumnReading`."""
     if columns is None or isinstance(columns, Understood):
         return {}
     by_file = isinstance(columns, str | os.PathLike)
-    plain = read_yaml(Path(columns)) if by_file else {"columns": columns}
-    column_readings(plain)  # refuses what is not known
-    need_columns(raw, list(plain["columns"]), path, option="columns")
-    return {
-        str(name): {"kind": value} if isinstance(value, str) else dict(value or {})
-        for name, value in plain["columns"].items()
-    }
+    entries = column_entries(read_yaml(Path(columns)) if by_file else {"columns": columns})
+    need_columns(raw, list(entries), path, option="columns")
+    return entries
 
 
 def _missing(
@@ -312,37 +326,6 @@ def decimals_of(
             )
     marks_by_name = {name: next(iter(marks), usual) for name, marks in shown.items()}
     return marks_by_name, bool(found)
-
-
-def check_header(frame: pd.DataFrame, path: Path) -> None:
-    """Refuse a file whose first row holds values, not names, or whose columns were not told apart.
-
-    A single column is refused if its name and all of its cells hold the same mark or spaces.
-    """
-    names, inside = [], []
-    if len(frame.columns) == 1:
-        only, marks = frame.iloc[:, 0], " :^~#/;,\t|"
-        for cells in (only.iloc[:LOOKED_AT], only):  # all of them only if the first have a mark
-            strings = [str(only.name), *cells.dropna().astype(str)] if marks else []
-            marks = "".join(m for m in marks if all(m in string.strip() for string in strings))
-        mark = next(iter(marks), None)
-        if mark is not None:
-            fact = f"{path} has one column, {str(only.name)!r}, and {mark!r} in every cell"
-            rule = "Columns are found by the mark between them: a comma, semicolon, tab or bar"
-            raise InputError(fact, rule, "Name the mark with --sep, or save the table as CSV")
-    for name, cells in frame.items():
-        numbers = pd.Series(coerced(stripped(cells)))
-        if numbers.notna().mean() < 0.5:
-            continue
-        value = pd.to_numeric(pd.Series([str(name)]), errors="coerce").iloc[0]
-        if np.isnan(value):
-            return
-        names.append(value)
-        inside.append(numbers.min() <= value <= numbers.max())
-    if len(names) > 0 and all(inside) and not (len(names) > 1 and (np.diff(names) > 0).all()):
-        fact = f"{path} seems to have no column names: its first row is {shorten(list(frame), 4)}"
-        rule = "The first row of a table names the columns"
-        raise InputError(fact, rule, "Add a first row with their names")
 
 
 def _second_look(readings: dict[str, ColumnReading], learn: Any, target: str | None) -> None:

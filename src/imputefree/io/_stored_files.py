@@ -20,7 +20,7 @@ from .._files import write_errors
 from ..data import BLOCK, RowStore
 from ..errors import InputError, counted, shorten
 from ._cell_values import are_gap_words, cell_values
-from ._file_rows import RawRows, Reader, good_rows, twin_error
+from ._file_rows import RawRows, Reader
 from ._missing_codes import find_codes
 from ._quantities import read_quantity
 from ._read_files import need_columns, open_rows, parts_of, read_label_column
@@ -52,6 +52,12 @@ class StoredRows(NamedTuple):
     groups: Any
     n_without: int
     understood: Understood
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be read, and how many rows were left out, a sentence each."""
+        left_out = f"{counted(self.n_without, 'row')} without a target left out."
+        return [*self.understood.notes, *[left_out] * bool(self.n_without)]
 
 
 @contextmanager
@@ -87,25 +93,6 @@ def stored_rows(
         yield reading.finish(file)
 
 
-class _Levels:
-    """Different cells, numbered as they appear."""
-
-    def __init__(self, label: str) -> None:
-        self.label, self.numbers = label, dict[Any, int]()
-
-    def codes(self, cells: np.ndarray) -> np.ndarray:
-        """The number of each cell, NaN where missing; (n,) float64."""
-        local, distinct = pd.factorize(cells)
-        known = [self.numbers.setdefault(cell, len(self.numbers)) for cell in distinct.tolist()]
-        if len(self.numbers) > MOST_LEVELS:
-            raise InputError(
-                f"{self.label} holds more than {MOST_LEVELS:,} different strings",
-                "A category has fewer; names and free text are not categories",
-                "Leave the column out with drop=",
-            )
-        return np.array([*known, np.nan])[local]
-
-
 class _Reading:
     """One pass over the parts: inputs go to a file, and what belongs to each row stays here."""
 
@@ -123,14 +110,15 @@ class _Reading:
     ) -> None:
         self.parts, self.roles, self.task = parts_of(path), dict(roles), task
         self.marks: Any = (sep, encoding)
-        self.given = set(columns) if isinstance(columns, Mapping) else set()
+        self.described = set(columns) if isinstance(columns, Mapping) else set()
         sample, file = self._sample(path, drop)
         options: Any = {"decimal": decimal, "missing": missing, "columns": columns}
         keys = [name for role, name in roles.items() if role != "target"]
-        _, found = understand(sample, file, target=roles["target"], keys=keys, **options)
-        self.understood, marks = found, decimals_of(sample, file, decimal)[0]
+        _, self.understood = understand(sample, file, target=roles["target"], keys=keys, **options)
+        marks, _ = decimals_of(sample, file, decimal)
         self.decimal = "," if "," in marks.values() else "."
-        self.columns = {n: col for n, col in found.columns.items() if col.kind != DROP}
+        readings = self.understood.columns
+        self.columns = {name: col for name, col in readings.items() if col.kind != DROP}
         for role, name in roles.items():
             if role != "target":
                 kind = CATEGORY if role == "groups" else NUMBER
@@ -143,7 +131,7 @@ class _Reading:
             fact = f"{path} has no column to learn from besides the target"
             raise InputError(fact, "There must be something to learn from", "Check the file")
         words = [name for name, column in self.columns.items() if column.kind in (CATEGORY, KEY)]
-        self.levels = {name: _Levels(f"column {name!r}") for name in words}
+        self.levels: dict[str, dict[Any, int]] = {name: {} for name in words}  # with their numbers
         self.kept: dict[str, list[np.ndarray]] = {role: [] for role in roles}
         self.n_without = 0
 
@@ -160,14 +148,14 @@ class _Reading:
                     need_columns(reader.names, [], part, drop)
                 self._check_names(reader, part)
                 wanted = [name for name in self.file_names if name not in drop]
-                heads[part] = _first_rows(reader, part, wanted, LOOKED_AT // len(places))
+                heads[part] = _first_rows(reader, wanted, LOOKED_AT // len(places))
                 formats.append(reader.format)
         filled = {part: head for part, head in heads.items() if len(head)}
         if not filled:
             fact = f"{path} holds no row"
             raise InputError(fact, "There must be something to learn from", "Check the files")
         for name in wanted:
-            if name not in self.given:
+            if name not in self.described:
                 _check_kinds({part: head[name] for part, head in filled.items()})
         sample = pd.concat([*filled.values()], ignore_index=True)
         many = f"{counted(len(self.parts), 'file')}, {len(sample):,} rows looked at"
@@ -183,16 +171,14 @@ class _Reading:
             with open_rows(part, *self.marks) as reader:
                 self._check_names(reader, part)
                 reader.decimal = self.decimal
-                for raw in reader.rows(kinds):
-                    good_rows(raw, part, reader.word)
+                for raw in reader.good_rows(kinds):
                     block = self._keep(raw, part, reader.word)
                     with write_errors(place, remedy=REMEDY):
                         out.write(block.tobytes())
                         out.flush()
 
     def _check_names(self, reader: Reader, part: Path) -> None:
-        if reader.twins:
-            raise twin_error(part, sorted(reader.twins))
+        reader.refuse_twins()
         check_parts(reader.names, self.file_names, part, self.parts[0])
 
     def _keep(self, raw: RawRows, part: Path, word: str) -> np.ndarray:
@@ -222,9 +208,18 @@ class _Reading:
             row = int(np.argmax(bad))
             fact = f"{where} {lines[row]}: column {name!r} holds {cells.iloc[row]!r}"
             raise self._other_kind(fact, reading)
-        if name in self.levels:
-            return {name: self.levels[name].codes(columns[name])}
-        return columns
+        return {name: self._codes(name, columns[name])} if name in self.levels else columns
+
+    def _codes(self, name: str, cells: np.ndarray) -> np.ndarray:
+        """The number of each cell, in the order of appearance, NaN where missing; (n,) float64."""
+        levels = self.levels[name]
+        places, distinct = pd.factorize(cells)
+        codes = [levels.setdefault(cell, len(levels)) for cell in distinct.tolist()]
+        if len(levels) > MOST_LEVELS:
+            fact = f"column {name!r} holds more than {MOST_LEVELS:,} different strings"
+            rule = "A category has fewer; names and free text are not categories"
+            raise InputError(fact, rule, "Leave the column out with drop=")
+        return np.array([*codes, np.nan])[places]
 
     def _other_kind(self, fact: str, reading: ColumnReading) -> InputError:
         rule = f"In the rows that were looked at first it is a {reading.kind}"
@@ -239,15 +234,13 @@ class _Reading:
             fact = f"{self.parts[0]} and its folder hold no row with a target"
             raise InputError(fact, "There must be something to learn from", "Check the files")
         matrix: Any = np.memmap(file, np.float64, "r+", shape=(count, width))
-        levels = {
-            j: [*self.levels[n].numbers] for j, n in enumerate(self.names) if n in self.levels
-        }
+        levels = {j: [*self.levels[n]] for j, n in enumerate(self.names) if n in self.levels}
         store = RowStore(matrix, self.names, True, [j in levels for j in range(width)], levels)
         late = self._take_late_codes(store)
         target, classes = self._target(kept.pop("target"))
         groups = None
         if "groups" in kept:
-            names = np.array([*self.levels[self.roles["groups"]].numbers], dtype=str)
+            names = np.array([*self.levels[self.roles["groups"]]], dtype=str)
             order = np.argsort(names)
             categories: Any = names[order]
             groups = pd.Categorical.from_codes(np.argsort(order)[kept["groups"]], categories)
@@ -255,10 +248,7 @@ class _Reading:
             self.understood,
             columns=dict(self.understood.columns) | late,
             n_rows=count + self.n_without,
-            notes=(
-                *self.understood.notes,
-                *(f"{name!r}: {col.note}." for name, col in late.items()),
-            ),
+            notes=self.understood.notes + tuple(f"{n!r}: {col.note}." for n, col in late.items()),
         )
         weight = kept.get("sample_weight")
         return StoredRows(store, target, classes, weight, groups, self.n_without, understood)
@@ -286,7 +276,7 @@ class _Reading:
         """Numbers, or class numbers and the sorted classes."""
         name, codes = self.roles["target"], None
         if name in self.levels:
-            codes, values = values, np.array([*self.levels[name].numbers], dtype=object)
+            codes, values = values, np.array([*self.levels[name]], dtype=object)
         labels = pd.Series(values, name=name)
         if codes is None and self.task == "classification" and (labels != labels.round()).any():
             fact = f"the target {name!r} holds numbers that are not whole"
@@ -299,11 +289,11 @@ class _Reading:
         return (number if codes is None else number[codes]).astype(np.int32), classes
 
 
-def _first_rows(reader: Reader, part: Path, names: list[str], most: int) -> pd.DataFrame:
+def _first_rows(reader: Reader, names: list[str], most: int) -> pd.DataFrame:
     """These columns of so many rows, or of all that there are."""
     pieces, count = [pd.DataFrame(columns=names)], 0
-    for raw in reader.rows(dict.fromkeys(names, "text")):
-        pieces.append(good_rows(raw, part, reader.word)[: most - count])
+    for raw in reader.good_rows(dict.fromkeys(names, "text")):
+        pieces.append(raw.frame[: most - count])
         count += len(pieces[-1])
         if count >= most:
             break
@@ -330,9 +320,3 @@ def _check_kinds(columns: Mapping[Path, pd.Series]) -> None:
                 "A column is of the same kind in all parts",
                 "Correct the files, say what the column is (--columns), or leave it out (--drop)",
             )
-
-
-def left_out(rows: StoredRows) -> str:
-    """A sentence on rows without a target; "" if there are none."""
-    count = counted(rows.n_without, "row")
-    return f"{count} without a target left out." if rows.n_without else ""

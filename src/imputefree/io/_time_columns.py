@@ -58,8 +58,8 @@ def learn_clock(look: Cells, reading: ColumnReading) -> ColumnReading | None:
             f"times such as {short!r} and {long!r}: write all of them as h:mm:ss"
         )
     form = CLOCK if within and (of_day or padded) else SPAN if parts == {2} else SPANS
-    what = CLOCK if form == CLOCK else "hours, or minutes" if form == SPAN else "hours"
-    note = f"{what}: {example!r} is read as {times[0].hours:.4g}"
+    unit = CLOCK if form == CLOCK else "hours, or minutes" if form == SPAN else "hours"
+    note = f"{unit}: {example!r} is read as {times[0].hours:.4g}"
     more: Any = {"format": form, "unit": zones.pop(), "note": note, "loud": form != CLOCK}
     return replace(reading, kind=NUMBER, **more)
 
@@ -96,9 +96,9 @@ def are_seasons(strings: Collection[str]) -> bool:
     return all(m is not None and (int(m[1]) + 1) % 100 == int(m[2]) for m in years)
 
 
-def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any]) -> ColumnReading:
+def learn_dates(cells: pd.Series, reading: ColumnReading, entries: dict[str, Any]) -> ColumnReading:
     """The format of dates, the first of them and what they become."""
-    form, words = str(given.get("format") or reading.format), list[str]()
+    form, words = str(entries.get("format") or reading.format), list[str]()
     known = cells.dropna()
     if not form and known.dtype == object:
         strings = known.astype(str)
@@ -120,7 +120,7 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
                 " 2024-12-31, or say the format: (--columns)"
             )
     parts = tuple(f"{reading.name}: {part}" for part in PARTS)
-    since = str(given.get("since") or "1970-01-01")
+    since = str(entries.get("since") or "1970-01-01")
     trial = replace(
         reading, format=form, since=since, parts=parts, missing=(*reading.missing, *words)
     )
@@ -133,14 +133,14 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, given: dict[str, Any])
     loud = bool(words) or bool(values.bad.any())
     odd = sorted({str(cell) for cell in cells[values.bad]})
     missing = tuple(dict.fromkeys((*trial.missing, *odd)))
-    if given.get("parts"):
-        return replace(trial, missing=missing, parts=tuple(given["parts"]))
+    if entries.get("parts"):
+        return replace(trial, missing=missing, parts=entries["parts"])
     days = values.columns[parts[0]]
-    if "missing" not in given and (codes := _codes(days, since)):
+    if "missing" not in entries and (codes := _codes(days, since)):
         trial = replace(trial, missing=(*trial.missing, *codes))
         missing, values = (*missing, *codes), cell_values(cells, trial)
         days, loud = values.columns[parts[0]], True
-    if not given.get("since") and np.isfinite(days).any():
+    if not entries.get("since") and np.isfinite(days).any():
         first = pd.Timestamp("1970-01-01") + pd.Timedelta(days=float(np.floor(np.nanmin(days))))
         since = str(first.date())
     vary = tuple(p for p in parts if len(np.unique(values.columns[p][~np.isnan(days)])) > 1)

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .._files import saving
-from ..errors import InputError, shorten
+from ..errors import InputError, counted, shorten
 
 NUMBER, CATEGORY, DATE, WORDS, KEY, DROP = "number", "category", "date", "words", "key", "drop"
 YES_NO = "yes or no"  # how truth values, which are numbers, were written
@@ -132,8 +132,7 @@ class Understood:
     @property
     def line(self) -> str:
         """How the file is written, in one line."""
-        many = len(self.columns)
-        return f"{self.file}; {self.n_rows:,} rows, {many} column{'s' * (many != 1)}"
+        return f"{self.file}; {self.n_rows:,} rows, {counted(len(self.columns), 'column')}"
 
     @property
     def dropped(self) -> dict[str, str]:
@@ -142,8 +141,7 @@ class Understood:
 
     def table(self) -> pd.DataFrame:
         """What each column was taken for, a row each."""
-        rows = [(c.name, c.kind, f"{c.gaps:.1%}", c.note) for c in self.columns.values()]
-        rows = [(name, kind, gaps.replace("%", " %"), note) for name, kind, gaps, note in rows]
+        rows = [(c.name, c.kind, f"{100 * c.gaps:.1f} %", c.note) for c in self.columns.values()]
         return pd.DataFrame(rows, columns=["column", "read as", "missing", "note"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -188,34 +186,43 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def column_readings(plain: Mapping[str, Any]) -> dict[str, ColumnReading]:
-    """The columns of an edited description, checked; a kind alone is enough.
+    """The columns of an edited description, checked."""
+    return {
+        name: ColumnReading(name, **{"kind": ""} | entries)
+        for name, entries in column_entries(plain).items()
+    }
 
-    >>> column_readings({"columns": {"age": "number", "ward": {"kind": "place"}}})
+
+def column_entries(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What an edited description says of each column, checked; a kind alone is enough.
+
+    >>> column_entries({"columns": {"age": "number"}})
+    {'age': {'kind': 'number'}}
+    >>> column_entries({"columns": {"ward": {"kind": "place"}}})
     Traceback (most recent call last):
     imputefree.errors.InputError: column 'ward' has the kind 'place'. A kind is 'number', \
 'category', 'date', 'words', 'key', 'drop'. Choose one of them.
     """
     known = {item.name for item in fields(ColumnReading)} - {"name"}
-    readings = {}
-    for name, given in (plain.get("columns") or {}).items():
-        if not isinstance(given, str | Mapping | None):
-            fact, rule = f"column {name!r} is {given!r}", "A column is a kind, or a map of entries"
+    columns = {}
+    for name, entry in (plain.get("columns") or {}).items():
+        if not isinstance(entry, str | Mapping | None):
+            fact, rule = f"column {name!r} is {entry!r}", "A column is a kind, or a map of entries"
             raise InputError(fact, rule, "Write a kind, such as number")
-        values: dict[str, Any]
-        values = {"kind": given} if isinstance(given, str) else dict(given or {})
+        values: dict[str, Any] = {"kind": entry} if isinstance(entry, str) else dict(entry or {})
         unknown = sorted(set(values) - known)
         if unknown:
             rule = f"A column has {shorten(sorted(known), len(known), str)}"
             fact = f"column {name!r} has the unknown entry {unknown[0]!r}"
             raise InputError(fact, rule, "Correct or remove it")
-        if values.setdefault("kind", "") not in ("", *KINDS):
+        if values.get("kind", "") not in ("", *KINDS):
             fact = f"column {name!r} has the kind {values['kind']!r}"
             rule = f"A kind is {shorten(KINDS, len(KINDS))}"
             raise InputError(fact, rule, "Choose one of them")
-        for item in ("missing", "suspects", "spellings", "parts"):
-            values[item] = as_tuple(values.get(item, ()))
-        readings[str(name)] = ColumnReading(str(name), **values)
-    return readings
+        for item in values.keys() & {"missing", "suspects", "spellings", "parts"}:
+            values[item] = as_tuple(values[item])
+        columns[str(name)] = values
+    return columns
 
 
 def as_tuple(values: Any) -> tuple[Any, ...]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data import Number
 from ..families import DensityFamily, DensityInputs, FactorInputs, FactorMixture, Mixture
 from ._graph import DOUBLE, FLOAT, Graph
-from ._onnx_encoders import entry_values, interpolated, pick
+from ._onnx_encoders import interpolated, unscaled_entries
 
 NEVER = -1e300  # the logarithm of the weight of a component that is not there
 
@@ -50,12 +48,8 @@ def factors(g: Graph, learned: FactorInputs, x: str) -> str:
 
 def _table(g: Graph, inputs: DensityInputs, x: str) -> tuple[str, str]:
     """What `DensityInputs.transform` returns, the mask as numbers; (n, d) double each."""
-    encoder = inputs.encoder
-    plans = [
-        replace(plan, scaled=False) if isinstance(plan, Number) else plan for plan in encoder.plans
-    ]
-    entries = interpolated(g, entry_values(g, plans, x), inputs.maps())
-    seen = pick(g, g("Not", g("IsNaN", x)), encoder.input_columns, len(plans))
+    entries, seen = unscaled_entries(g, inputs.encoder, x)
+    entries = interpolated(g, entries, inputs.maps())
     single = g("Cast", g("Cast", entries, to=FLOAT), to=DOUBLE)
     return g("Where", seen, single, 0.0), g("Cast", seen, to=DOUBLE)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -95,6 +95,15 @@ def entry_values(g: Graph, plans: list[Any], x: str) -> str:
     if switches:
         parts.append(_switched(g, x, switches, width))
     return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)
+
+
+def unscaled_entries(g: Graph, encoder: Encoder, x: str) -> tuple[str, str]:
+    """What trees and densities read: entries as they are, and which are observed; (n, d) each."""
+    plans = [
+        replace(plan, scaled=False) if isinstance(plan, Number) else plan for plan in encoder.plans
+    ]
+    seen = pick(g, g("Not", g("IsNaN", x)), encoder.input_columns, len(plans))
+    return entry_values(g, plans, x), seen
 
 
 def _scale(g: Graph, x: str, plans: list[Number]) -> str:

@@ -27,7 +27,7 @@ from ..data import (
 )
 from ..errors import ModelFileError, UnseenCategoryWarning, shorten
 from ..estimators import predicts_steps
-from ..io import pack_model
+from ..io import model_digest
 
 KEY = "imputefree"
 FORMAT = 1
@@ -76,7 +76,7 @@ def metadata_of(model: Any, within: bool = False) -> dict[str, Any]:
         "layout": getattr(model, "layout_", None) if series else None,
         "per_step": per_step,
         "inputs": " ".join(words.split()),
-        "sha256": pack_model(model)[1]["sha256"],
+        "sha256": model_digest(model),
     }
 
 

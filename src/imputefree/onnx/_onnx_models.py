@@ -19,6 +19,7 @@ from ._onnx_networks import predict_linear, predict_rows, predict_series
 from ._onnx_series import Series, read_series, summarise_series
 from ._onnx_trees import predict_trees
 
+Bounds = tuple[np.ndarray, np.ndarray]  # where groups by number of gaps begin, bounds of scores
 # By name: a fitted family and raw columns (n, C) -> probabilities (n, classes), or scaled numbers
 # (n, 1), double.
 FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
@@ -31,9 +32,6 @@ FAMILIES: dict[str, Callable[[Graph, Any, str], str]] = {
     "network": lambda g, family, x: predict_rows(g, family.model, x),
     "trees": predict_trees,
 }
-
-
-Bounds = tuple[np.ndarray, np.ndarray]  # where groups by number of gaps begin, bounds of scores
 
 
 def build(model: Any, bounds: Bounds | None = None) -> Graph:

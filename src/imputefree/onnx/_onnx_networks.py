@@ -30,12 +30,11 @@ def predict_rows(g: Graph, model: Any, x: str) -> str:
     table = encode_columns(g, model.encoder_, x, model.placeholder_)
     values, observed = _joined(g, table)
     out = _dense(g, net.encoder, _filled(g, net, values, observed))
-    if net.linear_path:
-        widths = np.array([net.n_features, net.outputs])
-        hidden, straight = g.several("Split", 2, out, widths, axis=2)
-        raw = g("Add", _infer(g, net, _activated(g, net, hidden)), straight)
-    else:
-        raw = _infer(g, net, _activated(g, net, out))
+    if not net.linear_path:
+        return _mean_of_members(g, model, _infer(g, net, _activated(g, net, out)))
+    widths = np.array([net.n_features, net.outputs])
+    hidden, straight = g.several("Split", 2, out, widths, axis=2)
+    raw = g("Add", _infer(g, net, _activated(g, net, hidden)), straight)
     return _mean_of_members(g, model, raw)
 
 
@@ -71,7 +70,7 @@ def predict_series(g: Graph, model: Any, series: Series) -> str:
             rows, seen = x, g("Expand", seen, g("Shape", x))
         rows, seen = (g("Gather", t, np.arange(net.summarised), axis=-1) for t in (rows, seen))
         members = [] if net.gate is None else [net.members]
-        extra = _running_summary(g, rows, seen, steps)
+        extra = _running_summary(g, rows, seen, series)
         extra = g("Reshape", extra, np.array([*members, -1, net.n_extra]))
     if net.summary is not None:
         rows = summarise_series(g, encoder, encoder.summaries, series)
@@ -197,7 +196,7 @@ def _in_onnx_order(rows: np.ndarray, cell: str) -> np.ndarray:
     return np.concatenate([blocks[i] for i in GATES[cell]])
 
 
-def _running_summary(g: Graph, values: str, observed: str, steps: str) -> str:
+def _running_summary(g: Graph, values: str, observed: str, series: Series) -> str:
     """Seven statistics per column up to each step, see `gil.running_summary`.
 
     Shapes: values (…, T, S) float, observed (…, T, S) -> (…, T, 7 S) float.
@@ -207,7 +206,7 @@ def _running_summary(g: Graph, values: str, observed: str, steps: str) -> str:
     known = g("Where", observed, x, 0.0)
     above, below = g("Where", observed, x, -np.inf), g("Where", observed, g("Neg", x), -np.inf)
     summed = g("Cast", observed, to=DOUBLE), known, g("Mul", known, known)
-    step = g("Unsqueeze", g("Range", 0, g("Squeeze", steps), 1), np.array([1]))  # (T, 1)
+    steps, step = series.steps, g("Transpose", series.clock)  # (1,) and (T, 1)
     place = g("Cast", g("Where", observed, step, 0), to=DOUBLE)
     count, total, squares = (g("CumSum", part, np.int64(-2)) for part in summed)
     highest, lowest = g.running_max(above, steps), g("Neg", g.running_max(below, steps))

@@ -83,10 +83,9 @@ def summarise_series(g: Graph, encoder: PanelEncoder, table: TableEncoder, serie
     mean = g("Where", g("Equal", low, high), low, mean)
     apart = g("Where", seen, g("Sub", x, g("Unsqueeze", mean, STEPS)), 0.0)
     variance = g("Div", g("ReduceSum", g("Mul", apart, apart), STEPS, keepdims=0), number)
-    n_steps = g("Shape", x, start=1, end=2)
-    step = g("Unsqueeze", g("Range", 0, g("Squeeze", n_steps), 1), STEPS)  # (T, 1)
+    step = g("Transpose", series.clock)  # (T, 1)
     places = (
-        g("ReduceMin", g("Where", seen, step, g("Sub", n_steps, 1)), STEPS, keepdims=1),
+        g("ReduceMin", g("Where", seen, step, g("Sub", series.steps, 1)), STEPS, keepdims=1),
         g("ReduceMax", g("Where", seen, step, 0), STEPS, keepdims=1),
     )
     stamps = g("Expand", g("Unsqueeze", times, np.array([2])), g("Shape", x))
@@ -108,11 +107,13 @@ def summarise_series(g: Graph, encoder: PanelEncoder, table: TableEncoder, serie
     }
     parts = {kind: g("Where", some, _finite(g, part), np.nan) for kind, part in by_kind.items()}
     parts["count of"] = count
-    observations = g("ReduceSum", count, STEPS, keepdims=1)
-    extent = [observations, g("Unsqueeze", g("Cast", lengths, to=DOUBLE), STEPS)]
-    extent.append(_finite(g, g("Sub", end, start)))
-    extent = [*_activity(g, seen, series), *extent]
-    return _in_order(g, encoder, table, parts, extent, series.static)
+    extent = [
+        g("ReduceSum", count, STEPS, keepdims=1),
+        g("Unsqueeze", g("Cast", lengths, to=DOUBLE), STEPS),
+        _finite(g, g("Sub", end, start)),
+    ]
+    of_series = [*_activity(g, seen, series), *extent]
+    return _in_order(g, encoder, table, parts, of_series, series.static)
 
 
 def _activity(g: Graph, seen: str, series: Series) -> list[str]:
@@ -124,10 +125,9 @@ def _activity(g: Graph, seen: str, series: Series) -> list[str]:
         g("ReduceMax", in_step, STEPS, keepdims=1),
     ]
     left = g("Sub", g("Unsqueeze", series.lengths, STEPS), series.clock)  # 1 at the last step
-    for inside in (
-        *(g("Less", series.clock, steps) for steps in WINDOWS),
-        *(g("LessOrEqual", left, steps) for steps in WINDOWS),
-    ):
+    windows = [g("Less", series.clock, steps) for steps in WINDOWS]
+    windows += [g("LessOrEqual", left, steps) for steps in WINDOWS]
+    for inside in windows:
         parts.append(g("ReduceSum", g("Where", inside, in_step, 0.0), STEPS, keepdims=1))
     return parts
 
@@ -137,10 +137,14 @@ def _in_order(
     encoder: PanelEncoder,
     table: TableEncoder,
     parts: dict[str, str],
-    extent: list[str],
+    of_series: list[str],
     static: str | None,
 ) -> str:
-    """Put the summaries side by side as `table` has its columns, categories renumbered."""
+    """Put the summaries side by side as `table` has its columns, categories renumbered.
+
+    parts : by kind, summaries of each column (n, C)
+    of_series : summaries of all columns together (n, 1), as ACTIVITY and EXTENT name them
+    """
     names, width = encoder.steps.names, encoder.steps.n_columns
     place = {
         f"{kind} {name}": at * width + j
@@ -150,10 +154,10 @@ def _in_order(
     others = len(parts) * width
     place |= {name: others + i for i, name in enumerate((*ACTIVITY, *EXTENT))}
     levels: dict[str, Plan] = dict(zip(place, [*encoder.steps.plans] * len(parts), strict=False))
-    everything = [*parts.values(), *extent]
+    everything = [*parts.values(), *of_series]
     if encoder.statics is not None and static is not None:
         statics = [f"{name} (static)" for name in encoder.statics.names]
-        place |= {name: others + len(extent) + i for i, name in enumerate(statics)}
+        place |= {name: others + len(of_series) + i for i, name in enumerate(statics)}
         levels |= dict(zip(statics, encoder.statics.plans, strict=True))
         everything.append(static)
     joined = g("Concat", *everything, axis=1)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from onnx import numpy_helper
 
-from ..data import Number
 from ..families import NEARLY_ZERO, NO_SHARE, ForestFamily, TreeEnsemble, TreeFamily
 from ._graph import DOUBLE, ML_DOMAIN, Graph
-from ._onnx_encoders import entry_values, pick
+from ._onnx_encoders import unscaled_entries
 from ._onnx_networks import shares_of
 
 
@@ -21,13 +19,9 @@ def predict_trees(g: Graph, family: TreeFamily, x: str) -> str:
     Thresholds and leaves are double, as in Python: a value at a threshold goes the same way. Only
     the sum comes as float, which is what the operation returns.
     """
-    plans = [
-        replace(plan, scaled=False) if isinstance(plan, Number) else plan
-        for plan in family.encoder.plans
-    ]
     x = g("Where", g("LessOrEqual", g("Abs", x), NEARLY_ZERO), 0.0, x)
-    seen = pick(g, g("Not", g("IsNaN", x)), family.encoder.input_columns, len(plans))
-    inputs = g("Where", seen, entry_values(g, plans, x), np.nan)
+    entries, seen = unscaled_entries(g, family.encoder, x)
+    inputs = g("Where", seen, entries, np.nan)
     attributes = ensemble_attributes(family.trees)
     raw = g("TreeEnsembleRegressor", inputs, domain=ML_DOMAIN, **attributes)
     raw = g("Cast", raw, to=DOUBLE)

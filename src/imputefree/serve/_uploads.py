@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..errors import ImputefreeError, counted, shorten
 from ..inspection import plain
-from ..io import PACKED, RawRows, Reader, check_header, good_rows, reader_of, unpack
+from ..io import PACKED, RawRows, Reader, check_header, reader_of, unpack
 from ..workflow import Chunk, Chunks, is_of_series, made_inputs, roles_of, whole_series
 from ._limits import Limits, RequestError
 from ._model_schema import STATIC, STEPS, Schema
@@ -23,14 +23,12 @@ UNPACKED = 25  # how many times as large as a request a file may be when it is u
 HOUR = pd.Timedelta(hours=1)
 
 
-class CompletedRows:
+class CompletedRows(Reader):
     """A reader of a file with empty columns for those of the model that it lacks."""
 
-    def __init__(self, reader: Reader, lacking: list[str], path: Path) -> None:
-        self.reader, self.lacking, self.path = reader, lacking, path
-        self.names, self.twins = [*reader.names, *lacking], reader.twins
-        self.word, self.size, self.format = reader.word, reader.size, reader.format
-        self.decimal = reader.decimal
+    def __init__(self, reader: Reader, lacking: list[str]) -> None:
+        self.reader, self.lacking, self.word = reader, lacking, reader.word
+        super().__init__(reader.path, [*reader.names, *lacking], reader.format, reader.size)
 
     def look(self, names: Sequence[str]) -> pd.DataFrame:
         """As the reader gives it."""
@@ -40,9 +38,8 @@ class CompletedRows:
         """As the reader gives them."""
         self.reader.decimal = self.decimal
         present = {name: kind for name, kind in kinds.items() if name not in self.lacking}
-        for raw in self.reader.rows(present):
-            frame = good_rows(raw, self.path, self.word)
-            yield replace(raw, frame=frame.reindex(columns=list(kinds)))
+        for raw in self.reader.good_rows(present):
+            yield replace(raw, frame=raw.frame.reindex(columns=list(kinds)))
 
 
 def read_upload(
@@ -80,7 +77,7 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
     used = {*wanted, *made.values(), *roles.values()}
     unused = [name for name in reader.names if name not in used]
     kept = [] if series else unused
-    chunks = Chunks(model, CompletedRows(reader, lacking, path), path, kept, skip=True)
+    chunks = Chunks(model, CompletedRows(reader, lacking), path, kept, skip=True)
     chunk = _few_rows(whole_series(chunks, in_memory=True) if series else chunks, path, limits)
     if chunk is None:
         fact = f"{path} has no rows that can be predicted"

@@ -19,7 +19,7 @@ from ..errors import InputError, InterruptedWarning, ParameterError, counted
 from ..estimators import check_parameters, fit_stored
 from ..gil import make_policy
 from ..inspection import keep_rows, keep_scores, read_rows
-from ..io import DROP, NUMBER, StoredRows, left_out, stored_rows
+from ..io import DROP, NUMBER, StoredRows, stored_rows
 from ..metrics import LEVEL, intervals, n_resamples
 from ._card import (
     BOOSTING,
@@ -422,7 +422,6 @@ def _stored_problem(request: Request, rows: StoredRows) -> Problem:
     ]
     columns += [Column(c.name, "", c.gaps, left_out=c.note) for c in readings if c.kind == DROP]
     columns += [Column(name, "", 0.0, left_out="as requested") for name in request.drop]
-    notes = (*rows.understood.notes, *filter(None, [left_out(rows)]))
     frame, name = pd.DataFrame(index=range(store.n_rows)), request.data.resolve().name
     return Problem(
         request,
@@ -431,6 +430,6 @@ def _stored_problem(request: Request, rows: StoredRows) -> Problem:
         unit=np.empty(0),
         y=rows.target,
         columns=columns,
-        notes=notes,
+        notes=tuple(rows.notes),
         understood=rows.understood,
     )

@@ -358,21 +358,12 @@ def _after(history: Path, new: pd.DataFrame, id: str, time: str) -> tuple[pd.Dat
     return whole, pd.MultiIndex.from_frame(whole[[id, time]]).isin(keys)
 
 
-class FrameRows:
-    """Joined files as an open file; see `Reader`. Its rows are counted from 1."""
-
-    word = "row"
-    size: int | None = None
+class FrameRows(Reader):
+    """Joined files as an open file. Its rows are counted from 1."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame, self.decimal = frame, "."
-        self.format = FileFormat("joined files", "frame")
-        self.names = [str(name) for name in frame.columns]
-        self.twins: set[str] = set()
-
-    def look(self, names: Sequence[str]) -> pd.DataFrame:
-        """These columns."""
-        return self.frame[list(names)]
+        self.frame, form = frame, FileFormat("joined files", "frame")
+        super().__init__(Path(form.name), [str(name) for name in frame.columns], form)
 
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """All rows at once."""

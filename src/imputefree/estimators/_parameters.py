@@ -204,9 +204,8 @@ def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -
 
     A small table needs many networks that are nearly linear unless the data insist, and it is
     cheap to wait until they stop improving. A large one needs wider networks, less
-    regularisation and a learning rate that falls over a few epochs. In a blend, a small table's
-    networks learn at twice the rate, and five do as well as eight unless it is very small: half of
-    the time.
+    regularisation and a learning rate that falls over a few epochs. In a blend, five networks do
+    as well as eight unless the table is very small.
 
     >>> small, huge = (auto_settings(rows, inputs=20, outputs=1) for rows in (500, 100_000))
     >>> small["weight_decay"], round(huge["weight_decay"], 3)
@@ -227,7 +226,7 @@ def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -
         "hide": 0.0 if huge else 0.1,
         "weight_decay": 3.0 * min(1.0, math.sqrt(1000 / rows)),
         "batch_size": (128, 256, 512, 1024)[size],
-        "learning_rate_init": (4e-3 if blended else 2e-3, 8e-3, 4e-3, 4e-3)[size],
+        "learning_rate_init": (4e-3, 8e-3, 4e-3, 4e-3)[size],
         "learning_rate_decay": DECAYED if size else 1.0,
         "max_iter": (200, 9, 8, 5)[size],
     }

@@ -212,7 +212,7 @@ class BlendEstimator(Engine, BlendParameters):
         judged on the first copy. Returns the task, and the copies by family.
         """
         n, inputs = len(task.target), task.examples.inputs
-        count = int(np.clip(COPIED_ROWS // n, 1, COPIES))
+        count = self._n_copies(n)
         whose = Donors.of(torch.as_tensor(task.target), bool(task.n_classes))
         uniform = torch.from_numpy(rng.random((count, n)))
         donors = whose.draw(torch.arange(n).expand(count, n), uniform).numpy()
@@ -224,6 +224,12 @@ class BlendEstimator(Engine, BlendParameters):
             copied = self._views(rows.with_gaps_of(donors.ravel()), split)
             copies = {name: copied[name] for name in split}
         return replace(task, examples=replace(task.examples, donors=donors[0])), copies
+
+    def _n_copies(self, n_rows: int) -> int:
+        """How many copies of this many rows trees and linear models learn from."""
+        if self.missingness == "use":
+            return 1
+        return int(np.clip(COPIED_ROWS // n_rows, 1, COPIES))
 
     def _too_late(self, task: FamilyTask) -> bool:
         """Whether networks could hardly read the rows in the time that is left."""

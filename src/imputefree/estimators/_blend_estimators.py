@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ParameterError
 from ..families import FamilyTask, ForestFamily, Growth, LinearFamily, TreeFamily
 from ._base import GILEstimator
-from ._blend import COPIES, BlendEstimator, Family
+from ._blend import BlendEstimator, Family
 from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
@@ -99,7 +99,7 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, FilesInputs, BlendEstimator
 
 MEMBERS = 4
 USUAL = ("trees", "linear", "network")
-LINEAR_ENTRIES = 1_000_000  # series times columns, at most; more were not tried
+LINEAR_ENTRIES = 1_000_000  # series (with copies) times columns, at most; more were not tried
 
 
 def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
@@ -132,8 +132,8 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
         names = super()._names(task)
         if self.families or len(names) == 1:
             return names
-        copies = COPIES if self.missingness == "ignore" else 1
-        large = copies * len(task.target) * self.encoder_.n_columns > LINEAR_ENTRIES
+        rows = self._n_copies(len(task.target)) * len(task.target)
+        large = rows * self.encoder_.n_columns > LINEAR_ENTRIES
         return [name for name in USUAL if not (large and name == "linear")]
 
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:

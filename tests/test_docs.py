@@ -50,7 +50,7 @@ def check_call(words):
     return name
 
 
-def test_there_are_calls_of_every_command_of_own_data():
+def test_there_are_calls_of_every_command_for_your_own_data():
     used = {words[0] for _, words in CALLS}
     assert {"fit", "predict", "evaluate", "explain", "export", "serve"} <= used
 

@@ -52,7 +52,6 @@ class Step:
 
     state: State
     batch: Batch  # what the network gets: entries, then indicators
-    target: Tensor  # (K, B), or one per step
     loss: Tensor  # E, with its graph
     tap: ImportanceTap  # carries the importance in and Δ out
 
@@ -257,12 +256,12 @@ class Trainer:
         """The paper's Algorithm 1, without end; yields the figures of each iteration."""
         policy, task = self.policy, Task.of(data, self.predictor, self.loss, self.policy_generator)
         policy.start(task)  # line 1
-        step = self._first_look(task, data, batches)  # lines 2-4
+        step = self._first_look(task, batches)  # lines 2-4
         while True:  # line 5
             importance = self._importance(step)  # line 6
             rate = self._update(step, importance)  # lines 7-8
             reward = self._reward(step) if policy.wants_reward else None  # lines 9-10
-            next_step = self._look(task, data, next(batches))  # lines 11-13
+            next_step = self._look(task, next(batches))  # lines 11-13
             states = step.state, importance, reward, next_step.state
             judge = partial(self._judge, data)
             learned = policy.learn(Transition(*states, step.tap, rate, judge))  # line 14
@@ -283,8 +282,9 @@ class Trainer:
         self._resumed = {"policy": {}, "looked_at": self.looked_at, "rng": rng_state(self)}
         return self._iterations(data, batches)
 
-    def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
+    def _look(self, task: Task, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
+        data = task.data
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
         hide = self._draw_hidden if self.settings.hide and data.columns is not None else None
         share = self.team.share(rows.shape[1])
@@ -292,7 +292,7 @@ class Trainer:
         if data.donors is not None:
             donors = data.donors.draw(rows, torch.rand(rows.shape, generator=self.generator))
         batch = data.batch(rows, self.predictor.wants_observed, hide, share, donors)
-        target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
+        tap, hidden = self.predictor.make_tap(), None
         if batch.hidden is not None and self.policy.sees_gaps:
             assert data.columns is not None
             hidden = batch.hidden[..., data.columns[: data.entries]]
@@ -302,30 +302,33 @@ class Trainer:
         if self.policy.blind:
             tap.importance, tap.early = self._decide(state), True
         features, raw = self.predictor.see(batch, tap, self.generator)
-        errors = self.loss.errors(raw, target)
-        weight = data.weights(batch)
-        if weight is not None:
-            errors = errors * weight
-        # A mean over rows, a sum over members: they share no weights, so each gets its own mean.
         # `rows` are those of the whole team, so that its gradients add up to that of the mean.
-        loss = errors.sum() / rows.shape[1]
+        loss = self._loss_of(data, batch, raw) / rows.shape[1]
         if not self.policy.blind:
             features = features.detach()
             # ŷ of every step of a series, even if only the last has a label
             raw = self.predictor.everywhere(features, raw.detach(), batch)
             state = replace(state, features=features, prediction=self.loss.predict(raw))
-        return Step(state, batch, target, loss, tap)
+        return Step(state, batch, loss, tap)
 
-    def _first_look(self, task: Task, data: TrainingData, batches: Batches) -> Step:
+    def _first_look(self, task: Task, batches: Batches) -> Step:
         """Look at the first batch or, when resuming, again at the one looked at last."""
         state, self._resumed = self._resumed, None
         if state is None:
-            return self._look(task, data, next(batches))
+            return self._look(task, next(batches))
         self.policy.restore(state["policy"])
         set_rng_state(self, state["looked_at"])
-        step = self._look(task, data, state["looked_at"]["rows"])
+        step = self._look(task, state["looked_at"]["rows"])
         set_rng_state(self, state["rng"])  # the policy had drawn more by the time of the write
         return step
+
+    def _loss_of(self, data: TrainingData, batch: Batch, raw: Tensor) -> Tensor:
+        """The sum of weighted errors over rows and members.
+
+        Members share no weights, so each gets the gradient of its own sum.
+        """
+        errors, weight = self.loss.errors(raw, data.target[batch.labelled]), data.weights(batch)
+        return (errors if weight is None else errors * weight).sum()
 
     def _draw_hidden(self, *shape: int) -> Tensor:
         """Which entries a step hides at random: networks get used to gaps."""
@@ -365,11 +368,9 @@ class Trainer:
     def _judge(self, data: TrainingData, rows: Tensor) -> Tensor:
         """See `Transition`: ∂E/∂W on other rows, without dropout, times Adam's scale; (K, E, D)."""
         batch = data.batch(rows, self.predictor.wants_observed)
-        errors = self.loss.errors(self.predictor.see(batch)[1], data.target[batch.labelled])
-        row_weight = data.weights(batch)
-        errors = errors if row_weight is None else errors * row_weight
         weight = self.predictor.encoder.weight
-        (gradient,) = torch.autograd.grad(errors.sum() / rows.shape[1], weight)
+        loss = self._loss_of(data, batch, self.predictor.see(batch)[1]) / rows.shape[1]
+        (gradient,) = torch.autograd.grad(loss, weight)
         return gradient * self.optimizer.per_gradient(weight)
 
     def _states(self, *progress: Any) -> list[dict[str, Any]]:
@@ -394,7 +395,8 @@ class Trainer:
         """
         features, raw = self.predictor.see(step.batch)
         features = self.predictor.labelled(features, step.batch.lengths)
-        reward = self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
+        target = step.state.task.data.target[step.batch.labelled]
+        reward = self.reward(self.loss.errors(raw, target), features, self.loss.classes)
         return reward.repeat_interleave(step.state.rows.shape[1] // reward.shape[1], 1)
 
 

@@ -24,7 +24,7 @@ from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
 from ._predictors import Loss, Predictor, bernoulli_mask
 from ._rewards import LossReward
-from ._team import Team, TeamGenerator
+from ._team import Team
 from ._training_data import Batch, Batches, TrainingData
 from ._validation import EarlyStopping, HeldOut, update_average
 
@@ -62,10 +62,9 @@ class Course:
 
     data: TrainingData
     batches: Batches
-    judged: Predictor  # the networks, or the running mean of their weights
-    validation: HeldOut | None = None
-    stopping: EarlyStopping | None = None
-    deadline: float | None = None  # `time.monotonic`
+    deadline: float | None  # `time.monotonic`
+    held_out: HeldOut | None = None
+    stopping: EarlyStopping | None = None  # of the networks, or the running mean of their weights
 
 
 class Trainer:
@@ -144,10 +143,10 @@ class Trainer:
             if not self.team.alone:
                 raise  # other ranks may be elsewhere
             self.interrupted = True
-            stopping, validation = course.stopping, course.validation
-            if stopping and validation and stopping.best_loss.isinf().all():
+            rows, stopping = course.held_out, course.stopping
+            if rows and stopping and stopping.best_loss.isinf().all():
                 # Within the first epoch: any learned weights beat untrained ones.
-                stopping.update(validation.losses(course.judged), 0)
+                stopping.update(rows.losses(stopping.network), 0)
         self.policy.stop()
         self._restore_best(course.stopping, members)
         if checkpoint is not None and not self.interrupted:
@@ -171,15 +170,15 @@ class Trainer:
         if not self.team.alone:
             self._check_team(data, train_rows, batches.size)
         if held_out is None:
-            return Course(data, batches, self.predictor, deadline=deadline)
-        judged = self.predictor
+            return Course(data, batches, deadline)
+        network = self.predictor
         if settings.averaging:
-            judged = self.average = copy.deepcopy(self.predictor)
-            self._averages = list(judged.parameters())
-        validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
+            network = self.average = copy.deepcopy(self.predictor)
+            self._averages = list(network.parameters())
+        rows = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
         patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
-        stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
-        return Course(data, batches, judged, validation, stopping, deadline)
+        stopping = EarlyStopping(network, len(held_out), patience=patience, tol=settings.tol)
+        return Course(data, batches, deadline, rows, stopping)
 
     def _train(
         self,
@@ -203,8 +202,8 @@ class Trainer:
             figures["loss"] = ranks.total(figures["loss"])
             _check_finite(figures["loss"], epoch)
             go_on = True
-            if stopping is not None and course.validation is not None:
-                losses = self.team.everyone(course.validation.losses(course.judged))
+            if course.held_out is not None and stopping is not None:
+                losses = self.team.everyone(course.held_out.losses(stopping.network))
                 figures["validation_loss"] = losses.mean().item()
                 go_on = stopping.update(losses, epoch)
             for name, figure in figures.items():
@@ -233,7 +232,7 @@ class Trainer:
 
     def _keep_here(self, course: Course, kept: Tensor) -> None:
         """Go on with some of the members of this rank."""
-        for part in (self.predictor, self.average, self.optimizer, course.validation):
+        for part in (self.predictor, self.average, self.optimizer, course.held_out):
             if part is not None:
                 part.keep_members(kept)
         if course.stopping is not None:
@@ -378,14 +377,11 @@ class Trainer:
         return self.team.ranks.gather(training_state(self, *progress))
 
     def _check_team(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
-        """Check that ranks can train together, and let them draw for batches of this size."""
+        """Check that ranks can train together, on batches of this size."""
         some = slice(None, None, max(len(data.values) // 10_000, 1))
         parts = data.values[some], data.target, data.weight, data.lengths, *train_rows
         seen = digest([*parts, *self.predictor.parameters(), repr(self.settings)])
         self.team.check(size, self.policy.fixed, seen)
-        for generator in (self.generator, self.policy_generator):
-            if isinstance(generator, TeamGenerator):
-                generator.batch_size = size
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:

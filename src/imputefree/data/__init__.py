@@ -55,7 +55,7 @@ from ._outside import FAR, Outside, beyond
 from ._panel import Panel, read_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._remembered_panels import prediction_panel, training_panel
-from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
+from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table, refuse_empty
 from ._series_labels import fill_labels, series_labels, step_labels
 from ._series_rows import Layout, first_steps, split_static
 from ._summaries import (
@@ -140,6 +140,7 @@ __all__ = [
     "read_target",
     "read_training_table",
     "read_weights",
+    "refuse_empty",
     "remember_columns",
     "scale",
     "series_labels",

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..errors import InputError
 from ._columns import Columns, factorized, frame_names, read_columns
 
 SAMPLE_ROWS = 2**18  # from which encodings are learned, at most
@@ -190,6 +191,20 @@ def read_training_table(X: Any) -> Columns | RowStore:
             return store
     columns = read_columns(X)
     return columns if columns.n_rows <= SAMPLE_ROWS else RowStore.of(columns)
+
+
+def refuse_empty(inputs: Any) -> None:
+    """Refuse a table, or series, in which no column holds a single entry."""
+    if isinstance(inputs, RowStore):
+        empty = bool((inputs.missing == 1).all())
+    else:
+        empty = all(pd.isna(array).all() for array in inputs.columns.arrays)
+    if empty:
+        raise InputError(
+            "no column holds a single entry",
+            "There must be something to learn from",
+            "Check how the table was read",
+        )
 
 
 def _is_plain(X: Any) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import torch
 from sklearn.base import is_classifier
 from torch import Tensor
@@ -20,14 +19,8 @@ from torch import Tensor
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
-from ..data import (
-    Examples,
-    Fold,
-    RowStore,
-    draw_folds,
-    remember_columns,
-)
-from ..errors import InputError, InterruptedWarning, ParameterError
+from ..data import Examples, Fold, draw_folds, refuse_empty, remember_columns
+from ..errors import InterruptedWarning, ParameterError
 from ..families import FamilyTask, column_relevance
 from ..gil import (
     Donors,
@@ -373,20 +366,6 @@ class GILEstimator(NetworkPrediction, Parameters):
         return torch.Generator().manual_seed(int(self._rng.integers(2**62)))
 
     _parts, _restore = pack_network, unpack_network  # of a model file
-
-
-def refuse_empty(inputs: Any) -> None:
-    """Refuse a table, or series, in which no column holds a single entry."""
-    if isinstance(inputs, RowStore):
-        empty = bool((inputs.missing == 1).all())
-    else:
-        empty = all(pd.isna(array).all() for array in inputs.columns.arrays)
-    if empty:
-        raise InputError(
-            "no column holds a single entry",
-            "There must be something to learn from",
-            "Check how the table was read",
-        )
 
 
 def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
-from ..data import Examples, RowStore, draw_folds, remember_columns
+from ..data import Examples, RowStore, draw_folds, refuse_empty, remember_columns
 from ..families import (
     DensityFamily,
     FamilyTask,
@@ -29,7 +29,7 @@ from ..families import (
 from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import loss, scores
-from ._base import GILEstimator, refuse_empty
+from ._base import GILEstimator
 from ._inputs import Engine
 from ._parameters import RULES
 from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_digest

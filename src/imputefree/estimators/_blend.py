@@ -35,7 +35,8 @@ from ._parameters import RULES
 from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_digest
 
 N_FOLDS = 8
-# Of the time that is left when a family's turn comes.
+# Of the time that is left when a family's turn comes. This is the order in which they learn, and in
+# which predictions are summed.
 SHARES = {
     "trees": 0.5,
     "forest": 0.2,
@@ -46,7 +47,6 @@ SHARES = {
 }
 TIMED_ROWS = 2000  # that show how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
-ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 USUAL = ["trees", "forest", "density", "network"]
 COPIES, COPIED_ROWS = 4, 20_000  # of rows with the gaps of others, and how many rows at most
 FOREST_ROWS = 10_000  # at most; more were not tried
@@ -155,26 +155,42 @@ class BlendEstimator(Engine, BlendParameters):
         )
 
     def _fit(self, examples: Examples, checkpoint: Any, deadline: float | None) -> Self:
+        rng = private_generator(self.random_state)
+        task = self._task(examples, rng, checkpoint, deadline)
+        families = {name: self._new_family(name, task.seed) for name in self._names(task)}
+        finished = self._fit_families(families, task, rng)
+        self._pool({name: families[name] for name in finished}, finished, task)
+        remember_columns(self, task.examples.inputs.columns)
+        remove_finished(checkpoint, list(finished))
+        return self
+
+    def _task(
+        self, examples: Examples, rng: np.random.Generator, checkpoint: Any, deadline: float | None
+    ) -> FamilyTask:
+        """What all families learn from; learns the target's classes or scale, and the encoding."""
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
         examples = examples.reweighted(self._class_weights(examples.target))
         self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         refuse_empty(examples.inputs)
         codes, strata = self._encode_target(examples.target)
-        rng = private_generator(self.random_state)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
         n_classes = len(self.classes_) if is_classifier(self) else 0
         seed = int(rng.integers(2**31 - 1))
-        task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
-        families = {name: self._new_family(name, seed) for name in self._names(task)}
+        return FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
+
+    def _fit_families(
+        self, families: dict[str, Family], task: FamilyTask, rng: np.random.Generator
+    ) -> dict[str, Finished]:
+        """Fit one family after the other, each with its share of the time; networks come last."""
         for family in families.values():
             if isinstance(family, NetworkFamily):
                 family.model._blended = len(families) > 1
-        views = self._views(examples.inputs, list(families))
+        views = self._views(task.examples.inputs, list(families))
         copies: dict[str, Any] = {}
         if self.missingness == "ignore":
             task, copies = self._without_mask(task, rng, families)
-        identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
+        identity = {} if task.checkpoint is None else fit_identity(self, task_digest(task))
         finished: dict[str, Finished] = {}
         for name, family in families.items():
             turn = task.seeing(views[name])
@@ -183,11 +199,17 @@ class BlendEstimator(Engine, BlendParameters):
             if name == "network" and finished and self._too_late(turn):
                 continue
             finished[name] = fit_once(name, family, turn, identity)
-        families = {name: families[name] for name in finished}
-        predictions = [part.out_of_fold[: len(codes)] for part in finished.values()]
+        return finished
+
+    def _pool(
+        self, families: dict[str, Family], finished: dict[str, Finished], task: FamilyTask
+    ) -> None:
+        """Learn the weights of the families, and keep those that have one."""
+        n_rows = len(task.target)  # copies come after them
+        predictions = [part.out_of_fold[:n_rows] for part in finished.values()]
         pool = Pool(np.ones(1))
         if len(families) > 1:
-            pool = Pool.learn(predictions, codes, task.weight)
+            pool = Pool.learn(predictions, task.target, task.weight)
         self.weights_ = dict(zip(families, pool.weights.tolist(), strict=True))
         self.sharpness_ = pool.sharpness
         self.families_ = {name: families[name] for name, w in self.weights_.items() if w}
@@ -195,9 +217,6 @@ class BlendEstimator(Engine, BlendParameters):
         self.settings_ = network.model.settings_ if isinstance(network, NetworkFamily) else {}
         self.seconds_ = {name: part.seconds for name, part in finished.items()}
         self._score(task, predictions, pool)
-        remember_columns(self, examples.inputs.columns)
-        remove_finished(checkpoint, list(families))
-        return self
 
     def _without_mask(
         self,
@@ -327,9 +346,8 @@ class BlendEstimator(Engine, BlendParameters):
         }
 
     def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
-        self.weights_ = {
-            name: self.weights_[name] for name in sorted(self.weights_, key=ORDER.index)
-        }
+        names = sorted(self.weights_, key=list(SHARES).index)
+        self.weights_ = {name: self.weights_[name] for name in names}
         shares = np.array([*self.weights_.values()], dtype=np.float64)
         if not np.isclose(shares.sum(), 1) or (shares < 0).any():
             raise ValueError("the weights of the families are not shares")

@@ -193,8 +193,7 @@ class Trainer:
         states, first = checkpoint.read() if checkpoint else None, 0
         if states is not None:
             self._resumed = states[ranks.rank]
-            keep_members = partial(self._keep_members, course)
-            first = load_state(self, self._resumed, batches, stopping, keep_members)
+            first = load_state(self, course, self._resumed)
         steps = self._iterations(data, batches)
         for epoch in range(first, epochs):
             with denormals_as_zero():
@@ -214,16 +213,16 @@ class Trainer:
                 break
             kept = stopping.still_searching() if stopping and self.policy.fixed else None
             if kept is not None and len(kept) < self.team.members:
-                self._keep_members(course, kept)
+                self.keep_members(course, kept)
                 steps = self._look_again(data, batches, kept)
             if checkpoint is not None:
-                checkpoint.save_if_due(partial(self._states, epoch, batches, stopping))
+                checkpoint.save_if_due(partial(self._states, course, epoch))
 
     def _is_late(self, deadline: float | None) -> bool:
         """Whether the deadline is over for any rank."""
         return deadline is not None and self.team.ranks.total(time.monotonic() > deadline) > 0
 
-    def _keep_members(self, course: Course, kept: Tensor) -> None:
+    def keep_members(self, course: Course, kept: Tensor) -> None:
         """Go on with some members only; the others are done."""
         for part in (course.batches, course.stopping):
             if part is not None:
@@ -372,9 +371,9 @@ class Trainer:
         (gradient,) = torch.autograd.grad(loss, weight)
         return gradient * self.optimizer.per_gradient(weight)
 
-    def _states(self, *progress: Any) -> list[dict[str, Any]]:
+    def _states(self, course: Course, epoch: int) -> list[dict[str, Any]]:
         """What all ranks need to resume, by rank."""
-        return self.team.ranks.gather(training_state(self, *progress))
+        return self.team.ranks.gather(training_state(self, course, epoch))
 
     def _check_team(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
         """Check that ranks can train together, on batches of this size."""

@@ -25,6 +25,7 @@ from ..families import (
     Pool,
     TreeFamily,
     fast_growths,
+    usual_growths,
 )
 from ..gil import Donors
 from ..io import model_content, rebuild_model
@@ -297,20 +298,28 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
-        if name == "forest":
-            return ForestFamily(self.categorical_features)
-        if name == "density":
-            return DensityFamily(self.categorical_features)
-        if name == "linear":
-            return LinearFamily(self.categorical_features)
-        if name == "factors":
-            network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
-            return OnFactors(NetworkFamily(network), self.categorical_features)
-        if name == "trees" and self.quality == "fast":
-            return TreeFamily(self.categorical_features, growths=fast_growths, n_folds=3)
+        categories = self._table_categories()
         if name == "trees":
-            return TreeFamily(self.categorical_features)
-        return NetworkFamily(self._network(seed))
+            return TreeFamily(categories, self._growths(), 3 if self.quality == "fast" else 5)
+        if name == "forest":
+            return ForestFamily(categories)
+        if name == "density":
+            return DensityFamily(categories)
+        if name == "linear":
+            return LinearFamily(categories)
+        network = NetworkFamily(self._network(seed))
+        if name == "factors":
+            network.model.set_params(categorical_features="auto", **FACTOR_NETWORK)
+            return OnFactors(network, categories)
+        return network
+
+    def _table_categories(self) -> Any:
+        """Which columns are categories, of those that all families but networks read."""
+        return self.categorical_features
+
+    def _growths(self) -> Any:
+        """Which kinds of trees to grow; see `TreeFamily`."""
+        return fast_growths if self.quality == "fast" else usual_growths
 
     def _network(self, seed: int | None = None) -> GILEstimator:
         """The networks, unfitted."""

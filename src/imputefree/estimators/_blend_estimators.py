@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..families import FamilyTask, ForestFamily, Growth, LinearFamily, TreeFamily
+from ..families import FamilyTask, Growth
 from ._base import GILEstimator
-from ._blend import BlendEstimator, Family
+from ._blend import BlendEstimator
 from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
@@ -146,17 +146,12 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         return self.encoder_.known_columns()
 
-    def _new_family(self, name: str, seed: int | None = None) -> Family:
-        # Categories of the steps are strings in their summaries.
-        if name == "forest":
-            return ForestFamily()
-        if name == "linear":
-            return LinearFamily()
-        if name != "trees":
-            return super()._new_family(name, seed)
-        fast = self.quality == "fast"
+    def _table_categories(self) -> str:
+        return "auto"  # categories of the steps are strings in their summaries
+
+    def _growths(self) -> Sequence[Growth]:
         growths = _summary_growths(self.encoder_.n_columns)
-        return TreeFamily(growths=growths[:1] if fast else growths, n_folds=3 if fast else 5)
+        return growths[:1] if self.quality == "fast" else growths
 
     def _network(self, seed: int | None = None) -> GILEstimator:
         members = MEMBERS if self.quality != "best" else 2 * MEMBERS

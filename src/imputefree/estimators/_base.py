@@ -113,7 +113,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         self._trainer = None
         return data, held_out
 
-    def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
+    def _fit_one_epoch(self, examples: Examples, classes: Any) -> Self:
         """One epoch over these rows, without a validation part; starts or continues."""
         self._start(examples, hasattr(self, "predictor_"), classes)
         data, _, _ = self._training_data(examples)
@@ -168,7 +168,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         asked, rows = self.get_params(deep=False), examples.inputs.n_rows
         self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
-        self.predictor_.to(_device(self.device))
+        self.predictor_.to(_find_device(self.device))
 
     def _placeholder(self, inputs: Any) -> float:
         """The value that fills gaps; the network fills in learned values itself."""
@@ -378,7 +378,7 @@ def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
         )
 
 
-def _device(name: str) -> torch.device:
+def _find_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)

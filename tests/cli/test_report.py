@@ -46,7 +46,7 @@ def test_tables_and_a_page(run, path, tmp_path):
 
 
 def test_several_files_and_a_page_of_ones_choice(run, path, tmp_path):
-    other = write(tmp_path / "more.jsonl", [line("saits"), line("linear")])  # saits has been mended
+    other = write(tmp_path / "more.jsonl", [line("saits"), line("linear")])  # saits has been fixed
     code, out, _ = run(path, other, "-o", "pages/all.html", "--title", "A & B")
     assert code == 0
     assert "failed" not in out

@@ -49,7 +49,7 @@ def test_other_machines_need_a_token_or_a_word(serve, model):
     one_sentence(left, "there is no token", "--token-file", "--open")
 
 
-def test_a_port_in_use_is_said(serve, model):
+def test_a_port_in_use_is_reported(serve, model):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -57,7 +57,7 @@ def test_a_port_in_use_is_said(serve, model):
         one_sentence(serve(model, "--port", port), f"port {port}", "in use", "--port")
 
 
-def test_a_host_that_is_none_is_said(serve, model):
+def test_what_is_not_a_host_is_reported(serve, model):
     one_sentence(serve(model, "--host", "no such host.invalid"), "not an address of this machine")
     one_sentence(serve(model, "--host", "192.0.2.1", "--open"), "192.0.2.1")
 

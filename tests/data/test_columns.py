@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from imputefree.data import NumericTables, read_columns, remember_columns
+from imputefree.data import read_columns
 from imputefree.data._columns import factorized
 from imputefree.errors import InputError, InputTypeError
 from tests import refusals
@@ -358,44 +358,6 @@ def test_columns_that_were_read_are_returned_as_they_are():
     columns = read_columns(pd.DataFrame({"a": [1.0, None], "b": ["x", None]}))
     assert read_columns(columns) is columns
     assert columns.observed.tolist() == [[True, True], [False, False]]
-
-
-class Reader(NumericTables):
-    def fit(self, X):
-        values, columns = self._read_training(X)
-        remember_columns(self, columns)
-        return values
-
-
-def test_names_are_remembered_and_forgotten():
-    reader = Reader()
-    reader.fit(pd.DataFrame({"a": [1.0], "b": [np.nan]}))
-    assert reader.feature_names_in_.tolist() == ["a", "b"]
-    reader.fit(np.zeros((2, 3)))
-    assert not hasattr(reader, "feature_names_in_")
-    assert reader.n_features_in_ == 3
-
-
-def test_what_a_later_table_may_be():
-    reader = Reader()
-    reader.fit(pd.DataFrame({"a": [1.0], "b": [np.nan]}))
-    np.testing.assert_array_equal(reader._read([[2, None]]), [[2.0, np.nan]])
-    refusals.check_error(
-        lambda: reader._read(pd.DataFrame({"b": [1.0], "a": [1.0]})),
-        "they are 'b', 'a'",
-        "in that order: 'a', 'b'",
-    )
-    refusals.check_error(lambda: reader._read(np.zeros((1, 3))), "X has 3 features, but Reader")
-
-
-def test_text_is_refused_but_a_column_of_none_is_numbers():
-    refusals.check_error(
-        lambda: Reader().fit(pd.DataFrame({"a": [1.0], "b": ["x"]})),
-        "column 'b' holds text. Reader takes numbers.",
-        kind=InputTypeError,
-    )
-    empty = Reader().fit(pd.DataFrame({"a": [1.0], "b": pd.Categorical([None])}))
-    np.testing.assert_array_equal(empty, [[1.0, np.nan]])
 
 
 @pytest.mark.parametrize("dtype", [object, "str", "string", "category", "Int64", float, bool])

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from imputefree.data import Layout, read_panel
-from imputefree.data._panel import split_static
+from imputefree.data._series_rows import split_static
 from imputefree.errors import InputTypeError
 from tests.data.panel_formats import (
     FORMATS,

@@ -385,7 +385,7 @@ def test_auto_by_size(rows, columns, encoding, counted):
 
 
 def test_numbers_as_names_are_names():
-    """A matrix has no names: that its columns count like those of training is said."""
+    """A matrix has no names: a warning says that its columns count like those of training."""
     X = np.arange(12.0).reshape(6, 2)
     encoder = fit(pd.DataFrame(X, columns=["0", "1"]))
     with pytest.warns(UserWarning, match="feature names"):
@@ -395,7 +395,7 @@ def test_numbers_as_names_are_names():
 @pytest.mark.parametrize("rows", [3, 500])
 @pytest.mark.parametrize("names", [None, ["dose", "age"]])
 def test_values_outside_the_range_are_counted_by_name_or_position(names, rows):
-    """By position without a word: that there are no names is said where they are matched."""
+    """By position without a word: the warning comes where columns are matched."""
     X = np.column_stack([np.arange(20.0), np.arange(20.0) * 100])
     encoder, outside = fit(pd.DataFrame(X, columns=["age", "dose"])), Outside()
     later = np.tile([[5.0, 9e9]], (rows, 1))

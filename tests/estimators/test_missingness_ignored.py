@@ -41,7 +41,7 @@ def series_with_a_leak(n, seed):
 
 
 def aucs(model, X, y):
-    """With the own gaps, and with those of other rows."""
+    """With a row's own gaps, and with those of other rows."""
     theirs, own = GapScenarios(read_rows(X, model), np.random.default_rng(0)).exchanged()
     return [roc_auc_score(y, model.predict_proba(table.X)[:, 1]) for table in (own, theirs)]
 

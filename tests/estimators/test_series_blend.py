@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from imputefree import ImputeFreeSequenceClassifier, ImputeFreeSequenceRegressor, Panel
 from imputefree.data import summarise
 from imputefree.errors import InputError, ParameterError
-from imputefree.estimators import predict_inputs
+from imputefree.estimators import _blend, _blend_estimators, predict_inputs
 from tests.refusals import check_error
 
 
@@ -112,6 +112,17 @@ def test_the_time_limit_is_kept():
     start = time.monotonic()
     ImputeFreeSequenceRegressor(time_limit=2, random_state=0, **COLUMNS).fit(frame, y)
     assert time.monotonic() - start < 6  # generous: the machine may be busy
+
+
+@pytest.mark.parametrize(("columns", "linear"), [(2, True), (1, False)])
+def test_the_limit_of_linear_models_counts_the_copies_that_are_made(monkeypatch, columns, linear):
+    """Two copies of 90 series, where four would be made of fewer."""
+    monkeypatch.setattr(_blend, "COPIED_ROWS", 180)
+    monkeypatch.setattr(_blend_estimators, "LINEAR_ENTRIES", 180 * columns)
+    model = ImputeFreeSequenceClassifier(missingness="ignore", time_limit=1.0, random_state=0)
+    series = [rows[["pulse", "hour"]].to_numpy() for _, rows in FRAME.groupby("who")]
+    model.fit(series, Y > 0)
+    assert ("linear" in model.weights_) == linear
 
 
 def test_wrong_parameters_are_refused():

@@ -42,14 +42,21 @@ def test_no_small_step_lowers_the_penalised_log_loss(n_classes: int) -> None:
     assert np.abs(gradient).max() < 0.05  # the tolerance is 1e-4 of the mean over 200 rows
 
 
-def test_ridge_solves_its_normal_equations() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", [3, 80])
+def test_ridge_solves_its_normal_equations(width: int, weighted: bool) -> None:
+    """With fewer inputs than rows, and with more."""
     rng = np.random.default_rng(0)
-    x, y, weight = rng.normal(size=(50, 3)), rng.normal(size=50), rng.uniform(0.5, 2, 50)
-    ((slopes, levels),) = ridge_lines(x, y, weight, [2.0])
+    x, y = 0.5 + rng.normal(size=(50, width)), 1.0 + rng.normal(size=50)
+    weight = rng.uniform(0.5, 2, 50) if weighted else np.ones(50)
+    strengths = [20.0, 2.0, 0.2]
+    lines = list(ridge_lines(x, y, weight if weighted else None, strengths))
     design = np.column_stack([x, np.ones(50)])
-    normal = design.T @ (weight[:, None] * design) + np.diag([2.0, 2.0, 2.0, 0.0])
-    expected = np.linalg.solve(normal, design.T @ (weight * y))
-    assert np.allclose([*slopes[0], *levels], expected, atol=1e-10)
+    for strength, (slopes, levels) in zip(strengths, lines, strict=True):
+        penalty = np.diag([strength] * width + [0.0])
+        normal = design.T @ (weight[:, None] * design) + penalty
+        expected = np.linalg.solve(normal, design.T @ (weight * y))
+        np.testing.assert_allclose([*slopes[0], *levels], expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])

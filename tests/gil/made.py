@@ -75,4 +75,4 @@ def look(trainer: Trainer, data: TrainingData, rows: torch.Tensor) -> Step:
     """The forward pass of a trainer whose policy has started."""
     task = Task.of(data, trainer.predictor, trainer.loss, trainer.policy_generator)
     trainer.policy.start(task)
-    return trainer._look(task, data, rows)
+    return trainer._look(task, rows)

@@ -263,8 +263,8 @@ def test_without_the_penalty_a_wrong_critic_freezes_the_actor():
     for penalty in (0.0, 0.003):
         policy = started(actor_rate=1e-2, saturation_penalty=penalty)
         state, *_ = filled_replay(task_of()).sample(16, torch.Generator().manual_seed(1))
-        for wish in (1.0, -1.0):
-            policy.critic = lambda s, a, wish=wish: wish * 0.1 * a.sum(-1, keepdim=True)
+        for sign in (1.0, -1.0):
+            policy.critic = lambda s, a, sign=sign: sign * 0.1 * a.sum(-1, keepdim=True)
             for _ in range(300):
                 policy.update_actor(state)
         frozen[penalty] = policy.actor(state).mean().item()

@@ -54,7 +54,7 @@ def test_random_numbers_do_not_depend_on_the_ranks(members, size, steps):
     places = torch.arange(12 * steps).view(12, steps)
     for team in teams(members, size):
         generator = team.generator(torch.Generator().manual_seed(3))
-        generator.batch_size = 12
+        team.batch_size = 12
         mine, rows = team.share(12)
         at = places[rows].flatten()
         shape = (len(mine), len(at), 2)
@@ -97,4 +97,3 @@ def test_what_ranks_cannot_train_together_is_refused():
             Team(3).check(2, False, "a")
     with together(Rank(0, 2, ["a", "b"])), pytest.raises(InputError, match="not all ranks"):
         Team(3).check(2, True, "a")
-    Team(3).check(1, False, "a")  # alone

@@ -76,7 +76,7 @@ def test_series_get_the_gaps_of_a_partner_and_keep_their_values():
     assert np.array_equal(values[:4], [np.nan, np.nan, 3, 3], equal_nan=True)
     assert values[4:].tolist() == [6, 6]
     assert theirs.X.statics.arrays[0].tolist() == [None, "f"]  # borrowed
-    # The own gaps, with the values that the other table shows: at step 0 that of step 2.
+    # A row's own gaps, with the values that the other table shows: at step 0 that of step 2.
     values = own.X.steps.arrays[0]
     assert np.array_equal(values[:4], [3, np.nan, 3, np.nan], equal_nan=True)
     assert np.array_equal(values[4:], [np.nan, 6], equal_nan=True)

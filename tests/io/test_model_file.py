@@ -299,7 +299,7 @@ def test_saving_again_replaces_the_file(path):
     assert list(path.parent.iterdir()) == [path]
 
 
-# Reading what is no model
+# Reading what is not a model
 
 
 def test_missing_files_and_folders_are_named(tmp_path):

@@ -48,7 +48,7 @@ def about(found, rows=300, classes=None):
         "task": "classification",
         "target": "died",
         "columns": {"dose|x": "number"},
-        "left_out": {"name": "texts that are all different, as names are"},
+        "left_out": {"name": "strings that are all different, as names are"},
         "series": None,
         "data": {
             "file": "d.csv",
@@ -84,7 +84,7 @@ def test_everything_is_in_it():
             "0.800 [0.750, 0.850]",
             "| dose\\|x | number | 12.5 % |",
         ),
-        *("`name`: texts that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
+        *("`name`: strings that", "no: 150, yes: 150", "3 rows without", "imputefree fit d.csv"),
         *(
             "but not with the rows that were learned from",
             "percentile bootstrap",

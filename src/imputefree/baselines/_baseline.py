@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .._rules import check_rules, private_generator
 from ..data import (
-    Columns,
     Examples,
     Fold,
     draw_folds,
@@ -25,6 +23,7 @@ from ..data import (
     read_columns,
     read_numbers,
     read_target,
+    refuse_empty,
     remember_columns,
     table_tags,
 )
@@ -143,7 +142,7 @@ class Baseline(BaseEstimator):
         columns = read_columns(X)
         target = read_target(y, columns.n_rows, type(self).__name__)
         examples = Examples.read(columns, target, None, groups, held_out)
-        _refuse_empty(columns)
+        refuse_empty(columns)
         encoder = self._new_encoder().fit(examples.training_inputs())
         rng = private_generator(self.random_state)
         codes, fitted = self._encode_target(examples)
@@ -251,12 +250,3 @@ def _varies(data: TrainingSet) -> bool:
         return True
     filled = np.where(gaps, 0.0, inputs)
     return bool((filled != filled[:1]).any())
-
-
-def _refuse_empty(columns: Columns) -> None:
-    if all(pd.isna(array).all() for array in columns.arrays):
-        raise InputError(
-            "no column holds a single entry",
-            "There must be something to learn from",
-            "Check how the table was read",
-        )

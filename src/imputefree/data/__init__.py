@@ -29,11 +29,10 @@ from ._column_plans import (
 from ._columns import (
     FEW_ROWS,
     Columns,
-    NumericTables,
     as_values,
+    feature_count_error,
     is_polars,
     level_name,
-    numbers,
     read_columns,
     remember_columns,
     table_tags,
@@ -53,12 +52,12 @@ from ._examples import (
 from ._few_rows import FewRows, Lines, LoneRow
 from ._folds import Fold, Folds, Split, Splits, assign_folds, draw_folds, tenths
 from ._outside import FAR, Outside, beyond
-from ._panel import Panel, read_panel, split_static
+from ._panel import Panel, read_panel
 from ._panel_encoder import LONGEST, PanelEncoder, check_statics
 from ._remembered_panels import prediction_panel, training_panel
-from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table
+from ._row_store import BLOCK, SAMPLE_ROWS, RowStore, read_training_table, refuse_empty
 from ._series_labels import fill_labels, series_labels, step_labels
-from ._series_rows import Layout, first_steps
+from ._series_rows import Layout, first_steps, split_static
 from ._summaries import (
     ACTIVITY,
     EXTENT,
@@ -105,7 +104,6 @@ __all__ = [
     "Lines",
     "LoneRow",
     "Number",
-    "NumericTables",
     "Outside",
     "Panel",
     "PanelEncoder",
@@ -124,6 +122,7 @@ __all__ = [
     "coerced",
     "columns_by_kind",
     "draw_folds",
+    "feature_count_error",
     "fill_labels",
     "first_steps",
     "is_gap_word",
@@ -131,7 +130,6 @@ __all__ = [
     "level_name",
     "location",
     "normal_score_knots",
-    "numbers",
     "parse_numbers",
     "prediction_panel",
     "read_cell",
@@ -142,6 +140,7 @@ __all__ = [
     "read_target",
     "read_training_table",
     "read_weights",
+    "refuse_empty",
     "remember_columns",
     "scale",
     "series_labels",

@@ -168,17 +168,6 @@ def _plain_numbers(X: Any) -> np.ndarray | None:
     return None if np.isinf(block).any() else block
 
 
-def is_plain(X: Any) -> bool:
-    """Whether X is an array or a pandas frame of float32, or of float64, all the same."""
-    if isinstance(X, pd.DataFrame):
-        dtypes = set(X.dtypes)
-    elif type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.shape[1]:
-        dtypes = {X.dtype}
-    else:
-        return False
-    return dtypes in ({np.dtype(np.float32)}, {np.dtype(np.float64)})
-
-
 def is_polars(X: Any) -> bool:
     """Whether X is from polars, which need not be installed."""
     return type(X).__module__.startswith("polars")
@@ -388,40 +377,6 @@ def remember_columns(estimator: Any, columns: Columns) -> None:
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
 
 
-class NumericTables:
-    """Mixin for estimators that take tables of numbers.
-
-    Reads (n, d) tables as float64 with NaN, and remembers n_features_in_ and feature_names_in_.
-    """
-
-    n_features_in_: int
-
-    def _read_training(self, X: Any) -> tuple[np.ndarray, Columns]:
-        """A training table, and its columns to be remembered once training succeeds."""
-        columns = read_columns(X)
-        return numbers(columns, type(self).__name__), columns
-
-    def _read(self, X: Any) -> np.ndarray:
-        """A table with the columns of training."""
-        columns, owner = read_columns(X), type(self).__name__
-        names = list(getattr(self, "feature_names_in_", columns.names))
-        if columns.named and columns.names != names:
-            raise InputError(
-                "The feature names should match those that were passed during fit: they are"
-                f" {shorten(columns.names)}",
-                f"They must be those of training, in that order: {shorten(names)}",
-                "Select them by name first",
-            )
-        if len(columns.names) != self.n_features_in_:
-            raise feature_count_error(columns, owner, self.n_features_in_, "Select them first")
-        return numbers(columns, owner)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's BaseEstimator
-        tags.input_tags.allow_nan = True
-        return tags
-
-
 def table_tags(tags: Any) -> Any:
     """scikit-learn's tags of an estimator that takes NaN, strings and categories."""
     tags.input_tags.allow_nan = True
@@ -438,18 +393,3 @@ def feature_count_error(columns: Columns, owner: str, expected: int, remedy: str
         "A table must have the columns of the training table",
         remedy,
     )
-
-
-def numbers(columns: Columns, owner: str) -> np.ndarray:
-    """All columns as (n, d) float64 with NaN, or an error naming the first that holds strings.
-
-    >>> numbers(read_columns([[1, None], [2, 3]]), "EMImputer")
-    array([[ 1., nan],
-           [ 2.,  3.]])
-    """
-    for name, array in columns.items():
-        if array.dtype == object and any(value is not None for value in array):
-            remedy = "Encode categories as numbers first, or use GILClassifier"
-            raise InputTypeError(f"column {name!r} holds text", f"{owner} takes numbers", remedy)
-    gaps = np.full(columns.n_rows, np.nan)
-    return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])

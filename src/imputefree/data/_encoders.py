@@ -28,7 +28,7 @@ from ._column_plans import (
 )
 from ._columns import FEW_ROWS, Columns, feature_count_error
 from ._few_rows import FewRows
-from ._outside import Outside
+from ._outside import Outside, Ranges
 from ._row_store import BLOCK, Coder, RowStore, lookup
 
 if TYPE_CHECKING:
@@ -253,24 +253,11 @@ class TableEncoder(Encoder):
     def count_outside(self, columns: Columns, outside: Outside) -> None:
         """Count the values that are outside the range of training, in columns that have some."""
         arrays = self._match(columns) if self.named and columns.named else columns.arrays
-        places, low, high = self._ranges
-        places = [j for j in places if arrays[j].dtype != object]
-        if places and columns.n_rows <= FEW_ROWS and len(places) == len(low):  # all at once
-            rows = np.array([arrays[j] for j in places])
-            places = [places[i] for i in np.flatnonzero(((rows < low) | (rows > high)).any(1))]
-        for j in places:
-            outside.add(self.plans[j], arrays[j])
+        self._ranges.count(arrays, outside)
 
     @cached_property
-    def _ranges(self) -> tuple[list[int], np.ndarray, np.ndarray]:
-        """Columns whose range is known; their lowest and highest numbers, (columns, 1) each."""
-        plans: dict[int, Any] = {
-            j: plan
-            for j, plan in enumerate(self.plans)
-            if isinstance(plan, Number) and plan.low is not None and plan.high is not None
-        }
-        low, high = ([getattr(plan, end) for plan in plans.values()] for end in ("low", "high"))
-        return list(plans), np.array(low).reshape(-1, 1), np.array(high).reshape(-1, 1)
+    def _ranges(self) -> Ranges:
+        return Ranges(self.plans)
 
     @cached_property
     def _only_numbers(self) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..errors import OutsideRangeWarning, counted, shorten
-from ._column_plans import Number
+from ._column_plans import Number, Plan
+from ._columns import FEW_ROWS
 
 FAR = 1.0  # widths of the range of training beyond which a number is far outside
 OFTEN, FEWEST = 0.1, 10  # share and number of values outside the range that are reported
@@ -96,3 +98,28 @@ class Outside:
         """Warn the caller of `predict`, if there is something to say."""
         if sentence := self.sentence:
             warnings.warn(sentence, OutsideRangeWarning, stacklevel=4)
+
+
+class Ranges:
+    """The lowest and highest number of each column in training, of those where it is known."""
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._plans: dict[int, Any] = {
+            j: plan
+            for j, plan in enumerate(plans)
+            if isinstance(plan, Number) and plan.low is not None and plan.high is not None
+        }
+        known = self._plans.values()
+        self._low = np.array([plan.low for plan in known])[:, None]  # (columns, 1)
+        self._high = np.array([plan.high for plan in known])[:, None]
+
+    def count(self, arrays: Sequence[np.ndarray], outside: Outside) -> None:
+        """Count the values that are outside, in columns that have some; arrays as in training."""
+        places = [j for j in self._plans if arrays[j].dtype != object]
+        few = bool(places) and len(arrays[places[0]]) <= FEW_ROWS
+        if few and len(places) == len(self._plans):  # all columns at once
+            rows = np.array([arrays[j] for j in places])
+            is_outside = ((rows < self._low) | (rows > self._high)).any(1)
+            places = [places[i] for i in np.flatnonzero(is_outside)]
+        for j in places:
+            outside.add(self._plans[j], arrays[j])

@@ -35,6 +35,7 @@ from ._series_rows import (
     hours,
     passed_times,
     refuse_no_series,
+    split_static,
     stamp_text,
 )
 
@@ -315,18 +316,6 @@ def _read(
         raise InputTypeError(fact, "It names columns of the frame", remedy)
     layout = Layout(static=names, apart=apart, **roles)
     return read_panel(X, layout, lengths=lengths, times=times, static=table)
-
-
-def split_static(static: Any) -> tuple[tuple[Any, ...], Any]:
-    """static= as names of columns and as a table, one of them empty."""
-    if isinstance(static, str):
-        return (static,), None
-    rows = list | tuple | np.ndarray
-    if isinstance(static, np.ndarray | pd.Index) and static.ndim == 1 and len(static):
-        static = list(static)  # frame.columns[3:5]
-    if isinstance(static, list | tuple) and not any(isinstance(row, rows) for row in static):
-        return tuple(static), None
-    return (), static
 
 
 def read_panel(

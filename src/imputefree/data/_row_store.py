@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._columns import Columns, factorized, frame_names, is_plain, read_columns
+from ..errors import InputError
+from ._columns import Columns, factorized, frame_names, read_columns
 
 SAMPLE_ROWS = 2**18  # from which encodings are learned, at most
 SAMPLE_CELLS, LEAST_ROWS = 2**23, 2**15  # of a wide table, fewer rows
@@ -181,7 +182,7 @@ def read_training_table(X: Any) -> Columns | RowStore:
     """
     if isinstance(X, RowStore):
         return X
-    if is_plain(X) and len(X) > SAMPLE_ROWS:
+    if _is_plain(X) and len(X) > SAMPLE_ROWS:
         matrix = X.to_numpy() if isinstance(X, pd.DataFrame) else X
         names, named = frame_names(X) if isinstance(X, pd.DataFrame) else (None, False)
         names = names or [str(j) for j in range(matrix.shape[1])]
@@ -190,3 +191,28 @@ def read_training_table(X: Any) -> Columns | RowStore:
             return store
     columns = read_columns(X)
     return columns if columns.n_rows <= SAMPLE_ROWS else RowStore.of(columns)
+
+
+def refuse_empty(inputs: Any) -> None:
+    """Refuse a table, or series, in which no column holds a single entry."""
+    if isinstance(inputs, RowStore):
+        empty = bool((inputs.missing == 1).all())
+    else:
+        empty = all(pd.isna(array).all() for array in inputs.columns.arrays)
+    if empty:
+        raise InputError(
+            "no column holds a single entry",
+            "There must be something to learn from",
+            "Check how the table was read",
+        )
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether X is an array or a pandas frame of float32, or of float64, all the same."""
+    if isinstance(X, pd.DataFrame):
+        dtypes = set(X.dtypes)
+    elif type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.shape[1]:
+        dtypes = {X.dtype}
+    else:
+        return False
+    return dtypes in ({np.dtype(np.float32)}, {np.dtype(np.float64)})

@@ -66,6 +66,18 @@ class Layout:
             seen[name] = role
 
 
+def split_static(static: Any) -> tuple[tuple[Any, ...], Any]:
+    """static= as names of columns and as a table, one of them empty."""
+    if isinstance(static, str):
+        return (static,), None
+    rows = list | tuple | np.ndarray
+    if isinstance(static, np.ndarray | pd.Index) and static.ndim == 1 and len(static):
+        static = list(static)  # frame.columns[3:5]
+    if isinstance(static, list | tuple) and not any(isinstance(row, rows) for row in static):
+        return tuple(static), None
+    return (), static
+
+
 @dataclass
 class Rows:
     """What a reader hands over: R rows of n series, in the order of the input.

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import torch
 from sklearn.base import is_classifier
 from torch import Tensor
@@ -20,14 +19,8 @@ from torch import Tensor
 from .._progress import training_progress
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, private_generator
-from ..data import (
-    Examples,
-    Fold,
-    RowStore,
-    draw_folds,
-    remember_columns,
-)
-from ..errors import InputError, InterruptedWarning, ParameterError
+from ..data import Examples, Fold, draw_folds, refuse_empty, remember_columns
+from ..errors import InterruptedWarning, ParameterError
 from ..families import FamilyTask, column_relevance
 from ..gil import (
     Donors,
@@ -120,7 +113,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         self._trainer = None
         return data, held_out
 
-    def _fit_one_epoch(self, examples: Examples, classes: Any = None) -> Self:
+    def _fit_one_epoch(self, examples: Examples, classes: Any) -> Self:
         """One epoch over these rows, without a validation part; starts or continues."""
         self._start(examples, hasattr(self, "predictor_"), classes)
         data, _, _ = self._training_data(examples)
@@ -175,7 +168,7 @@ class GILEstimator(NetworkPrediction, Parameters):
         asked, rows = self.get_params(deep=False), examples.inputs.n_rows
         self.settings_ = resolve(asked, rows, *shape, blended=self._blended)
         self.predictor_ = self.network_class(generator=self._generator(), **self._network_shape())
-        self.predictor_.to(_device(self.device))
+        self.predictor_.to(_find_device(self.device))
 
     def _placeholder(self, inputs: Any) -> float:
         """The value that fills gaps; the network fills in learned values itself."""
@@ -375,20 +368,6 @@ class GILEstimator(NetworkPrediction, Parameters):
     _parts, _restore = pack_network, unpack_network  # of a model file
 
 
-def refuse_empty(inputs: Any) -> None:
-    """Refuse a table, or series, in which no column holds a single entry."""
-    if isinstance(inputs, RowStore):
-        empty = bool((inputs.missing == 1).all())
-    else:
-        empty = all(pd.isna(array).all() for array in inputs.columns.arrays)
-    if empty:
-        raise InputError(
-            "no column holds a single entry",
-            "There must be something to learn from",
-            "Check how the table was read",
-        )
-
-
 def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
     different = [name for name in fitted if fitted[name] != wanted[name]]
     if different:
@@ -399,7 +378,7 @@ def _check_same_network(fitted: dict[str, Any], wanted: dict[str, Any]) -> None:
         )
 
 
-def _device(name: str) -> torch.device:
+def _find_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
-from ..data import Examples, RowStore, draw_folds, remember_columns
+from ..data import Examples, RowStore, draw_folds, refuse_empty, remember_columns
 from ..families import (
     DensityFamily,
     FamilyTask,
@@ -25,17 +25,19 @@ from ..families import (
     Pool,
     TreeFamily,
     fast_growths,
+    usual_growths,
 )
 from ..gil import Donors
 from ..io import model_content, rebuild_model
 from ..metrics import loss, scores
-from ._base import GILEstimator, refuse_empty
+from ._base import GILEstimator
 from ._inputs import Engine
 from ._parameters import RULES
 from ._resuming import Finished, fit_identity, fit_once, remove_finished, task_digest
 
 N_FOLDS = 8
-# Of the time that is left when a family's turn comes.
+# Of the time that is left when a family's turn comes. This is the order in which they learn, and in
+# which predictions are summed.
 SHARES = {
     "trees": 0.5,
     "forest": 0.2,
@@ -46,7 +48,6 @@ SHARES = {
 }
 TIMED_ROWS = 2000  # that show how long it takes to read all of them
 FOR_POOLING = 0.03  # of a time limit, for what comes after the families
-ORDER = list(SHARES)  # in which families learn, and in which predictions are summed
 USUAL = ["trees", "forest", "density", "network"]
 COPIES, COPIED_ROWS = 4, 20_000  # of rows with the gaps of others, and how many rows at most
 FOREST_ROWS = 10_000  # at most; more were not tried
@@ -155,26 +156,42 @@ class BlendEstimator(Engine, BlendParameters):
         )
 
     def _fit(self, examples: Examples, checkpoint: Any, deadline: float | None) -> Self:
+        rng = private_generator(self.random_state)
+        task = self._task(examples, rng, checkpoint, deadline)
+        families = {name: self._new_family(name, task.seed) for name in self._names(task)}
+        finished = self._fit_families(families, task, rng)
+        self._pool({name: families[name] for name in finished}, finished, task)
+        remember_columns(self, task.examples.inputs.columns)
+        remove_finished(checkpoint, list(finished))
+        return self
+
+    def _task(
+        self, examples: Examples, rng: np.random.Generator, checkpoint: Any, deadline: float | None
+    ) -> FamilyTask:
+        """What all families learn from; learns the target's classes or scale, and the encoding."""
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
         examples = examples.reweighted(self._class_weights(examples.target))
         self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
         refuse_empty(examples.inputs)
         codes, strata = self._encode_target(examples.target)
-        rng = private_generator(self.random_state)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
         n_classes = len(self.classes_) if is_classifier(self) else 0
         seed = int(rng.integers(2**31 - 1))
-        task = FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
-        families = {name: self._new_family(name, seed) for name in self._names(task)}
+        return FamilyTask(examples, codes, n_classes, folds, seed, deadline, checkpoint)
+
+    def _fit_families(
+        self, families: dict[str, Family], task: FamilyTask, rng: np.random.Generator
+    ) -> dict[str, Finished]:
+        """Fit one family after the other, each with its share of the time; networks come last."""
         for family in families.values():
             if isinstance(family, NetworkFamily):
                 family.model._blended = len(families) > 1
-        views = self._views(examples.inputs, list(families))
+        views = self._views(task.examples.inputs, list(families))
         copies: dict[str, Any] = {}
         if self.missingness == "ignore":
             task, copies = self._without_mask(task, rng, families)
-        identity = {} if checkpoint is None else fit_identity(self, task_digest(task))
+        identity = {} if task.checkpoint is None else fit_identity(self, task_digest(task))
         finished: dict[str, Finished] = {}
         for name, family in families.items():
             turn = task.seeing(views[name])
@@ -183,11 +200,17 @@ class BlendEstimator(Engine, BlendParameters):
             if name == "network" and finished and self._too_late(turn):
                 continue
             finished[name] = fit_once(name, family, turn, identity)
-        families = {name: families[name] for name in finished}
-        predictions = [part.out_of_fold[: len(codes)] for part in finished.values()]
+        return finished
+
+    def _pool(
+        self, families: dict[str, Family], finished: dict[str, Finished], task: FamilyTask
+    ) -> None:
+        """Learn the weights of the families, and keep those that have one."""
+        n_rows = len(task.target)  # copies come after them
+        predictions = [part.out_of_fold[:n_rows] for part in finished.values()]
         pool = Pool(np.ones(1))
         if len(families) > 1:
-            pool = Pool.learn(predictions, codes, task.weight)
+            pool = Pool.learn(predictions, task.target, task.weight)
         self.weights_ = dict(zip(families, pool.weights.tolist(), strict=True))
         self.sharpness_ = pool.sharpness
         self.families_ = {name: families[name] for name, w in self.weights_.items() if w}
@@ -195,9 +218,6 @@ class BlendEstimator(Engine, BlendParameters):
         self.settings_ = network.model.settings_ if isinstance(network, NetworkFamily) else {}
         self.seconds_ = {name: part.seconds for name, part in finished.items()}
         self._score(task, predictions, pool)
-        remember_columns(self, examples.inputs.columns)
-        remove_finished(checkpoint, list(families))
-        return self
 
     def _without_mask(
         self,
@@ -212,7 +232,7 @@ class BlendEstimator(Engine, BlendParameters):
         judged on the first copy. Returns the task, and the copies by family.
         """
         n, inputs = len(task.target), task.examples.inputs
-        count = int(np.clip(COPIED_ROWS // n, 1, COPIES))
+        count = self._n_copies(n)
         whose = Donors.of(torch.as_tensor(task.target), bool(task.n_classes))
         uniform = torch.from_numpy(rng.random((count, n)))
         donors = whose.draw(torch.arange(n).expand(count, n), uniform).numpy()
@@ -224,6 +244,12 @@ class BlendEstimator(Engine, BlendParameters):
             copied = self._views(rows.with_gaps_of(donors.ravel()), split)
             copies = {name: copied[name] for name in split}
         return replace(task, examples=replace(task.examples, donors=donors[0])), copies
+
+    def _n_copies(self, n_rows: int) -> int:
+        """How many copies of this many rows trees and linear models learn from."""
+        if self.missingness == "use":
+            return 1
+        return int(np.clip(COPIED_ROWS // n_rows, 1, COPIES))
 
     def _too_late(self, task: FamilyTask) -> bool:
         """Whether networks could hardly read the rows in the time that is left."""
@@ -272,20 +298,28 @@ class BlendEstimator(Engine, BlendParameters):
 
     def _new_family(self, name: str, seed: int | None = None) -> Family:
         """An unfitted family, as the parameters ask for."""
-        if name == "forest":
-            return ForestFamily(self.categorical_features)
-        if name == "density":
-            return DensityFamily(self.categorical_features)
-        if name == "linear":
-            return LinearFamily(self.categorical_features)
-        if name == "factors":
-            network = self._network(seed).set_params(categorical_features="auto", **FACTOR_NETWORK)
-            return OnFactors(NetworkFamily(network), self.categorical_features)
-        if name == "trees" and self.quality == "fast":
-            return TreeFamily(self.categorical_features, growths=fast_growths, n_folds=3)
+        categories = self._table_categories()
         if name == "trees":
-            return TreeFamily(self.categorical_features)
-        return NetworkFamily(self._network(seed))
+            return TreeFamily(categories, self._growths(), 3 if self.quality == "fast" else 5)
+        if name == "forest":
+            return ForestFamily(categories)
+        if name == "density":
+            return DensityFamily(categories)
+        if name == "linear":
+            return LinearFamily(categories)
+        network = NetworkFamily(self._network(seed))
+        if name == "factors":
+            network.model.set_params(categorical_features="auto", **FACTOR_NETWORK)
+            return OnFactors(network, categories)
+        return network
+
+    def _table_categories(self) -> Any:
+        """Which columns are categories, of those that all families but networks read."""
+        return self.categorical_features
+
+    def _growths(self) -> Any:
+        """Which kinds of trees to grow; see `TreeFamily`."""
+        return fast_growths if self.quality == "fast" else usual_growths
 
     def _network(self, seed: int | None = None) -> GILEstimator:
         """The networks, unfitted."""
@@ -321,9 +355,8 @@ class BlendEstimator(Engine, BlendParameters):
         }
 
     def _restore(self, content: dict[str, Any], weights: dict[str, Tensor]) -> None:
-        self.weights_ = {
-            name: self.weights_[name] for name in sorted(self.weights_, key=ORDER.index)
-        }
+        names = sorted(self.weights_, key=list(SHARES).index)
+        self.weights_ = {name: self.weights_[name] for name in names}
         shares = np.array([*self.weights_.values()], dtype=np.float64)
         if not np.isclose(shares.sum(), 1) or (shares < 0).any():
             raise ValueError("the weights of the families are not shares")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import ParameterError
-from ..families import FamilyTask, ForestFamily, Growth, LinearFamily, TreeFamily
+from ..families import FamilyTask, Growth
 from ._base import GILEstimator
-from ._blend import COPIES, BlendEstimator, Family
+from ._blend import BlendEstimator
 from ._fit_files import FilesInputs
 from ._inputs import ClassTarget, NumberTarget, SeriesInputs, TableInputs
 from ._parameters import SeriesParameters
@@ -99,7 +99,7 @@ class ImputeFreeRegressor(NumberTarget, TableInputs, FilesInputs, BlendEstimator
 
 MEMBERS = 4
 USUAL = ("trees", "linear", "network")
-LINEAR_ENTRIES = 1_000_000  # series times columns, at most; more were not tried
+LINEAR_ENTRIES = 1_000_000  # series (with copies) times columns, at most; more were not tried
 
 
 def _summary_growths(n_columns: int) -> tuple[Growth, Growth]:
@@ -132,8 +132,8 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
         names = super()._names(task)
         if self.families or len(names) == 1:
             return names
-        copies = COPIES if self.missingness == "ignore" else 1
-        large = copies * len(task.target) * self.encoder_.n_columns > LINEAR_ENTRIES
+        rows = self._n_copies(len(task.target)) * len(task.target)
+        large = rows * self.encoder_.n_columns > LINEAR_ENTRIES
         return [name for name in USUAL if not (large and name == "linear")]
 
     def _views(self, panel: Any, families: Sequence[str]) -> dict[str, Any]:
@@ -146,17 +146,12 @@ class SeriesBlend(SeriesParameters, SeriesInputs, BlendEstimator):
     def _known_columns(self) -> tuple[list[str] | None, Sequence[str]]:
         return self.encoder_.known_columns()
 
-    def _new_family(self, name: str, seed: int | None = None) -> Family:
-        # Categories of the steps are strings in their summaries.
-        if name == "forest":
-            return ForestFamily()
-        if name == "linear":
-            return LinearFamily()
-        if name != "trees":
-            return super()._new_family(name, seed)
-        fast = self.quality == "fast"
+    def _table_categories(self) -> str:
+        return "auto"  # categories of the steps are strings in their summaries
+
+    def _growths(self) -> Sequence[Growth]:
         growths = _summary_growths(self.encoder_.n_columns)
-        return TreeFamily(growths=growths[:1] if fast else growths, n_folds=3 if fast else 5)
+        return growths[:1] if self.quality == "fast" else growths
 
     def _network(self, seed: int | None = None) -> GILEstimator:
         members = MEMBERS if self.quality != "best" else 2 * MEMBERS

@@ -74,11 +74,20 @@ class FilesInputs:
             rule = "A custom encoder reads tables in memory"
             raise ParameterError("encoder is given", rule, "Leave it out, or call fit(X, y)")
         task = "classification" if is_classifier(self) else "regression"
-        place = None if store is None else Path(store)
-        roles: Any = {"weight": sample_weight, "groups": groups, "drop": drop, "folder": place}
-        marks: Any = {"sep": sep, "decimal": decimal, "encoding": encoding}
-        marks |= {"missing": missing, "columns": columns}
-        with stored_rows(Path(path), target, task=task, **roles, **marks) as rows:
+        with stored_rows(
+            Path(path),
+            target,
+            task=task,
+            weight=sample_weight,
+            groups=groups,
+            drop=drop,
+            folder=None if store is None else Path(store),
+            sep=sep,
+            decimal=decimal,
+            encoding=encoding,
+            missing=missing,
+            columns=columns,
+        ) as rows:
             for note in rows.notes:
                 warnings.warn(note, stacklevel=2)
             model: Self = fit_stored(self, rows, checkpoint)

@@ -163,9 +163,19 @@ RULES: dict[str, Rule] = {
         'None, "balanced" or a dict from classes to numbers of at least 0',
     ),
 }
-AUTO = ["n_members", "hidden_layer_sizes", "linear_path", "dropout", "hide", "weight_decay"]
-AUTO += ["batch_size", "max_iter", "learning_rate_init", "learning_rate_decay"]
-AUTO += ["learning_rate_decay_steps"]
+AUTO = [
+    "n_members",
+    "hidden_layer_sizes",
+    "linear_path",
+    "dropout",
+    "hide",
+    "weight_decay",
+    "batch_size",
+    "max_iter",
+    "learning_rate_init",
+    "learning_rate_decay",
+    "learning_rate_decay_steps",
+]
 NETWORK_RULES = RULES | {name: or_the_word("auto", RULES[name]) for name in AUTO}
 
 

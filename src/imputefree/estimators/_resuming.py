@@ -99,30 +99,38 @@ def fit_once(name: str, family: Any, task: FamilyTask, identity: dict[str, str])
     With `task.checkpoint`, a finished family is a file of that name and the family's. It holds
     numbers and strings, is written in one go, and the file of another fit is refused.
     """
+    if task.checkpoint is None:
+        return _fit(family, task)
     kept = _file(task.checkpoint, name, identity)
-    state = None if kept is None else kept.read()
-    if kept is not None and state is not None:
+    state = kept.read()
+    if state is not None:
         with kept.blamed():
             family.restore(state["parts"], state["arrays"])
             predictions, seconds = state["out_of_fold"], float(state["seconds"])
             if predictions.dtype.kind != "f" or len(predictions) != len(task.target):
                 raise ValueError("the predictions are not those of the rows")
             return Finished(predictions, seconds)
-    begun = time.monotonic()
-    finished = Finished(family.fit(task), time.monotonic() - begun)
-    if kept is not None:
-        arrays: dict[str, np.ndarray] = {}
-        state = {"parts": family.parts(arrays), "arrays": arrays, **finished._asdict()}
-        kept.save_if_due(lambda: state)
+    finished = _fit(family, task)
+    arrays: dict[str, np.ndarray] = {}
+    state = {"parts": family.parts(arrays), "arrays": arrays, **finished._asdict()}
+    kept.save_if_due(lambda: state)
     return finished
 
 
+def _fit(family: Any, task: FamilyTask) -> Finished:
+    begun = time.monotonic()
+    return Finished(family.fit(task), time.monotonic() - begun)
+
+
 def remove_finished(checkpoint: Any, names: list[str]) -> None:
-    """Remove the files: the fit is done."""
-    for name in names:
-        kept = _file(checkpoint, name, {})
-        if kept is not None:
-            kept.remove()
+    """Remove the files, if there are any: the fit is done."""
+    if checkpoint is not None:
+        for name in names:
+            _file(checkpoint, name, {}).remove()
+
+
+def _file(checkpoint: Any, name: str, identity: dict[str, str]) -> Checkpoint:
+    return Checkpoint(Path(f"{checkpoint}.{name}"), identity, seconds=0)
 
 
 def task_digest(task: FamilyTask) -> str:
@@ -139,9 +147,3 @@ def task_digest(task: FamilyTask) -> str:
         for array in arrays
         if array is not None
     )
-
-
-def _file(checkpoint: Any, name: str, identity: dict[str, str]) -> Checkpoint | None:
-    if checkpoint is None:
-        return None
-    return Checkpoint(Path(f"{checkpoint}.{name}"), identity, seconds=0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 
 from ..data import SOFT_LIMIT, Columns, Number, TableEncoder, columns_by_kind
 from ..metrics import SMALLEST
@@ -42,10 +42,12 @@ class LinearFamily:
     categorical_features : as for `TableEncoder`
     n_folds : on how many of the folds models are fitted
 
-    Fitted: encoder, n_classes, spread (v), slopes (outputs, D), levels (outputs,).
+    Fitted: encoder, n_values (how many of the inputs are values, which come first), n_classes,
+    spread (v), slopes (outputs, D), levels (outputs,).
     """
 
     encoder: TableEncoder
+    n_values: int
     n_classes: int
     spread: float
     slopes: np.ndarray
@@ -57,9 +59,10 @@ class LinearFamily:
 
     def fit(self, task: FamilyTask) -> np.ndarray:
         """Fit the folds; returns out-of-fold predictions, NaN for rows that were never held out."""
-        self.encoder = TableEncoder(self.categorical_features, True, "rich", owner="linear")
-        self.encoder.fit(task.training_inputs())
-        self.encoder.plans = [_with_ends(plan) for plan in self.encoder.plans]
+        encoder = TableEncoder(self.categorical_features, True, "rich", owner="linear")
+        encoder.fit(task.training_inputs())
+        encoder.plans = [_with_ends(plan) for plan in encoder.plans]
+        self._set_encoder(encoder)
         self.n_classes = task.n_classes
         inputs = self._inputs(task.examples.inputs)
         strengths = [task.copies * inputs.shape[1] / spread for spread in SPREADS]
@@ -116,10 +119,9 @@ class LinearFamily:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
         return link(self._inputs(columns) @ self.slopes.T + self.levels, self.n_classes)
 
-    @property
-    def n_values(self) -> int:
-        """How many of the inputs are values, which come first."""
-        return len(columns_by_kind(self.encoder.plans)["value"])
+    def _set_encoder(self, encoder: TableEncoder) -> None:
+        self.encoder = encoder
+        self.n_values = len(columns_by_kind(encoder.plans)["value"])
 
     def _inputs(self, columns: Columns) -> np.ndarray:
         """What slopes multiply; (n, columns) -> (n, D) float32."""
@@ -138,7 +140,7 @@ class LinearFamily:
 
     def restore(self, parts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """The inverse of `parts`; a ValueError if they do not fit together."""
-        self.encoder = TableEncoder.from_state(parts["encoder"])
+        self._set_encoder(TableEncoder.from_state(parts["encoder"]))
         self.n_classes, self.spread = int(parts["n_classes"]), float(parts["spread"])
         self.slopes, self.levels = (
             arrays[name].astype(np.float64, copy=False) for name in ("slopes", "levels")
@@ -186,7 +188,20 @@ def ridge_lines(
     inputs: np.ndarray, target: np.ndarray, weight: np.ndarray | None, strengths: Sequence[float]
 ) -> Iterator[Line]:
     """Lines of least squared error + strength · |slopes|², one per strength."""
-    doubles = inputs.astype(np.float64)
+    x, y = inputs.astype(np.float64), target.astype(np.float64)
+    center, level = np.average(x, 0, weight), np.average(y, weights=weight)
+    x, y = x - center, y - level
+    if weight is not None:
+        root = np.sqrt(weight)
+        x, y = root[:, None] * x, root * y
+    # slopes = (xᵀx + strength)⁻¹ xᵀy = xᵀ (xxᵀ + strength)⁻¹ y: one factorisation of the smaller
+    # matrix serves all strengths
+    if x.shape[0] < x.shape[1]:
+        eigenvalues, vectors = np.linalg.eigh(x @ x.T)
+        turned, back = vectors.T @ y, x.T @ vectors
+    else:
+        eigenvalues, vectors = np.linalg.eigh(x.T @ x)
+        turned, back = vectors.T @ (x.T @ y), vectors
     for strength in strengths:
-        model = Ridge(alpha=strength).fit(doubles, target, weight)
-        yield model.coef_[None], np.atleast_1d(model.intercept_)
+        slopes = back @ (turned / (eigenvalues + strength))
+        yield slopes[None], np.array([level - center @ slopes])

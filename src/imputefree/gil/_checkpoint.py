@@ -20,11 +20,9 @@ from .._ranks import current_ranks
 from .._sealed import Seal, pack_tree, read_sealed, unpack_tree, write_sealed
 from ..data import RowParts
 from ..errors import ImputefreeError, ModelFileError
-from ._training_data import Batches
-from ._validation import EarlyStopping
 
 if TYPE_CHECKING:
-    from ._train import Trainer
+    from ._train import Course, Trainer
 
 RULE, REMEDY = "A checkpoint is left by an interrupted fit", "Delete it to train from the start"
 CHECKPOINT = Seal("checkpoint", 1, RULE, REMEDY)
@@ -140,9 +138,7 @@ def digest(parts: Iterable[Tensor | RowParts | str | None]) -> str:
     return sha.hexdigest()
 
 
-def training_state(
-    trainer: Trainer, epoch: int, batches: Batches, stopping: EarlyStopping | None
-) -> dict[str, Any]:
+def training_state(trainer: Trainer, course: Course, epoch: int) -> dict[str, Any]:
     """Everything that training needs to resume after an epoch.
 
     By then Algorithm 1 has already looked at the next batch. That step cannot be saved (it holds
@@ -155,38 +151,32 @@ def training_state(
         "policy": trainer.policy.state(),
         "looked_at": trainer.looked_at,
         "rng": rng_state(trainer),
-        **{name: part.state_dict() for name, part in _parts(trainer, batches, stopping).items()},
+        **{name: part.state_dict() for name, part in _parts(trainer, course).items()},
     }
 
 
-def load_state(
-    trainer: Trainer,
-    state: dict[str, Any],
-    batches: Batches,
-    stopping: EarlyStopping | None,
-    keep_members: Callable[[Tensor], None],
-) -> int:
+def load_state(trainer: Trainer, course: Course, state: dict[str, Any]) -> int:
     """Restore all but the policy, which is restored after its start; returns the next epoch."""
     epoch = int(state["epoch"])
     if epoch < 0:
         raise ValueError("the number of epochs is negative")
-    if stopping is not None:
-        keep_members(state["stopping"]["present"])
+    if course.stopping is not None:
+        trainer.keep_members(course, state["stopping"]["present"])
     trainer.steps, trainer.looked_at = state["steps"], state["looked_at"]
     trainer.history.update(state["history"])
-    for name, part in _parts(trainer, batches, stopping).items():
+    for name, part in _parts(trainer, course).items():
         part.load_state_dict(state[name])
     return epoch + 1
 
 
-def _parts(trainer: Trainer, batches: Batches, stopping: EarlyStopping | None) -> dict[str, Any]:
+def _parts(trainer: Trainer, course: Course) -> dict[str, Any]:
     """What has a state_dict."""
     parts = {
         "predictor": trainer.predictor,
         "average": trainer.average,
         "optimizer": trainer.optimizer,
-        "batches": batches,
-        "stopping": stopping,
+        "batches": course.batches,
+        "stopping": course.stopping,
     }
     return {name: part for name, part in parts.items() if part is not None}
 

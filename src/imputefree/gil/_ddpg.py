@@ -233,7 +233,7 @@ class DDPG(Policy):
 
     def start(self, task: Task) -> None:
         """Build the networks; a policy that continues on other rows keeps them."""
-        behaviour = self._behaviour(task.series)
+        hidden, behaviour = self._hidden_sizes(task.members), self._behaviour(task.series)
         self.replay: Replay | None = None  # row indices refer to other rows now
         self._picked: tuple[State | None, Tensor] | None = None
         shape = (task.members, task.state_size, task.width)
@@ -242,9 +242,6 @@ class DDPG(Policy):
             return
         self._shape = shape
         members, state, action = shape
-        hidden = self.hidden_sizes
-        if isinstance(hidden, str):  # "auto"
-            hidden = (400, 300) if members == 1 else (64, 64)
         g, device = task.generator, task.device
 
         def build() -> tuple[MemberMlp, Critic]:
@@ -259,13 +256,18 @@ class DDPG(Policy):
         self.steps = 0
         self.behaviour = behaviour
 
-    def _behaviour(self, series: bool) -> Behaviour:
-        if isinstance(self.hidden_sizes, str) and self.hidden_sizes != "auto":
+    def _hidden_sizes(self, members: int) -> tuple[int, int]:
+        if not isinstance(self.hidden_sizes, str):
+            return self.hidden_sizes
+        if self.hidden_sizes != "auto":
             raise ParameterError(
                 f"hidden_sizes is {self.hidden_sizes!r}",
                 'It must be "auto" or two whole numbers',
                 "Pass hidden_sizes=(400, 300) for the paper's",
             )
+        return (400, 300) if members == 1 else (64, 64)
+
+    def _behaviour(self, series: bool) -> Behaviour:
         settings = (
             self.mask_probability,
             self.random_probability,
@@ -321,12 +323,11 @@ class DDPG(Policy):
         self._update_targets(self.tau)
         return {"reward": reward.mean().item(), "td_error": td_error, "q": q}
 
+    @torch.no_grad()
     def critic_target(self, reward: Tensor, next_state: Tensor) -> Tensor:
         """r + γ Q'(s', π'(s')); (K, B, 1)."""
-        with torch.no_grad():
-            return reward + self.discount * self.target_critic(
-                next_state, self.target_actor(next_state)
-            )
+        next_action = self.target_actor(next_state)
+        return reward + self.discount * self.target_critic(next_state, next_action)
 
     def update_critic(self, s: Tensor, a: Tensor, r: Tensor, s_next: Tensor) -> float:
         """One step down the squared temporal difference; returns its mean before the step."""

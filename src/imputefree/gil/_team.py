@@ -27,6 +27,7 @@ class Team:
     Attributes
     ----------
     ranks, rows : all ranks, and those with the same members, who divide rows
+    batch_size : rows of a batch, of all ranks of the team; known once they are checked
     members : how many are present, on all ranks together
     mine : (k,) which of these are this rank's
 
@@ -34,6 +35,8 @@ class Team:
     >>> team.mine, team.rows.size
     (tensor([0, 1, 2, 3]), 1)
     """
+
+    batch_size = 0
 
     def __init__(self, members: int) -> None:
         self.ranks = current_ranks()
@@ -96,8 +99,7 @@ class Team:
 
     def check(self, batch_size: int, fixed: bool, seen: str) -> None:
         """Refuse what ranks cannot train together; `seen` must be the same on all."""
-        if self.alone:
-            return
+        self.batch_size = batch_size
         if not fixed:
             raise ParameterError(
                 f"the policy learns, and there are {self.ranks.size} ranks",
@@ -120,12 +122,7 @@ class Team:
 
 
 class TeamGenerator(torch.Generator):
-    """Draws for all members and the whole batch, from which a rank takes its part.
-
-    batch_size : rows of the batch, of all ranks of the team
-    """
-
-    batch_size = 0
+    """Draws for all members and the whole batch, from which a rank takes its part."""
 
     def __new__(cls, *_: object) -> TeamGenerator:
         return super().__new__(cls)
@@ -136,11 +133,13 @@ class TeamGenerator(torch.Generator):
 
     def whole(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape for all, from that for this rank: (members, rows or their steps, …)."""
-        part = self.team.rows.part(self.batch_size)
+        batch_size = self.team.batch_size
+        part = self.team.rows.part(batch_size)
         steps = shape[1] // (part.stop - part.start)
-        return (self.team.members, steps * self.batch_size, *shape[2:])
+        return (self.team.members, steps * batch_size, *shape[2:])
 
     def take(self, drawn: Tensor, shape: Sequence[int]) -> Tensor:
         """This rank's part, of this shape, of what was drawn for all."""
-        start = drawn.shape[1] // self.batch_size * self.team.rows.part(self.batch_size).start
+        batch_size = self.team.batch_size
+        start = drawn.shape[1] // batch_size * self.team.rows.part(batch_size).start
         return drawn[self.team.mine, start : start + shape[1]]

@@ -24,7 +24,7 @@ from ._importance import ImportanceTap
 from ._policies import Policy, State, Task, Transition
 from ._predictors import Loss, Predictor, bernoulli_mask
 from ._rewards import LossReward
-from ._team import Team, TeamGenerator
+from ._team import Team
 from ._training_data import Batch, Batches, TrainingData
 from ._validation import EarlyStopping, HeldOut, update_average
 
@@ -52,7 +52,6 @@ class Step:
 
     state: State
     batch: Batch  # what the network gets: entries, then indicators
-    target: Tensor  # (K, B), or one per step
     loss: Tensor  # E, with its graph
     tap: ImportanceTap  # carries the importance in and Δ out
 
@@ -63,10 +62,9 @@ class Course:
 
     data: TrainingData
     batches: Batches
-    judged: Predictor  # the networks, or the running mean of their weights
-    validation: HeldOut | None = None
-    stopping: EarlyStopping | None = None
-    deadline: float | None = None  # `time.monotonic`
+    deadline: float | None  # `time.monotonic`
+    held_out: HeldOut | None = None
+    stopping: EarlyStopping | None = None  # of the networks, or the running mean of their weights
 
 
 class Trainer:
@@ -145,10 +143,10 @@ class Trainer:
             if not self.team.alone:
                 raise  # other ranks may be elsewhere
             self.interrupted = True
-            stopping, validation = course.stopping, course.validation
-            if stopping and validation and stopping.best_loss.isinf().all():
+            rows, stopping = course.held_out, course.stopping
+            if rows and stopping and stopping.best_loss.isinf().all():
                 # Within the first epoch: any learned weights beat untrained ones.
-                stopping.update(validation.losses(course.judged), 0)
+                stopping.update(rows.losses(stopping.network), 0)
         self.policy.stop()
         self._restore_best(course.stopping, members)
         if checkpoint is not None and not self.interrupted:
@@ -172,15 +170,15 @@ class Trainer:
         if not self.team.alone:
             self._check_team(data, train_rows, batches.size)
         if held_out is None:
-            return Course(data, batches, self.predictor, deadline=deadline)
-        judged = self.predictor
+            return Course(data, batches, deadline)
+        network = self.predictor
         if settings.averaging:
-            judged = self.average = copy.deepcopy(self.predictor)
-            self._averages = list(judged.parameters())
-        validation = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
+            network = self.average = copy.deepcopy(self.predictor)
+            self._averages = list(network.parameters())
+        rows = HeldOut(self.loss, unbalanced, held_out, self.team.rows)
         patience = max(settings.patience, math.ceil(settings.patience_steps / batches.steps))
-        stopping = EarlyStopping(judged, len(held_out), patience=patience, tol=settings.tol)
-        return Course(data, batches, judged, validation, stopping, deadline)
+        stopping = EarlyStopping(network, len(held_out), patience=patience, tol=settings.tol)
+        return Course(data, batches, deadline, rows, stopping)
 
     def _train(
         self,
@@ -195,8 +193,7 @@ class Trainer:
         states, first = checkpoint.read() if checkpoint else None, 0
         if states is not None:
             self._resumed = states[ranks.rank]
-            keep_members = partial(self._keep_members, course)
-            first = load_state(self, self._resumed, batches, stopping, keep_members)
+            first = load_state(self, course, self._resumed)
         steps = self._iterations(data, batches)
         for epoch in range(first, epochs):
             with denormals_as_zero():
@@ -204,8 +201,8 @@ class Trainer:
             figures["loss"] = ranks.total(figures["loss"])
             _check_finite(figures["loss"], epoch)
             go_on = True
-            if stopping is not None and course.validation is not None:
-                losses = self.team.everyone(course.validation.losses(course.judged))
+            if course.held_out is not None and stopping is not None:
+                losses = self.team.everyone(course.held_out.losses(stopping.network))
                 figures["validation_loss"] = losses.mean().item()
                 go_on = stopping.update(losses, epoch)
             for name, figure in figures.items():
@@ -216,16 +213,16 @@ class Trainer:
                 break
             kept = stopping.still_searching() if stopping and self.policy.fixed else None
             if kept is not None and len(kept) < self.team.members:
-                self._keep_members(course, kept)
+                self.keep_members(course, kept)
                 steps = self._look_again(data, batches, kept)
             if checkpoint is not None:
-                checkpoint.save_if_due(partial(self._states, epoch, batches, stopping))
+                checkpoint.save_if_due(partial(self._states, course, epoch))
 
     def _is_late(self, deadline: float | None) -> bool:
         """Whether the deadline is over for any rank."""
         return deadline is not None and self.team.ranks.total(time.monotonic() > deadline) > 0
 
-    def _keep_members(self, course: Course, kept: Tensor) -> None:
+    def keep_members(self, course: Course, kept: Tensor) -> None:
         """Go on with some members only; the others are done."""
         for part in (course.batches, course.stopping):
             if part is not None:
@@ -234,7 +231,7 @@ class Trainer:
 
     def _keep_here(self, course: Course, kept: Tensor) -> None:
         """Go on with some of the members of this rank."""
-        for part in (self.predictor, self.average, self.optimizer, course.validation):
+        for part in (self.predictor, self.average, self.optimizer, course.held_out):
             if part is not None:
                 part.keep_members(kept)
         if course.stopping is not None:
@@ -257,12 +254,12 @@ class Trainer:
         """The paper's Algorithm 1, without end; yields the figures of each iteration."""
         policy, task = self.policy, Task.of(data, self.predictor, self.loss, self.policy_generator)
         policy.start(task)  # line 1
-        step = self._first_look(task, data, batches)  # lines 2-4
+        step = self._first_look(task, batches)  # lines 2-4
         while True:  # line 5
             importance = self._importance(step)  # line 6
             rate = self._update(step, importance)  # lines 7-8
             reward = self._reward(step) if policy.wants_reward else None  # lines 9-10
-            next_step = self._look(task, data, next(batches))  # lines 11-13
+            next_step = self._look(task, next(batches))  # lines 11-13
             states = step.state, importance, reward, next_step.state
             judge = partial(self._judge, data)
             learned = policy.learn(Transition(*states, step.tap, rate, judge))  # line 14
@@ -283,8 +280,9 @@ class Trainer:
         self._resumed = {"policy": {}, "looked_at": self.looked_at, "rng": rng_state(self)}
         return self._iterations(data, batches)
 
-    def _look(self, task: Task, data: TrainingData, rows: Tensor) -> Step:
+    def _look(self, task: Task, rows: Tensor) -> Step:
         """Forward pass on a batch: features ζ, prediction ŷ, state s = (x, m, ζ, ŷ), error E."""
+        data = task.data
         self.looked_at = {"rows": rows, **rng_state(self)}  # for resuming from a checkpoint
         hide = self._draw_hidden if self.settings.hide and data.columns is not None else None
         share = self.team.share(rows.shape[1])
@@ -292,7 +290,7 @@ class Trainer:
         if data.donors is not None:
             donors = data.donors.draw(rows, torch.rand(rows.shape, generator=self.generator))
         batch = data.batch(rows, self.predictor.wants_observed, hide, share, donors)
-        target, tap, hidden = data.target[batch.labelled], self.predictor.make_tap(), None
+        tap, hidden = self.predictor.make_tap(), None
         if batch.hidden is not None and self.policy.sees_gaps:
             assert data.columns is not None
             hidden = batch.hidden[..., data.columns[: data.entries]]
@@ -302,30 +300,33 @@ class Trainer:
         if self.policy.blind:
             tap.importance, tap.early = self._decide(state), True
         features, raw = self.predictor.see(batch, tap, self.generator)
-        errors = self.loss.errors(raw, target)
-        weight = data.weights(batch)
-        if weight is not None:
-            errors = errors * weight
-        # A mean over rows, a sum over members: they share no weights, so each gets its own mean.
         # `rows` are those of the whole team, so that its gradients add up to that of the mean.
-        loss = errors.sum() / rows.shape[1]
+        loss = self._loss_of(data, batch, raw) / rows.shape[1]
         if not self.policy.blind:
             features = features.detach()
             # ŷ of every step of a series, even if only the last has a label
             raw = self.predictor.everywhere(features, raw.detach(), batch)
             state = replace(state, features=features, prediction=self.loss.predict(raw))
-        return Step(state, batch, target, loss, tap)
+        return Step(state, batch, loss, tap)
 
-    def _first_look(self, task: Task, data: TrainingData, batches: Batches) -> Step:
+    def _first_look(self, task: Task, batches: Batches) -> Step:
         """Look at the first batch or, when resuming, again at the one looked at last."""
         state, self._resumed = self._resumed, None
         if state is None:
-            return self._look(task, data, next(batches))
+            return self._look(task, next(batches))
         self.policy.restore(state["policy"])
         set_rng_state(self, state["looked_at"])
-        step = self._look(task, data, state["looked_at"]["rows"])
+        step = self._look(task, state["looked_at"]["rows"])
         set_rng_state(self, state["rng"])  # the policy had drawn more by the time of the write
         return step
+
+    def _loss_of(self, data: TrainingData, batch: Batch, raw: Tensor) -> Tensor:
+        """The sum of weighted errors over rows and members.
+
+        Members share no weights, so each gets the gradient of its own sum.
+        """
+        errors, weight = self.loss.errors(raw, data.target[batch.labelled]), data.weights(batch)
+        return (errors if weight is None else errors * weight).sum()
 
     def _draw_hidden(self, *shape: int) -> Tensor:
         """Which entries a step hides at random: networks get used to gaps."""
@@ -365,26 +366,21 @@ class Trainer:
     def _judge(self, data: TrainingData, rows: Tensor) -> Tensor:
         """See `Transition`: ∂E/∂W on other rows, without dropout, times Adam's scale; (K, E, D)."""
         batch = data.batch(rows, self.predictor.wants_observed)
-        errors = self.loss.errors(self.predictor.see(batch)[1], data.target[batch.labelled])
-        row_weight = data.weights(batch)
-        errors = errors if row_weight is None else errors * row_weight
         weight = self.predictor.encoder.weight
-        (gradient,) = torch.autograd.grad(errors.sum() / rows.shape[1], weight)
+        loss = self._loss_of(data, batch, self.predictor.see(batch)[1]) / rows.shape[1]
+        (gradient,) = torch.autograd.grad(loss, weight)
         return gradient * self.optimizer.per_gradient(weight)
 
-    def _states(self, *progress: Any) -> list[dict[str, Any]]:
+    def _states(self, course: Course, epoch: int) -> list[dict[str, Any]]:
         """What all ranks need to resume, by rank."""
-        return self.team.ranks.gather(training_state(self, *progress))
+        return self.team.ranks.gather(training_state(self, course, epoch))
 
     def _check_team(self, data: TrainingData, train_rows: Sequence[Tensor], size: int) -> None:
-        """Check that ranks can train together, and let them draw for batches of this size."""
+        """Check that ranks can train together, on batches of this size."""
         some = slice(None, None, max(len(data.values) // 10_000, 1))
         parts = data.values[some], data.target, data.weight, data.lengths, *train_rows
         seen = digest([*parts, *self.predictor.parameters(), repr(self.settings)])
         self.team.check(size, self.policy.fixed, seen)
-        for generator in (self.generator, self.policy_generator):
-            if isinstance(generator, TeamGenerator):
-                generator.batch_size = size
 
     @torch.no_grad()
     def _reward(self, step: Step) -> Tensor:
@@ -394,7 +390,8 @@ class Trainer:
         """
         features, raw = self.predictor.see(step.batch)
         features = self.predictor.labelled(features, step.batch.lengths)
-        reward = self.reward(self.loss.errors(raw, step.target), features, self.loss.classes)
+        target = step.state.task.data.target[step.batch.labelled]
+        reward = self.reward(self.loss.errors(raw, target), features, self.loss.classes)
         return reward.repeat_interleave(step.state.rows.shape[1] // reward.shape[1], 1)
 
 

@@ -227,7 +227,8 @@ class EarlyStopping:
     def __init__(
         self, network: nn.Module, members: int = 1, *, patience: int, tol: float = 0.0
     ) -> None:
-        self.network, self.patience, self.tol = network, patience, tol
+        self.network: Any = network
+        self.patience, self.tol = patience, tol
         self.best = [p.detach().clone() for p in network.parameters()]
         device = next(network.parameters()).device
         self.best_loss = torch.full((members,), torch.inf, device=device)

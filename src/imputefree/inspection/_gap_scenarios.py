@@ -12,9 +12,10 @@ another row too) leaves its own gaps visible, and with them the information they
     missing                missing                missing               missing
 
 The partners are a permutation of the rows. So both tables have, column by column, the same number
-of gaps, of own values and of borrowed ones, which carry no information about the row; and the own
-values are in the same cells. With the partner's gaps, the mask carries no information about its row
-either. The difference between the scores with own and with partner's gaps is due to the mask.
+of gaps, of the row's own values and of borrowed ones, which carry no information about the row; and
+its own values are in the same cells. With the partner's gaps, the mask carries no information about
+its row either. So the difference between the scores with a row's own gaps and with its partner's is
+due to the mask.
 
 In series, a value that should be seen at a step where it was not measured is taken from the nearest
 step where it was; only a column that was never measured in a series is borrowed.

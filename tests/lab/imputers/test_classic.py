@@ -126,5 +126,9 @@ def test_refusals_state_the_estimate(seconds, n_bytes, words):
     run(True)
 
 
-def test_the_limits_themselves_are_allowed():
-    refuse_slow("T", seconds=MAX_SECONDS, n_bytes=MAX_BYTES, remedy="", allowed=False)
+def test_the_limits_themselves_are_allowed_and_nothing_beyond():
+    limits = {"seconds": MAX_SECONDS, "n_bytes": MAX_BYTES}
+    refuse_slow("T", **limits, remedy="", allowed=False)
+    for name, limit in limits.items():
+        with pytest.raises(ParameterError):
+            refuse_slow("T", **limits | {name: limit * 1.001}, remedy="", allowed=False)

@@ -17,19 +17,68 @@ from sklearn.utils.validation import check_is_fitted
 from ..._rules import all_or_nothing, check_value, private_generator
 from ...data import (
     Columns,
-    NumericTables,
     Panel,
+    feature_count_error,
     is_polars,
-    numbers,
+    read_columns,
     read_panel,
     remember_columns,
 )
-from ...errors import InputError, InputTypeError
+from ...errors import InputError, InputTypeError, shorten
 from ...estimators import RULES
 
 Array = np.ndarray
 TINY = 1e-12  # relative to its largest entry: a column that varies less is constant
 FARTHEST = 1e6  # in spreads: the largest distance from the mean that an imputer sees
+
+
+class NumericTables:
+    """Mixin for estimators that take tables of numbers.
+
+    Reads (n, d) tables as float64 with NaN, and remembers n_features_in_ and feature_names_in_.
+    """
+
+    n_features_in_: int
+
+    def _read_training(self, X: Any) -> tuple[np.ndarray, Columns]:
+        """A training table, and its columns to be remembered once training succeeds."""
+        columns = read_columns(X)
+        return numbers(columns, type(self).__name__), columns
+
+    def _read(self, X: Any) -> np.ndarray:
+        """A table with the columns of training."""
+        columns, owner = read_columns(X), type(self).__name__
+        names = list(getattr(self, "feature_names_in_", columns.names))
+        if columns.named and columns.names != names:
+            raise InputError(
+                "The feature names should match those that were passed during fit: they are"
+                f" {shorten(columns.names)}",
+                f"They must be those of training, in that order: {shorten(names)}",
+                "Select them by name first",
+            )
+        if len(columns.names) != self.n_features_in_:
+            raise feature_count_error(columns, owner, self.n_features_in_, "Select them first")
+        return numbers(columns, owner)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's BaseEstimator
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def numbers(columns: Columns, owner: str) -> np.ndarray:
+    """All columns as (n, d) float64 with NaN, or an error naming the first that holds strings.
+
+    >>> numbers(read_columns([[1, None], [2, 3]]), "EMImputer")
+    array([[ 1., nan],
+           [ 2.,  3.]])
+    """
+    for name, array in columns.items():
+        if array.dtype == object and any(value is not None for value in array):
+            remedy = "Encode categories as numbers first, or use GILClassifier"
+            raise InputTypeError(f"column {name!r} holds text", f"{owner} takes numbers", remedy)
+    gaps = np.full(columns.n_rows, np.nan)
+    return np.column_stack([gaps if a.dtype == object else a for a in columns.arrays])
 
 
 class Imputer(NumericTables, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -37,10 +37,11 @@ from ...baselines import (
     TrainingSet,
     TreeEncoder,
 )
-from ...data import Examples, NumericTables, location, read_classes, read_target, remember_columns
+from ...data import Examples, location, read_classes, read_target, remember_columns
 from ...errors import InputError
 from ...families import Background, Mixture
 from ..imputers._em import MIXTURE_RULES, MixtureParameters, choose_kind, new_mixture, prepare
+from ..imputers._imputer import NumericTables
 
 FORESTS: dict[str, tuple[Any, Any]] = {  # by kind: for classes, for numbers
     "random_forest": (RandomForestClassifier, RandomForestRegressor),

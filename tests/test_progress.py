@@ -18,7 +18,7 @@ def use(wanted):
     with progress.training_progress(wanted, 3, "GIL") as report:
         if report is not None:
             report(1, {"loss": 0.25})
-    with progress.byte_progress(wanted, "file") as report:
+    with progress.byte_progress("file") as report:
         if report is not None:
             report(10, 20)
 

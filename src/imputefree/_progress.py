@@ -114,10 +114,10 @@ def step_progress(wanted: bool, steps: int, title: str) -> Iterator[Callable[[st
 
 
 @contextmanager
-def byte_progress(wanted: bool, title: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Yields a function to call with the bytes done and in total, or None if not wanted."""
+def byte_progress(title: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Yields a function to call with the bytes done and in total."""
     columns = (DESCRIPTION, "BarColumn", "DownloadColumn", "TransferSpeedColumn")
-    with _bar(wanted, columns, title, None, transient=True) as update:
+    with _bar(True, columns, title, None, transient=True) as update:
         yield update and (lambda done, total: update(completed=done, total=total))
 
 

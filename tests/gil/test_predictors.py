@@ -93,7 +93,7 @@ def test_networks_are_rebuilt_from_their_shape_and_weights():
     again.load_state_dict(model.state_dict())
     values, observed = torch.randn(K, B, D), torch.rand(K, B, D) > 0.5
     assert torch.equal(again(values, observed)[1], model(values, observed)[1])
-    gate = MemberMlp.of(model.gate.state_dict(), sigmoid=True)
+    gate = MemberMlp.of(model.gate.state_dict())
     assert torch.equal(gate(values), model.gate(values))
 
 

@@ -62,7 +62,7 @@ def audit_command(
     from ..workflow import audit_file, load_model
 
     fitted = load_model(model)
-    with byte_progress(True, data.name) as progress:
+    with byte_progress(data.name) as progress:
         audit, notes = audit_file(fitted, data, progress=progress, **options)
     for note in notes:
         echo(note, err=True)

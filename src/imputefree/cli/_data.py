@@ -47,7 +47,7 @@ def get_command(name: str, root: Path | None) -> None:
     """Download a public study; continues a broken download and checks SHA-256."""
     from ..lab.studies import SOURCES, get
 
-    folder = get(name, root, lambda file: byte_progress(True, file.name))
+    folder = get(name, root, lambda file: byte_progress(file.name))
     echo(f"{name}: {len(SOURCES[name].files)} files, checked, in {folder}")
     echo(f"Terms: {SOURCES[name].terms}.")
 

@@ -104,7 +104,7 @@ def predict_command(
         pairs = [(part, str(Path(output) / part.name)) for part in parts_of(data)]
     try:
         for part, place in pairs:
-            with table_output(place) as write, byte_progress(True, part.name) as progress:
+            with table_output(place) as write, byte_progress(part.name) as progress:
                 count, more = predict_file(estimator, part, write, progress=progress, **options)
             written, notes = written + count, [*notes, *more]
     except BrokenPipeError:
@@ -146,7 +146,7 @@ def evaluate_command(
     estimator = load_model(model)
     joined = read_joined_for(estimator, [data, *join], None, marks) if join else None
     options |= {"joined": joined, "marks": marks}
-    with byte_progress(True, data.name) as progress:
+    with byte_progress(data.name) as progress:
         result, notes = evaluate(estimator, data, progress=progress, **options)
     for note in [*(joined.notes if joined else ()), *notes]:
         echo(note, err=True)

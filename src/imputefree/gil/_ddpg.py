@@ -245,7 +245,7 @@ class DDPG(Policy):
         g, device = task.generator, task.device
 
         def build() -> tuple[MemberMlp, Critic]:
-            actor = MemberMlp(members, [state, *hidden, action], g, sigmoid=True, last_bound=3e-3)
+            actor = MemberMlp(members, [state, *hidden, action], g, last_bound=3e-3)
             return actor.to(device), Critic(members, state, action, hidden, g).to(device)
 
         self.actor, self.critic = build()

@@ -59,7 +59,7 @@ class MetaPolicy(Policy):
             return
         self._sizes = (task.members, *sizes)
         self._previous: tuple[Tensor, ImportanceTap, float] | None = None
-        net = MemberMlp(task.members, sizes, task.generator, sigmoid=True, last_bound=3e-3)
+        net = MemberMlp(task.members, sizes, task.generator, last_bound=3e-3)
         with torch.no_grad():
             last = [m for m in net if isinstance(m, MemberLinear)][-1]
             last.bias.fill_(torch.logit(torch.tensor(self.start_at)).item())

@@ -54,9 +54,9 @@ class MemberLinear(nn.Module):
 
 
 class MemberMlp(nn.Sequential):
-    """A plain multilayer perceptron per member, optionally ending in a sigmoid.
+    """A multilayer perceptron per member with outputs between 0 and 1, such as importance.
 
-    >>> net = MemberMlp(2, [4, 8, 3], torch.Generator().manual_seed(0), sigmoid=True)
+    >>> net = MemberMlp(2, [4, 8, 3], torch.Generator().manual_seed(0))
     >>> net(torch.zeros(2, 5, 4)).shape
     torch.Size([2, 5, 3])
     """
@@ -66,7 +66,6 @@ class MemberMlp(nn.Sequential):
         members: int,
         sizes: Sequence[int],
         generator: torch.Generator,
-        sigmoid: bool = False,
         last_bound: float | None = None,
     ) -> None:
         layers: list[nn.Module] = []
@@ -77,12 +76,10 @@ class MemberMlp(nn.Sequential):
             )
             if not last:
                 layers.append(nn.ReLU())
-        if sigmoid:
-            layers.append(nn.Sigmoid())
-        super().__init__(*layers)
+        super().__init__(*layers, nn.Sigmoid())
 
     @classmethod
-    def of(cls, weights: Mapping[str, Tensor], sigmoid: bool = False) -> MemberMlp:
+    def of(cls, weights: Mapping[str, Tensor]) -> MemberMlp:
         """The network whose `state_dict` these weights are."""
         layers = {
             int(name.removesuffix(".weight")): tuple(weight.shape)
@@ -93,7 +90,7 @@ class MemberMlp(nn.Sequential):
         members, _, inputs = shapes[0]
         sizes = [inputs, *(outputs for _, outputs, _ in shapes)]
         with torch.device("meta"):  # takes no memory, whatever the shapes are
-            net = cls(members, sizes, torch.Generator(), sigmoid)
+            net = cls(members, sizes, torch.Generator())
         assign_state(net, weights)
         return net
 
@@ -180,7 +177,7 @@ class Predictor(nn.Module):
             nn.Parameter(torch.zeros(members, 1, inputs)) if learned_placeholder else None
         )
         self.gate = (
-            MemberMlp(members, [inputs, *gate_sizes, inputs], generator, sigmoid=True)
+            MemberMlp(members, [inputs, *gate_sizes, inputs], generator)
             if gate_sizes is not None
             else None
         )

@@ -211,7 +211,7 @@ def _unpack_policy(name: str | None, weights: dict[str, torch.Tensor]) -> Policy
         return None
     policy = POLICIES[name]()
     if learned:
-        policy.network = MemberMlp.of(learned, sigmoid=True)
+        policy.network = MemberMlp.of(learned)
     return policy
 
 

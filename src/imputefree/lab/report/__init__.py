@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...errors import require_extra
+from ._paper_figures import find as paper_figure
 from ._result_lines import SCORES, has_figures, runs_frame, tidy_lines
 from ._result_tables import correlation_table, p_value, results_table, what_was_cut
 from ._stats import (
@@ -33,6 +34,7 @@ __all__ = [
     "mean_ranks",
     "p_value",
     "paired_differences",
+    "paper_figure",
     "report",
     "results_table",
     "runs_frame",

@@ -179,7 +179,9 @@ def probability(**row):
     names = ["age", "sex", "home.dest", "lactate", "grade"]
     frame = pd.DataFrame([{name: row.get(name) for name in names}])
     frame = frame.astype({"age": float, "lactate": float, "grade": float})
-    return f"{100 * patients().predict_proba(frame)[0, 1]:.1f}\u00a0%".replace("\u00a0", " ")
+    share = patients().predict_proba(frame)[0, 1]
+    digits = 1 if 0.001 < share < 0.999 else 2
+    return f"{100 * share:.{digits}f} %"
 
 
 def text(shown):

@@ -60,7 +60,7 @@ PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mnist": ("mnist", {"seeds": 2, "steps": 3000, "method_settings": CAPS["mnist"]}),
     "ophthalmic-simulated": (
         "ophthalmic-simulated",
-        {"seeds": 1, "steps": 1000, "method_settings": CAPS["ophthalmic-simulated"]},
+        {"seeds": 3, "method_settings": CAPS["ophthalmic-simulated"]},
     ),
     "icu": ("icu", {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]}),
     "physionet2012": (

@@ -44,7 +44,11 @@ CAPS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "ophthalmic-simulated": {
         "gain+network": {"imputer__max_steps": 1000, "imputer__check_every": 100},
-        "miwae+network": {"imputer__max_steps": 1000},
+        "miwae+network": {
+            "imputer__max_steps": 1000,
+            "imputer__n_importance": 5,
+            "imputer__n_imputation": 20,
+        },
         "gpvae+network": {"imputer__max_iter": 30},
     },
     "series": {

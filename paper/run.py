@@ -44,7 +44,11 @@ CAPS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "ophthalmic-simulated": {
         "gain+network": {"imputer__max_steps": 1000, "imputer__check_every": 100},
-        "miwae+network": {"imputer__max_steps": 1000},
+        "miwae+network": {
+            "imputer__max_steps": 1000,
+            "imputer__n_importance": 5,
+            "imputer__n_imputation": 20,
+        },
         "gpvae+network": {"imputer__max_iter": 30},
     },
     "series": {
@@ -60,7 +64,7 @@ PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mnist": ("mnist", {"seeds": 2, "steps": 3000, "method_settings": CAPS["mnist"]}),
     "ophthalmic-simulated": (
         "ophthalmic-simulated",
-        {"seeds": 1, "steps": 1000, "method_settings": CAPS["ophthalmic-simulated"]},
+        {"seeds": 3, "method_settings": CAPS["ophthalmic-simulated"]},
     ),
     "icu": ("icu", {"seeds": 1, "width": 64, "steps": 1000, "method_settings": CAPS["series"]}),
     "physionet2012": (

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from imputefree.lab.report import interval, runs_frame
+from imputefree.lab.report import interval, paper_figure, runs_frame
 from imputefree.lab.runs import Record
 from paper.comparisons import PLACEHOLDERS
 from paper.pictures import with_importance
-from paper.why import FILE, WAYS
+from paper.why import FILE, LEVELS, WAYS
 
 PLACEHOLDER_PARTS = (
     *("icu-placeholders-1024", "icu-placeholders-256", "icu-placeholders"),
@@ -36,6 +36,7 @@ def blocks(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
         "variance": variance_table(figures["variance"]),
         "initial": initial_weight_table(figures["initial-weights"]),
         "learned": learned_table(records),
+        "level": level_table(figures["level"]),
     }
 
 
@@ -164,3 +165,28 @@ def learned_table(records: Mapping[str, Sequence[Record]]) -> str:
             " deviation of a column's mean importance.",
         ]
     )
+
+
+# ---- the level of accuracy on MNIST
+def level_table(figures: Mapping[str, Any]) -> str:
+    """Test accuracy by rate, scale of pixels and way to train, beside the paper's."""
+    found = {(run["rate"], run["scaled"], run["way"]): run["accuracy"] for run in figures["runs"]}
+    lines = [
+        f"| missing | pixels | {' | '.join(LEVELS)} | the paper |",
+        "|--:|:--|" + "--:|" * (len(LEVELS) + 1),
+    ]
+    for rate, scaled in dict.fromkeys((rate, scaled) for rate, scaled, _ in found):
+        method, pixels = ("gil-h", "standardised") if scaled else ("zero+network", "0 to 1")
+        printed = paper_figure("mnist", method, f"mcar-{100 * rate:.0f}", "accuracy")
+        assert printed is not None
+        values = [*(found[rate, scaled, way] for way in LEVELS), printed.mean]
+        shown = " | ".join(f"{100 * value:.1f}" for value in values)
+        name = "GIL-H" if scaled else "Zero"
+        lines.append(f"| {100 * rate:.0f} % | {pixels} | {shown} ({name}) |")
+    note = (
+        "- Accuracy on test images, one run each, masks fixed. The second and third column keep the"
+        " weights that are best on *test* images, as the authors' scripts do: they are no estimates"
+        f" of anything, and not ours to report. `python -m paper.why level`, commit"
+        f" {figures['commit']}."
+    )
+    return "\n".join([*lines, "", note])

@@ -93,16 +93,19 @@ def ended_by_limit(records: Sequence[Record]) -> str:
     )
 
 
-def study_section(study: str, records: list[Record]) -> str:
-    """A study's table, with its heading and the command that produced it."""
+def study_section(study: str, records: Sequence[Record], uncut: Sequence[Record] = ()) -> str:
+    """A study's table, with its heading and the command that produced it.
+
+    uncut : lines that replace those of the same runs with fewer steps
+    """
+    left, records = still_to_run([study], records), longest([*records, *uncut])
     frame = runs_frame(records)
     run = set(frame["method"])
     methods = [name for name in PLANS[study].methods if name in run]
     table = results_table(
         frame, study, PLANS[study].metrics, methods=methods, cut=what_was_cut(records)
     )
-    parts = [study, "mnist-uncut"] if study == "mnist" else [study]
-    remark = REMARKS.get(study, "") + ended_by_limit(records) + still_to_run(parts, records)
+    remark = REMARKS.get(study, "") + ended_by_limit(records) + left
     return f"## {HEADINGS[study]}\n\n{table.markdown()}{remark}{made_by(records)}\n"
 
 
@@ -152,7 +155,7 @@ def still_to_run(parts: Sequence[str], records: Sequence[Record]) -> str:
     return f"- Not run yet, of {len(runs)} runs: {names}.\n"
 
 
-def made_by(records: list[Record]) -> str:
+def made_by(records: Sequence[Record]) -> str:
     """One line: command, versions, hours."""
     commands = sorted({record["command"] for record in records})
     versions = {tuple(sorted(record["versions"].items())) for record in records}
@@ -232,9 +235,13 @@ def within_a_point(frame: pd.DataFrame) -> str:
 
 def pages(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
     """What the page of each table says, below its title."""
-    every = dict(records) | {"mnist": longest([*records["mnist"], *records["mnist-uncut"]])}
-    study = {part: study_section(part, list(every[part])) for part in HEADINGS if every[part]}
-    frames = [runs_frame(every[part]) for part in study]
+    uncut = {"mnist": records["mnist-uncut"]}
+    study = {
+        part: study_section(part, records[part], uncut.get(part, ()))
+        for part in HEADINGS
+        if records[part]
+    }
+    frames = [runs_frame(longest([*records[part], *uncut.get(part, ())])) for part in study]
     mnist = mnist_section([line for part in MNIST for line in records[part]])
     placeholders = placeholder_section(records)
     return {

@@ -37,12 +37,11 @@ def label(part: str, line: Record) -> str:
     words = [line["study"]]
     if part != line["study"]:  # one of the parts with a protocol of their own
         words += [line["options"].get("form", "")]
-        width = line["setting"].get("hidden_layer_sizes", [0])[0]
-        words += [f"{width:,} units"] if line["study"] == "icu" and width else []
         words += ["masks redrawn"] if line["options"].get("masks") == "redrawn" else []
     steps = line["setting"].get("steps")
     words += [f"at most {steps:,} steps"] if steps and line["study"] == "mnist" else []
     if "placeholder" in line["setting"]:
+        words += [f"{units:,} units" for units in line["setting"].get("hidden_layer_sizes", ())]
         words.append(f"placeholder {PLACEHOLDERS[line['setting']['placeholder']]}")
     return ", ".join(word for word in words if word)
 

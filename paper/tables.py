@@ -22,10 +22,9 @@ from imputefree.lab.report import (
     runs_frame,
     what_was_cut,
 )
-from imputefree.lab.runs import AS_IT_COMES, PLANS, Record, Run, read_results
+from imputefree.lab.runs import AS_IT_COMES, PAPER_BATCH, PLANS, Record, Run, read_results
 from paper import comparisons, pictures, reasons
 from paper.run import PARTS, runs_of
-from paper.why import BATCH
 from scripts.generated import ROOT, with_blocks, write_pages
 
 HERE = Path(__file__).parent
@@ -84,7 +83,7 @@ def ended_by_limit(records: Sequence[Record]) -> str:
         return ""
     reached = sum(
         len(line["pictures"]["curves"]["loss"])
-        >= line["setting"]["steps"] // math.ceil(line["rows"][0] / BATCH)
+        >= line["setting"]["steps"] // math.ceil(line["rows"][0] / PAPER_BATCH)
         for line in cut
     )
     return (

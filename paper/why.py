@@ -38,12 +38,12 @@ from torch.nn import functional as F
 from benchmarks.measuring import write
 from benchmarks.trusted_rows import SHORTCUTS, TABLES, Split, make_split
 from imputefree.data import TableEncoder, read_columns
-from imputefree.lab.runs import commit
+from imputefree.lab.runs import PAPER_BATCH, commit
 from imputefree.lab.studies import load
 
 FILE = Path(__file__).parent / "results" / "why.json"
 PACKAGES = "torch numpy scikit-learn"
-BATCH, RATE = 128, 1e-3
+BATCH, RATE = PAPER_BATCH, 1e-3
 SEEDS = range(4)
 
 

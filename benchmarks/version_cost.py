@@ -7,7 +7,7 @@ table_tasks.py); limits: a half of the CPU time at 500 rows, a quarter at 10,000
 
 Where the new default is better than the old one, part of its time buys that. So a second figure is
 printed: the CPU time of the fewest epochs (1, 2, 4 …, as `max_iter`) that reach the old log-loss on
-the same rows. It is chosen by these rows, and not judged.
+the same rows. It is chosen by these rows, and not judged. Figures of other sizes in FILE are kept.
 
     git worktree add ../version-0.1.0 40324b4
     python -m benchmarks.version_cost ../version-0.1.0 [--rows 500 10000 100000] [--rounds 3]
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring import arguments, write
+from benchmarks.measuring import arguments, provenance, write
 from benchmarks.table_tasks import task
 
 LIMITS = {500: 1 / 2, 10_000: 1 / 4, 100_000: 1 / 8}  # of the CPU time, by rows
@@ -101,9 +101,14 @@ def main() -> int:
     options = parser.parse_args()
     if not (options.old / "src" / "imputefree").is_dir():
         parser.error(f"{options.old} is not a work tree of imputefree")
-    results = [compare(options.old.resolve(), rows, options.rounds) for rows in options.rows]
-    write(options.json, "torch", results=results)
-    return int(any(result["over"] for result in results))
+    kept, made = {}, provenance("torch")
+    if options.json is not None and options.json.exists():
+        kept = {of["rows"]: of for of in json.loads(options.json.read_text())["results"]}
+    for rows in options.rows:
+        new = compare(options.old.resolve(), rows, options.rounds)
+        kept[rows] = new | {name: made[name] for name in ("command", "commit")}
+        write(options.json, "torch", results=[kept[rows] for rows in sorted(kept)])
+    return int(any(kept[rows]["over"] for rows in options.rows))
 
 
 if __name__ == "__main__":

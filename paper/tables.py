@@ -234,7 +234,7 @@ def within_a_point(frame: pd.DataFrame) -> str:
 
 def pages(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
     """What the page of each table says, below its title."""
-    uncut = {"mnist": records["mnist-uncut"]}
+    uncut = {study: records.get(f"{study}-uncut", ()) for study in HEADINGS}
     study = {
         part: study_section(part, records[part], uncut.get(part, ()))
         for part in HEADINGS

@@ -221,7 +221,7 @@ def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -
     >>> small["weight_decay"], round(huge["weight_decay"], 3)
     (3.0, 0.3)
     >>> small["n_members"], huge["n_members"], small["max_iter"], huge["max_iter"]
-    (8, 4, 200, 8)
+    (8, 4, 200, 6)
     >>> [auto_settings(n, 20, 1, blended=True)["n_members"] for n in (499, 500, 5_000, 100_000)]
     [8, 5, 8, 4]
     """
@@ -238,7 +238,7 @@ def auto_settings(rows: int, inputs: int, outputs: int, blended: bool = False) -
         "batch_size": (128, 256, 512, 1024)[size],
         "learning_rate_init": (4e-3, 8e-3, 4e-3, 4e-3)[size],
         "learning_rate_decay": DECAYED if size else 1.0,
-        "max_iter": (200, 9, 8, 5)[size],
+        "max_iter": (200, 9, 6, 5)[size],
     }
 
 

@@ -26,6 +26,8 @@ COLUMNS_PER_FACTOR = 50  # of a class, if the table is wide
 NOISE = 0.3  # least noise of a factor analyser, see there
 MOST_VALUES = 2**22  # per density: of a larger table, some rows are drawn
 LEAST_ROWS = 200  # however wide the table is
+TOLERANCE = {"small": 1e-3, "large": 1e-4}  # EM stops early on tables of fewer than
+SMALL_ROWS = 5_000  # rows: its last steps would fit their noise
 PULL = 1.0  # strength of shrinkage of the shapes' weights, in rows
 SHAPES = ("product", "factors")
 Density = Mixture | FactorMixture
@@ -127,6 +129,7 @@ class DensityFamily:
         Components shrink towards their class, and classes towards all rows.
         """
         kinds = self._kinds(shape)
+        size = "small" if len(task.target) < SMALL_ROWS else "large"
         if not task.n_classes:
             values = np.column_stack([values, target])
             observed = np.column_stack([observed, np.ones(len(target), dtype=bool)])
@@ -139,13 +142,14 @@ class DensityFamily:
                 base = Background.of(x, seen, kinds, SMOOTHING["class"], everyone)
             if shape == "product":
                 needed = ENTRIES * (1 + (kinds == "gaussian").mean())  # Gaussians have a variance
-                size = int(np.clip(seen.sum() / seen.shape[1] / needed, 1, MOST_COMPONENTS))
+                count = int(np.clip(seen.sum() / seen.shape[1] / needed, 1, MOST_COMPONENTS))
                 model: Density = Mixture(
-                    size, kind=kinds, smoothing=SMOOTHING["product"], max_iter=30, tol=1e-4, rng=rng
+                    count, kind=kinds, smoothing=SMOOTHING["product"], max_iter=30, rng=rng
                 )
             else:
                 base = Background(base.mean, everyone.variance)
                 model = self._analyser(rng)
+            model.tol = TOLERANCE[size]
             models.append(model.fit(x, seen, base, stop=task.is_late))
             model.dtype = np.dtype(np.float64)  # that of predictions
         return models

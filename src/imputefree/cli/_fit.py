@@ -197,8 +197,8 @@ def read_request(
     from ..workflow import Request, split_names
 
     check_marks(choices["sep"], choices["decimal"])
-    text = choices["sep"], choices["encoding"]
-    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
+    how = {option: choices[option] for option in ("sep", "encoding", "sheet")}
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, **how)]
     for name in ("drop", "category", "static"):
         choices[name] = split_names(choices[name], columns)
     larger = larger_than_memory or data.is_dir()

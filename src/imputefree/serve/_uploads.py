@@ -43,16 +43,17 @@ class CompletedRows(Reader):
 
 
 def read_upload(
-    model: Any, schema: Schema, content: bytes, name: str, limits: Limits
+    model: Any, schema: Schema, content: bytes, name: str, limits: Limits, sheet: str | None = None
 ) -> dict[str, Any]:
     """What was understood of a file, and its rows or series as /predict takes them; plain JSON.
 
     name : of the file; its ending says what it is
+    sheet : of a workbook; None: the first with a table
     """
     label = Path(name.replace("\\", "/")).name[:100] or "table.csv"
     try:
         path, content = _unpacked(Path(label), content, limits)
-        reader = reader_of(path, io.BytesIO(content))
+        reader = reader_of(path, io.BytesIO(content), sheet=sheet)
         return _read(model, schema, reader, path, limits)
     except RequestError:
         raise

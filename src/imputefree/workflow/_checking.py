@@ -81,7 +81,7 @@ def _left_out_groups(problem: Problem) -> list[Trap]:
     names = [col.name for col in problem.columns if col.left_out and col.name not in dropped]
     if not names:
         return []
-    how = {"target": request.target, "keys": names, **request.marks.of_csv}
+    how = {"target": request.target, "keys": names, **request.marks.of_file}
     whole, _ = read_table(request.data, **how)
     return group_traps(whole, among=names)
 

@@ -220,7 +220,7 @@ class Chunks:
         names = self.reader.names
         if not {*names, *made} & {plan.name for plan in self.model.encoder_.plans}:
             check_header(self.reader.look(names), path)
-        with naming(path):
+        with naming(path, self.reader.format.sheet):
             inputs = file_inputs(self.model, [*names, *made])
         need_columns(names, self.extra, path)
         wanted = [*(made.get(name, name) for name in inputs), *self.extra]

@@ -239,7 +239,7 @@ def _read(
         raw, file, digest = joined.frame, FileFormat(path.name, "frame"), joined.digest
         notes, static, attrs = joined.notes, joined.static, joined.frame.attrs
     else:
-        raw, file, digest = read_raw(path, sep=marks.sep, encoding=marks.encoding)
+        raw, file, digest = read_raw(path, **marks.of_rows)
     options: Any = {"decimal": marks.decimal, "missing": marks.missing}
     if like is None:
         check_header(raw, path)  # before a column that is not there

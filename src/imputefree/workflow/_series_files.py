@@ -33,12 +33,13 @@ EXAMPLE = pd.Timestamp("2024-12-31 13:45")
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the file's name into errors."""
+def naming(path: Path, sheet: str = "") -> Iterator[None]:
+    """Put the file's name into errors, and that of its sheet."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
+        place = f"{path}, sheet {sheet!r}" if sheet else str(path)
+        raise InputError(f"{place}: {error.fact}", error.rule, error.remedy) from None
 
 
 class Clock:
@@ -216,7 +217,7 @@ def read_joined(
     history : a file of earlier steps, which need not exist; newer values replace those in it
     marks : how the files are written, where it is not to be found by itself
     """
-    files = [read_frame(path, **marks.of_csv) for path in paths]
+    files = [read_frame(path, **marks.of_file) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
@@ -376,5 +377,5 @@ def open_joined(path: Path, joined: Joined | None, marks: Marks = NO_MARKS) -> I
     if joined is not None:
         yield FrameRows(joined.frame)
         return
-    with open_rows(path, marks.sep, marks.encoding) as reader:
+    with open_rows(path, **marks.of_rows) as reader:
         yield reader

@@ -19,12 +19,12 @@ from ..io import (
     FileFormat,
     RawRows,
     Reader,
+    format_of_dates,
     need_columns,
     one_format,
     open_rows,
-    read_dates,
+    read_dates_or_iso,
     read_frame,
-    unambiguous_format,
 )
 from ._request import NO_MARKS, Marks
 
@@ -82,8 +82,8 @@ class Clock:
         form = self.known.get("format")
         if not form:
             return "which is not a time"
-        example = "2024-12-31" if form == ISO else EXAMPLE.strftime(form)
-        return f"which is not a time as in training, such as {example}"
+        example = "" if form == ISO else f"{EXAMPLE.strftime(form)} or "
+        return f"which is not a time as in training, such as {example}2024-12-31"
 
     def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         """Numbers or datetime64, and which cells are not times; (n,) each."""
@@ -95,7 +95,7 @@ class Clock:
         if (self.kind or self.known.get("kind")) != "dates":
             numbers, bad = parse_numbers(values)
             return numbers, bad | np.isnan(numbers)
-        dates = read_dates(values, self.format)
+        dates = read_dates_or_iso(values, self.format)
         return _without_zone(dates), dates.isna().to_numpy()
 
     def _settle(self, values: pd.Series, learning: bool = False) -> None:
@@ -108,9 +108,11 @@ class Clock:
             raise InputError(fact, rule, "Write times as in training")
         self.kind = kind
         if kind == "dates" and isinstance(first, str) and self.format is None:
-            shown = values if learning else pd.Series([first], name=values.name)
-            known = learning or trained
-            self.format = unambiguous_format(first, shown) if known else one_format(first)
+            if learning or trained:
+                shown = values.dropna() if learning else pd.Series([first], name=values.name)
+                self.format = format_of_dates(shown)
+            else:
+                self.format = one_format(first)
 
 
 def read_times(
@@ -220,6 +222,7 @@ def read_joined(
     files = [read_frame(path, **marks.of_file) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
+    of_steps: list[Path] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
     clock: dict[str, Any] | None = None
     for path, file in zip(paths, files, strict=True):
@@ -230,13 +233,14 @@ def read_joined(
                 times, plain = read_times(frame[time], path, known=known_clock)
                 frame, clock = frame.assign(**{time: times}), clock or plain
             steps.append(frame)
+            of_steps.append(path)
         else:
             tables.append((path, frame))
     if not steps:
         need_columns(files[0].frame, [str(time)], paths[0], option="--time")
     whole = steps[0]
     if len(steps) > 1:
-        _refuse_contradictions(steps, id, str(time), paths, drop)
+        _refuse_contradictions(steps, id, str(time), of_steps, drop)
         whole = _merged(steps, id, str(time))
     whole, new = whole.reset_index(drop=True), np.ones(len(whole), dtype=bool)
     statics: list[str] = []
@@ -302,11 +306,12 @@ def _refuse_contradictions(
     different = twice.groupby([id, time], sort=False, dropna=False).nunique() > 1
     if different.to_numpy().any():
         row, column = (int(at[0]) for at in np.nonzero(different.to_numpy()))
-        who, when = different.index[row]
+        (who, when), name = different.index[row], different.columns[column]
+        holding = [path.name for path, file in zip(paths, steps, strict=True) if name in file]
         raise InputError(
-            f"column {different.columns[column]!r} has two values at {time} {when} of {id} {who}"
-            f" in {shorten([path.name for path in paths], word=str)}",
-            "Files that are joined must not contradict each other",
+            f"column {name!r} has two values at {time} {when} of {id} {who} in"
+            f" {shorten(holding, word=str)}",
+            "Steps at the same time are one, and must not contradict each other",
             "Correct one of them, or leave the column out with --drop",
         )
 
@@ -325,7 +330,8 @@ def _with_table(
         )
     both = [name for name in table if name in steps and name != id]
     if both:
-        fact = f"column {shorten(both)} is in {path} and in another file"
+        several = f"columns {shorten(both)} are" if len(both) > 1 else f"column {both[0]!r} is"
+        fact = f"{several} in {path} and in another file"
         remedy = "Remove or rename it in one of them, or leave it out with --drop"
         raise InputError(fact, "A column is in one file, besides the id", remedy)
     series, listed = np.unique(steps[id]), table[id].to_numpy(dtype=str)

@@ -111,6 +111,17 @@ def test_times_written_as_dates(ask):
     check_error(lambda: read_problem(ask(frame, id="who", time="when")), "'soon' in row 6")
 
 
+def test_two_steps_at_the_same_time_are_refused(ask):
+    frame = series()
+    again = pd.concat([frame, frame.iloc[[3]]], ignore_index=True)
+    rows = f"rows 4 and {len(frame) + 1}"
+    for wrong, words in (
+        (again, "which are equal"),
+        (again.assign(x=np.sin(range(len(again)))), "Merge"),
+    ):
+        check_error(lambda w=wrong: read_problem(ask(w, id="who", time="when")), rows, words)
+
+
 def test_groups(ask):
     frame = table().assign(ward=np.arange(24) // 3)
     problem = read_problem(ask(frame, group="ward"))

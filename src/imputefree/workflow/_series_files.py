@@ -15,7 +15,6 @@ import pandas as pd
 from ..data import parse_numbers
 from ..errors import InputError, counted, shorten
 from ..io import (
-    ISO,
     FileFormat,
     RawRows,
     Reader,
@@ -30,6 +29,16 @@ from ._request import NO_MARKS, Marks
 
 WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
 EXAMPLE = pd.Timestamp("2024-12-31 13:45")
+
+
+def in_words(form: str) -> str:
+    """Examples of dates in this format, and in ISO.
+
+    >>> in_words("%d.%m.%Y"), in_words("")
+    ('such as 31.12.2024 or 2024-12-31', 'such as 2024-12-31')
+    """
+    example = f"{EXAMPLE.strftime(form)} or " if "%" in form else ""
+    return f"such as {example}2024-12-31"
 
 
 @contextmanager
@@ -82,8 +91,7 @@ class Clock:
         form = self.known.get("format")
         if not form:
             return "which is not a time"
-        example = "" if form == ISO else f"{EXAMPLE.strftime(form)} or "
-        return f"which is not a time as in training, such as {example}2024-12-31"
+        return f"which is not a time as in training, {in_words(form)}"
 
     def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         """Numbers or datetime64, and which cells are not times; (n,) each."""

@@ -233,6 +233,12 @@ def test_refusals(ask, change, options, words):
     check_error(lambda: read_problem(ask(table().assign(**change), **options)), *words)
 
 
+def test_names_in_a_second_row_are_said_before_a_column_that_is_not_there(ask):
+    rows = [[1.5, 7, "a"], [2.5, 8, "b"], [3.0, 9, "c"]] * 5
+    frame = pd.DataFrame([["crp", "k", "y"], *rows], columns=["lab", "", "end"])
+    check_error(lambda: read_problem(ask(frame)), "'crp', 'k'", "Remove the second row of names")
+
+
 @pytest.mark.parametrize("option", [{"time": "a"}, {"static": ("a",)}])
 def test_series_need_an_id(ask, option):
     with pytest.raises(ValueError, match="without --id"):

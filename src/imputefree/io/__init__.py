@@ -20,7 +20,7 @@ from ._model_file import (
     save_model_file,
     unpack_network,
 )
-from ._not_data import HOLDS_TOTALS, Totals, check_header, total_error
+from ._not_data import HOLDS_TOTALS, Totals, check_header, check_rows, total_error
 from ._read_files import (
     TASKS,
     header,
@@ -76,6 +76,7 @@ __all__ = [
     "check_format",
     "check_header",
     "check_marks",
+    "check_rows",
     "decimals_of",
     "format_of_dates",
     "header",

@@ -19,6 +19,8 @@ from ..io import (
     FileFormat,
     Understood,
     check_header,
+    check_rows,
+    decimals_of,
     need_columns,
     read_raw,
     understand,
@@ -245,7 +247,11 @@ def _read(
     options: Any = {"decimal": marks.decimal, "missing": marks.missing}
     if like is None:
         check_header(raw, path)  # before a column that is not there
-        _check_names(raw.columns.tolist(), request)
+        try:
+            _check_names(raw.columns.tolist(), request)
+        except InputError:  # the names may be in the row below, as of merged headers
+            check_rows(raw, decimals_of(raw, file, marks.decimal)[0], path)
+            raise
         options |= request.roles
     else:
         wanted = _key_columns(replace(request, trusted=None)) | {

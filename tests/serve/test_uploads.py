@@ -48,6 +48,9 @@ def test_the_sheet_that_is_named_is_read():
     june = upload("table", book.getvalue(), "a.xlsx", "June").json()
     assert [row["row"]["age"] for row in june["rows"]] == [42.0, 42.0]
     refused(upload("table", book.getvalue(), "a.xlsx", "July"), 422, None, "'May', 'June'")
+    other = io.BytesIO()
+    pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(other, index=False, sheet_name="Notes")
+    refused(upload("table", other.getvalue(), "a.xlsx"), 422, None, "'Notes'", "another sheet")
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def reading_of(model: Any) -> dict[str, ColumnReading]:
     return dict(Understood.from_dict(plain).columns) if plain else {}
 
 
-def _sources(model: Any) -> dict[str, str]:
+def sources_of(model: Any) -> dict[str, str]:
     """The column of training's file from which an input was made, such as the month of a date."""
     return {part: col.name for col in reading_of(model).values() for part in col.parts}
 
@@ -89,7 +89,7 @@ def made_inputs(model: Any, names: Sequence[str]) -> dict[str, str]:
 
     names : of the file's columns; an input that the file has itself is not made
     """
-    made = _sources(model).items()
+    made = sources_of(model).items()
     return {part: name for part, name in made if name in names and part not in names}
 
 
@@ -127,7 +127,7 @@ def file_inputs(
         rule = "A model trained without column names takes columns by their order"
         raise InputError(fact, rule, "Give it the columns of training")
     if lacking:
-        sources = _sources(model)
+        sources = sources_of(model)
         needed = list(dict.fromkeys(sources.get(name, name) for name in lacking))
         rule = f"The model was trained with it; the columns here are {shorten(names, limit=8)}"
         near = closest(needed[0], names)

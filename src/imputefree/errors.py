@@ -12,7 +12,8 @@ be finite or missing (NaN). Replace infinities with NaN, or drop the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any
 
@@ -112,6 +113,18 @@ def shorten(names: Names, limit: int = 6, word: Callable[[Any], str] = repr) -> 
     """
     shown = ", ".join(word(name) for name in names[:limit])
     return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """The remedy for a name that is not known: the known ones most like it; "" if none are.
+
+    >>> closest("Outcome", ["age", "outcome"]), closest("x", ["age"])
+    ("Perhaps you mean 'outcome'", '')
+    """
+    lower = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), list(lower), n=2, cutoff=0.6)
+    suggested = " or ".join(repr(lower[other]) for other in near)
+    return f"Perhaps you mean {suggested}" if near else ""
 
 
 def listed(*parts: tuple[str, Names]) -> str:

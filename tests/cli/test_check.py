@@ -36,6 +36,28 @@ def test_traps_and_the_options_that_avoid_them(run, stays):
     assert "No trap" in out
 
 
+def test_a_column_that_groups_rows_is_not_to_be_dropped(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"patient": [f"P{i // 8:02d}" for i in range(320)], "a": rng.normal(size=320)}
+    )
+    frame["died"] = frame["patient"].map(lambda who: int(who[1:]) % 2)
+    frame.to_csv(tmp_path / "told.csv", index=False)
+    _, out, _ = run("check", tmp_path / "told.csv", "--target", "died")
+    assert "'patient' predicts the target almost alone" in out
+    assert "fit with: --group patient\n" in out
+
+
+def test_many_columns_and_classes_are_not_all_listed(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 90))).add_prefix("gene")
+    frame.assign(grade=np.arange(80) % 8).to_csv(tmp_path / "wide.csv", index=False)
+    _, out, _ = run("check", tmp_path / "wide.csv", "--target", "grade")
+    line = " ".join(out.split())
+    assert "8 classes: 0, 1, 2, 3, 4, 5 and 2 more (classification; for numbers: --task" in line
+    assert "gene49 and 40 more" in line
+
+
 def test_strict_and_json(run, stays):
     words = ("check", stays / "traps.csv", "--target", "died", "--json", "--strict")
     code, out, _ = run(*words)

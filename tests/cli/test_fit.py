@@ -62,7 +62,7 @@ def test_a_table_from_file_to_model(run, tmp_path):
     table().to_csv("d.csv", index=False)
     code, out, err = run("fit", "d.csv", "--target", "died", "--folds", 2, *TINY, "-o", "m.model")
     assert code == 0
-    assert "target 'died' read as 2 classes" in err
+    assert "target 'died' read as 2 classes: no, yes (" in err
     assert "constant: always 1" in err
     for word in ("this model", "mask only", "mean + indicator", "gradient boosting", "AUC"):
         assert word in out

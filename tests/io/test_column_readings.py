@@ -136,6 +136,14 @@ def test_dates_are_elapsed_time_month_and_weekday():
     assert read(["01/02/2024", "03/04/2024"], given)["c: month"] == [2, 4]
 
 
+def test_the_order_of_day_and_month_is_never_guessed():
+    clear, doubtful, iso = "13.04.2024", "03.04.2024", "2024-05-06"
+    for dates in ([doubtful, iso] * 20, [iso, doubtful] * 20, [doubtful] * 39 + ["99.99.2024"]):
+        assert "may be month or day first" in taken(dates).note
+    for dates in ([clear, iso] * 20, [doubtful, iso, clear] * 20, [doubtful] * 39 + [clear]):
+        assert taken(dates).format == "%d.%m.%Y"
+
+
 def test_words_can_be_hashed():
     found = read(["a b b", None, "b"], {"kind": "words"})
     assert np.nansum(np.array([*found.values()], dtype=float)) == 4

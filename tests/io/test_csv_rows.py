@@ -157,6 +157,11 @@ UNREADABLE = [
     ("a.csv", b"\n\n", "is empty"),
     ("a.csv", b"a\0,b\n1,2\n", "zero bytes"),
     ("a.csv", "имя,b\nАнна,2\n".encode("cp1251"), "is written in an encoding that does not show"),
+    (
+        "a.csv",
+        ("年龄,诊断\n" + "31,是\n42,否\n" * 9).encode("gb18030"),
+        "is written in an encoding that does not show",
+    ),
     ("a.csv", "prénom,b\nZoé,2\n".encode("mac_roman"), "is written in an encoding that does not"),
     ("a.csv", b'a,b\n1,2\n3,"x\n5,6\n', "line 3: a quote opens a field and is never closed"),
     ("a.csv", b'a,b\n1,q"q\n3,"x\n5,6\n', "line 3: a quote opens a field and is never closed"),

@@ -20,10 +20,10 @@ RHYTHM = STEPS.replace("hour,", "rhythm,hour,").replace("7,", "7,sinus,").replac
 FILE = {"Content-Type": "application/octet-stream"}
 
 
-def upload(kind, content, name="a.csv", **options):
+def upload(kind, content, name="a.csv", sheet="", **options):
     content = content.encode() if isinstance(content, str) else content
     return client(kind, **options).post(
-        "/read", params={"name": name}, content=content, headers=FILE
+        "/read", params={"name": name, "sheet": sheet}, content=content, headers=FILE
     )
 
 
@@ -36,6 +36,21 @@ def test_rows_are_those_of_the_file():
     assert first["row"] == row
     assert second["row"]["age"] is None
     assert any("who" in note for note in answer["notes"])
+
+
+def test_the_sheet_that_is_named_is_read():
+    pytest.importorskip("openpyxl")
+    book = io.BytesIO()
+    with pd.ExcelWriter(book) as sheets:
+        for month, age in (("May", 31), ("June", 42)):
+            frame = pd.read_csv(io.StringIO(LINES)).assign(age=age, who="A")
+            frame.to_excel(sheets, sheet_name=month, index=False)
+    june = upload("table", book.getvalue(), "a.xlsx", "June").json()
+    assert [row["row"]["age"] for row in june["rows"]] == [42.0, 42.0]
+    refused(upload("table", book.getvalue(), "a.xlsx", "July"), 422, None, "'May', 'June'")
+    other = io.BytesIO()
+    pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(other, index=False, sheet_name="Notes")
+    refused(upload("table", other.getvalue(), "a.xlsx"), 422, None, "'Notes'", "another sheet")
 
 
 @pytest.mark.parametrize(

@@ -277,6 +277,18 @@ def test_columns_are_found_by_name_and_others_ignored():
         file_inputs(model, ["beds", "smokes", "code"])
 
 
+def test_columns_that_lack_are_called_as_in_the_file(tmp_path):
+    parts = {"age": "seen: days", "beds": "seen: month"}
+    model, others = classifier(table().rename(columns=parts)), table().drop(columns=[*parts])
+    date = {"kind": "date", "format": "%d.%m.%Y", "since": "2024-01-01", "parts": [*parts.values()]}
+    model.about_ = {"reading": {"file": {}, "columns": {"seen": date}}}
+    with pytest.raises(InputError, match=r"no column 'seen'\..* here are 'Seen', .*mean 'Seen'"):
+        file_inputs(model, ["Seen", *others])
+    path = write(others.assign(seen="12/31/2024"), tmp_path / "a.csv")
+    with pytest.raises(InputError, match=r"not a date as in training, such as 31\.12\.2024"):
+        streamed(model, path)
+
+
 def test_a_model_without_names_takes_columns_by_order(tmp_path):
     X = np.random.default_rng(0).normal(size=(40, 3))
     model = GILClassifier(**SMALL).fit(X, [0, 1] * 20)

@@ -111,6 +111,17 @@ def test_times_written_as_dates(ask):
     check_error(lambda: read_problem(ask(frame, id="who", time="when")), "'soon' in row 6")
 
 
+def test_two_steps_at_the_same_time_are_refused(ask):
+    frame = series()
+    again = pd.concat([frame, frame.iloc[[3]]], ignore_index=True)
+    rows = f"rows 4 and {len(frame) + 1}"
+    for wrong, words in (
+        (again, "which are equal"),
+        (again.assign(x=np.sin(range(len(again)))), "Merge"),
+    ):
+        check_error(lambda w=wrong: read_problem(ask(w, id="who", time="when")), rows, words)
+
+
 def test_groups(ask):
     frame = table().assign(ward=np.arange(24) // 3)
     problem = read_problem(ask(frame, group="ward"))
@@ -220,6 +231,12 @@ def test_a_column_in_the_order_of_the_rows_is_kept_if_it_is_named(ask):
 )
 def test_refusals(ask, change, options, words):
     check_error(lambda: read_problem(ask(table().assign(**change), **options)), *words)
+
+
+def test_names_in_a_second_row_are_said_before_a_column_that_is_not_there(ask):
+    rows = [[1.5, 7, "a"], [2.5, 8, "b"], [3.0, 9, "c"]] * 5
+    frame = pd.DataFrame([["crp", "k", "y"], *rows], columns=["lab", "", "end"])
+    check_error(lambda: read_problem(ask(frame)), "'crp', 'k'", "Remove the second row of names")
 
 
 @pytest.mark.parametrize("option", [{"time": "a"}, {"static": ("a",)}])

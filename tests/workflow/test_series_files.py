@@ -68,6 +68,15 @@ def test_numbers_are_not_dates(tmp_path):
     check_error(lambda: streamed(model, numbers), "holds numbers", "with dates there")
 
 
+def test_dates_in_iso_are_read_besides_any_other_format():
+    both = pd.Series(["2024-02-01 10:00", "03.02.2024 10:00", "NA", "13.02.2024 11:00"])
+    clock = Clock.learned(both)
+    assert clock.plain["format"] == "%d.%m.%Y %H:%M"
+    times, bad = Clock(clock.plain).read(both)
+    assert bad.tolist() == [False, False, True, False]
+    assert pd.DatetimeIndex(times[~bad]).day.tolist() == [1, 3, 13]
+
+
 def test_an_ambiguous_order_is_refused():
     early = pd.Series(["01/02/2024", "02/02/2024"], name="when")
     check_error(lambda: Clock.learned(early), "'01/02/2024', which may be month or day first")

@@ -23,6 +23,7 @@ from ._options import (
     option,
     output_option,
     refuse_overwriting,
+    sheet_option,
 )
 from ._printing import console, echo
 from ._signals import interruptible
@@ -59,6 +60,7 @@ file_option = partial(option, section="What is written")
 @option(
     "--drop", multiple=True, metavar="COLUMNS", help="For table:FILE.csv: columns to leave out."
 )
+@sheet_option
 @option("--rates", multiple=True, metavar="NUMBERS", help="Shares to hide, such as 0.5,0.9.")
 @option("--seeds", type=POSITIVE, help="Number of masks; or of splits, if nothing is hidden.")
 @option("--steps", type=POSITIVE, help="Maximum number of training steps.")
@@ -113,6 +115,7 @@ def bench_command(
     methods: tuple[str, ...],
     target: str | None,
     drop: tuple[str, ...],
+    sheet: str | None,
     rates: tuple[str, ...],
     placeholders: tuple[str, ...],
     jobs: int | None,
@@ -136,6 +139,7 @@ def bench_command(
         rule = "--jobs is for this machine; on a cluster every worker is used"
         raise ParameterError("--jobs and --dask were given", rule, "Leave one of them out")
     columns: Any = {"target": target, "drop": _split_words(drop, "--drop") or []}
+    columns |= {"sheet": sheet} if sheet else {}
     planned = plan(
         study,
         methods=_split_words(methods, "--methods"),

@@ -14,7 +14,7 @@ from ._printing import echo
 
 # The options of `fit` that say how a file is read, and what is predicted
 READING = {"data", "target", "task", "drop", "category", "columns", "sep", "decimal", "encoding"}
-READING |= {"missing", "id", "time", "static", "per_step", "join", "group"}
+READING |= {"sheet", "missing", "id", "time", "static", "per_step", "join", "group"}
 
 SOUND = (
     "No traps found: no column gives the target away, no rows are copies of others, no column"

@@ -12,7 +12,14 @@ import click
 
 from .._progress import byte_progress, step_progress
 from ..errors import ParameterError
-from ._options import Command, ExistingPath, option, output_option, root_option
+from ._options import (
+    Command,
+    ExistingPath,
+    option,
+    output_option,
+    root_option,
+    sheet_option,
+)
 from ._printing import console, echo
 
 if TYPE_CHECKING:
@@ -80,6 +87,7 @@ def list_command() -> None:
 @option("--drop", multiple=True, help="For a CSV file: a column to leave out; repeatable.")
 @option("--id", help="For a CSV file of series: the column that identifies them.")
 @option("--time", help="For a CSV file of series: the column with times.")
+@sheet_option
 @study_option
 def describe_command(
     name: str, root: Path | None, output: Path | None, picture: bool, **choices: Any
@@ -135,17 +143,17 @@ def write_command(name: str, output: Path, root: Path | None, options: tuple[str
 
 
 def _study(name: str, root: Path | None, options: tuple[str, ...], **columns: Any) -> Study:
-    """A study by its name, or a file as a study; columns : target, drop, id and time."""
+    """A study by its name, or a file as a study; columns : target, drop, id, time and sheet."""
     from ..lab.studies import load
 
     named = {role: column for role, column in columns.items() if column}
     is_file = Path(name).suffix in (".csv", ".gz") or Path(name).is_file()
     allowed = ["target", "drop"] if is_file or name.startswith(("table:", "series:")) else []
-    allowed += ["id", "time"] if is_file else []
+    allowed += ["id", "time", "sheet"] if is_file else []
     refused = [f"--{role}" for role in named if role not in allowed]
     if refused:
         fact = f"{' and '.join(refused)} cannot be given for {name!r}"
-        rule = "--target and --drop are for tables and CSV files, --id and --time for CSV files"
+        rule = "--target and --drop are for tables and files, --id, --time and --sheet for files"
         raise ParameterError(fact, rule, "Leave them out")
     if "time" in named and "id" not in named:
         rule = "A file of series has a column that identifies them"

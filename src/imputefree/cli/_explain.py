@@ -124,14 +124,14 @@ def read_first(
     from ..workflow import Chunk, Chunks, Marks
 
     parts, count, marks = [], 0, marks or Marks()
-    with open_rows(data, marks.sep, marks.encoding) as reader:
+    with open_rows(data, **marks.of_rows) as reader:
         chunks = Chunks(model, reader, data, marks=marks)
         for chunk in chunks:
             parts.append(chunk)
             count += len(chunk.inputs)
             if count >= enough:
                 break
-    return chunks.notes, Chunk.joined(parts).inputs.reset_index(drop=True)
+    return [*reader.notes, *chunks.notes], Chunk.joined(parts).inputs.reset_index(drop=True)
 
 
 def select(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._progress import step_progress
-from ..errors import ParameterError
+from ..errors import ParameterError, shorten
 from ._options import (
     FILE,
     POSITIVE,
@@ -34,6 +34,7 @@ Table:  imputefree fit patients.csv --target died -o died.imputefree
 Series: imputefree fit stays.csv --target died --id stay --time hour --static age,sex -o m.model
 """
 MAX_COLUMNS = 25  # shown one per line; of more, only those with a note
+MAX_NAMES = 50  # of them, in a sentence
 CELL_WIDTH = len("0.768–0.930")
 file_option = partial(option, section="File")
 series_option = partial(option, section="Series")
@@ -197,8 +198,8 @@ def read_request(
     from ..workflow import Request, split_names
 
     check_marks(choices["sep"], choices["decimal"])
-    text = choices["sep"], choices["encoding"]
-    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, *text)]
+    how = {option: choices[option] for option in ("sep", "encoding", "sheet")}
+    columns = [name for path in (parts_of(data)[0], *join) for name in header(path, **how)]
     for name in ("drop", "category", "static"):
         choices[name] = split_names(choices[name], columns)
     larger = larger_than_memory or data.is_dir()
@@ -260,10 +261,15 @@ def show_columns(problem: Problem, err: bool = True) -> None:
     request, classes = problem.request, problem.task == "classification"
     if problem.understood is not None:
         echo(problem.understood.line, err=err)
-    target = f"{len(problem.classes)} classes" if classes else "a number"
+    target, task = "a number", problem.task
+    if classes:
+        labels = problem.classes
+        target = f"{len(labels)} classes: {shorten(labels, 6, str)}"
+        if labels.dtype.kind in "iuf" and len(labels) > 2 and request.task is None:
+            task += "; for numbers: --task regression"
     echo(
         f"{problem.file}: {request.units(problem.n_units)}, target '{request.target}' read as"
-        f" {target} ({problem.task}); columns: {summary(problem.columns)}.",
+        f" {target} ({task}); columns: {summary(problem.columns)}.",
         err=err,
     )
     shown = problem.columns
@@ -281,7 +287,7 @@ def show_columns(problem: Problem, err: bool = True) -> None:
     for kind, title in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         others = [col.name for col in problem.used if col.kind == kind and col not in shown]
         if others:
-            echo(f"Read as {title}: {', '.join(others)}", err=err)
+            echo(f"Read as {title}: {shorten(others, MAX_NAMES, str)}", err=err)
     for note in problem.notes:
         echo(note, err=err)
 

@@ -107,7 +107,7 @@ def next_command(
     from ..workflow import load_model
 
     fitted = load_model(model)
-    _, known = read_first(fitted, background, float("inf"))
+    _, known = read_first(fitted, background, float("inf"), marks)
     selected: Any
     kind, names, selected = select(fitted, data, rows, id, marks)
     if kind == "id":

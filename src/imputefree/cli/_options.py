@@ -60,6 +60,7 @@ class ExistingPath(click.ParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
+SHEET: dict[str, Any] = {"help": "Sheet of Excel files; default: the first with a table."}
 FILE, POSITIVE = click.Path(path_type=Path), click.IntRange(1)
 
 
@@ -111,6 +112,7 @@ join_option = option(
     section="Series",
     help="Another file of the same series, by id: steps, or one row per series; repeatable.",
 )
+sheet_option = option("--sheet", **SHEET)
 root_option = option(
     "--root",
     type=FILE,
@@ -132,6 +134,7 @@ FILE_OPTIONS = (
     option("--sep", metavar="MARK", section="File", help="Column separator: , ; tab or another."),
     option("--decimal", metavar="MARK", section="File", help="Decimal mark: . or a comma."),
     option("--encoding", section="File", help="Encoding, such as utf-8, cp1252 or utf-16."),
+    option("--sheet", section="File", **SHEET),
     option(
         "--missing",
         multiple=True,
@@ -150,6 +153,7 @@ def file_options(command: Callable[..., None]) -> Callable[..., None]:
         sep: str | None,
         decimal: str | None,
         encoding: str | None,
+        sheet: str | None,
         missing: tuple[str, ...],
         **options: Any,
     ) -> None:
@@ -157,7 +161,7 @@ def file_options(command: Callable[..., None]) -> Callable[..., None]:
         from ..workflow import Marks, codes_of
 
         check_marks(sep, decimal)
-        command(marks=Marks(sep, decimal, encoding, codes_of(missing)), **options)
+        command(marks=Marks(sep, decimal, encoding, sheet, codes_of(missing)), **options)
 
     return plain_file_options(run)
 

@@ -33,6 +33,7 @@ class FilesInputs:
         sep: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
+        sheet: str | None = None,
         missing: Any = None,
         columns: Any = None,
     ) -> Self:
@@ -56,7 +57,7 @@ class FilesInputs:
         store : folder for the temporary file; default: that of the system
             It has no name, and disappears at the end of the call, or of the process.
         checkpoint : as for `fit`
-        sep, decimal, encoding, missing, columns : as for `read_table`
+        sep, decimal, encoding, sheet, missing, columns : as for `read_table`
 
         Examples
         --------
@@ -85,6 +86,7 @@ class FilesInputs:
             sep=sep,
             decimal=decimal,
             encoding=encoding,
+            sheet=sheet,
             missing=missing,
             columns=columns,
         ) as rows:

@@ -20,7 +20,7 @@ from ._model_file import (
     save_model_file,
     unpack_network,
 )
-from ._not_data import HOLDS_TOTALS, Totals, check_header, total_error
+from ._not_data import HOLDS_TOTALS, Totals, check_header, check_rows, total_error
 from ._read_files import (
     TASKS,
     header,
@@ -48,7 +48,7 @@ from ._understood import (
 )
 from ._unpacking import PACKED
 from ._write_tables import check_format, table_output, write_frame
-from ._written_times import ISO, one_format, read_dates, unambiguous_format
+from ._written_times import ISO, format_of_dates, one_format, read_dates_or_iso
 
 __all__ = [
     "CATEGORY",
@@ -76,7 +76,9 @@ __all__ = [
     "check_format",
     "check_header",
     "check_marks",
+    "check_rows",
     "decimals_of",
+    "format_of_dates",
     "header",
     "is_steady",
     "load_model_file",
@@ -89,7 +91,7 @@ __all__ = [
     "pack_parameter",
     "parts_of",
     "read_csv",
-    "read_dates",
+    "read_dates_or_iso",
     "read_frame",
     "read_label_column",
     "read_raw",
@@ -102,7 +104,6 @@ __all__ = [
     "table_output",
     "total_error",
     "twin_error",
-    "unambiguous_format",
     "understand",
     "unpack",
     "unpack_network",

@@ -19,7 +19,7 @@ from ..data import NEVER_LEVELS, TRUTH, coerced, is_gap_word, level_name
 from ..errors import InputError
 from ._quantities import read_quantity, unit_name
 from ._understood import CATEGORY, CLOCK, CLOCKS, DATE, DROP, NUMBER, SPAN, WORDS, ColumnReading
-from ._written_times import DATE_CODES, DAY_HOURS, ISO, NEVER, ClockTime, read_clock, read_dates
+from ._written_times import DATE_CODES, DAY_HOURS, NEVER, ClockTime, read_clock, read_dates_or_iso
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")
@@ -243,9 +243,7 @@ def _dates(cells: pd.Series, reading: ColumnReading) -> Values:
         never = strings.str.casefold().isin([*words, *NEVER]) | are_gap_words(strings)
         gaps = cells.isna() | never
         cells = cells.where(~gaps, None)
-        dates = read_dates(cells, reading.format or None)
-        if (dates.isna() & ~gaps).any() and reading.format != ISO:  # which is never ambiguous
-            dates = dates.fillna(read_dates(cells.where(dates.isna(), None), ISO))
+        dates = read_dates_or_iso(cells, reading.format or None)
         bad = (dates.isna() & ~gaps).to_numpy()
     if isinstance(dates.dtype, pd.DatetimeTZDtype):
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)

@@ -135,7 +135,7 @@ class CsvRows(Reader):
             raise unreadable(path, f"is not CSV text ({error})") from None
         on_disk = path.stat().st_size or None if path.is_file() else None
         quote = self.dialect.quote if self.dialect.quoted else ""
-        form = FileFormat(path.name, "CSV", self.dialect.sep, quote=quote, note=said_above(above))
+        form = FileFormat(path.name, "CSV", self.dialect.sep, quote=quote, unread=said_above(above))
         super().__init__(path, column_names(map(unmark_formula, cells)), form, on_disk)
         self._header = header.rstrip(b"\r\n") if are_names(self.names) else None
         self._first = text, spans[1:], line

@@ -24,7 +24,8 @@ BELOW = 50  # lines that tell whether the first of them holds names
 DIRECTIVE = re.compile(r'"?sep=([^\r\n"\'])"?\r?\n')  # Excel's first line
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
 MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-FOREIGN = re.compile(rb"[\x80-\xff]{3,}")  # no Western language has so many accents in a row
+# No Western language has so many accents in a row, or a word of two and nothing else
+FOREIGN = re.compile(rb"[\x80-\xff]{3,}|(?<![^\s\"';,|])[\x80-\xff]{2}(?![^\s\"';,|])")
 # What Polish and others look like if they are read as Western: W\xb3ochy, \xa3\xf3d\x9f
 INSIDE = re.compile(
     rb"[a-zA-Z][\x80-\x91\x93-\x9f][a-zA-Z]"  # marks of cp1252 are between words

@@ -1,4 +1,4 @@
-"""Excel workbooks: the first sheet that holds a table."""
+"""Excel workbooks: the sheet that is named, or the first that holds a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..errors import counted, require_extra
+from ..errors import InputError, closest, require_extra, shorten
 from ._file_rows import NAMES_AGAIN, RawRows, Reader, are_names, column_names, unreadable
 from ._not_data import MOST_ABOVE, are_title, said_above
 from ._understood import FileFormat
@@ -26,6 +26,7 @@ UNCOMPUTED = re.compile(
     rb'<c r="([A-Z]+[0-9]+)"[^>]*>\s*<f[^>]*(?:/>|>[^<]{0,99}</f>)\s*(?:<v\s*/>|<v></v>|</c>)'
 )
 FEWEST_CELLS, CELLS_PER_BYTE = 2**21, 10
+NO_CELLS = "has no sheet with cells"
 
 
 def is_workbook(raw: IO[bytes]) -> bool:
@@ -47,30 +48,33 @@ def is_workbook(raw: IO[bytes]) -> bool:
 
 
 class ExcelRows(Reader):
-    """The first sheet of a workbook that is not empty. Rows are counted as in Excel.
+    """One sheet of a workbook: the one named, or the first that shows and holds a table.
 
-    Cells have the types of Excel: numbers, strings, truth values and dates.
+    Rows are counted as in Excel. Cells have the types of Excel: numbers, strings, truth values and
+    dates.
     """
 
-    def __init__(self, path: Path, raw: IO[bytes]) -> None:
+    def __init__(self, path: Path, raw: IO[bytes], sheet: str | None = None) -> None:
         require_extra("excel", "openpyxl")
         import openpyxl
 
         try:
             book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
             most = FEWEST_CELLS + CELLS_PER_BYTE * raw.seek(0, io.SEEK_END)
-            shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-            sheets = {sheet.title: _rows_of(sheet, most) for sheet in shown or book.worksheets}
+            sheets = {each.title: _rows_of(each, most) for each in _wanted(book, sheet, path)}
             filled = {title: rows for title, rows in sheets.items() if rows}
+        except InputError:
+            raise
         except Exception as error:  # whatever a damaged or an old workbook leads to
             fact = f"is not an Excel workbook that can be read ({error})"
             raise unreadable(path, fact, "Save it as .xlsx or as CSV") from None
         if not filled:
-            raise unreadable(path, "has no sheet with cells")
+            raise unreadable(path, f"has no cells in sheet {sheet!r}" if sheet else NO_CELLS)
         tables = [title for title, rows in filled.items() if len(rows) > 1 and len(rows[0]) > 1]
         title = next(iter([*tables, *filled]))
         rows = filled[title]
-        others = f", {counted(len(filled) - 1, 'more sheet')} not read" * (len(filled) > 1)
+        rest = [other for other in filled if other != title]
+        others = f"other sheets not read: {shorten(rest, 3)} (--sheet)" * bool(rest)
         first = next(i for i, row in enumerate(rows) if any(_known(row)))
         width, begin = len(rows[first]), first
         while first < len(rows) - 1 and are_title(rows[first], width):
@@ -81,8 +85,8 @@ class ExcelRows(Reader):
             remedy = "Remove what is above the row of column names"
             raise unreadable(path, f"{fact} of sheet {title!r}", remedy)
         _refuse_odd_cells(book[title], first + 1, CHARACTERS * most, path)
-        above = f", {said_above(first - begin, 'row')}" * (first > begin)
-        form = FileFormat(path.name, "Excel", note=f"sheet {title!r}{above}{others}")
+        unread = ", ".join(filter(None, (said_above(first - begin, "row"), others)))
+        form = FileFormat(path.name, "Excel", sheet=title, unread=unread)
         super().__init__(path, column_names("" if n is None else str(n) for n in names), form)
         lines = {i: row for i, row in enumerate(cells, first + 2) if any(_known(row))}
         again = [i for i, row in lines.items() if row == names] if are_names(self.names) else []
@@ -96,6 +100,17 @@ class ExcelRows(Reader):
         frame = pd.DataFrame(columns, index=range(len(self._cells)), dtype=object)
         frame = frame.where(frame.notna() & (frame != ""), None)
         yield RawRows(frame, self._lines, self._wrong)
+
+
+def _wanted(book: Any, title: str | None, path: Path) -> list[Any]:
+    """The sheet of this title, or all that show; hidden ones if there are no others."""
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if title is None:
+        return [s for s in sheets.values() if s.sheet_state == "visible"] or [*sheets.values()]
+    if title not in sheets:
+        fact, rule = f"{path} has no sheet {title!r}", f"Its sheets are {shorten([*sheets], 20)}"
+        raise InputError(fact, rule, closest(title, [*sheets]) or "Name one of them (--sheet)")
+    return [sheets[title]]
 
 
 def _refuse_odd_cells(sheet: Any, header: int, most: int, path: Path) -> None:

@@ -62,6 +62,11 @@ class Reader(ABC):
         """How the file is written, as far as it was read."""
         return self._format
 
+    @property
+    def notes(self) -> list[str]:
+        """What was not read, as a sentence."""
+        return [f"{self.path}: {self.format.unread}."] if self.format.unread else []
+
     @abstractmethod
     def rows(self, kinds: Mapping[str, str]) -> Iterator[RawRows]:
         """Its rows in order; kinds: the wanted columns, as "number", "category" or "text"."""

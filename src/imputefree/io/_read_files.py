@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..data import MOST_CLASSES
-from ..errors import ImputefreeError, InputError, ParameterError, shorten
+from ..errors import ImputefreeError, InputError, ParameterError, closest, shorten
 from ._cell_values import EXACT
 from ._csv_rows import CsvRows
 from ._dialects import check_marks
@@ -42,19 +41,27 @@ def parts_of(path: Path) -> list[Path]:
 
 
 @contextmanager
-def open_rows(path: Path, sep: str | None = None, encoding: str | None = None) -> Iterator[Reader]:
+def open_rows(path: Path, **how: str | None) -> Iterator[Reader]:
     """A CSV, Excel or Parquet file to be read piece by piece, closed after the block.
 
-    sep, encoding : of a CSV file; detected if None
+    how : sep, encoding and sheet, as for `reader_of`
     """
     with open_file(path) as raw:
-        yield reader_of(path, raw, sep, encoding)
+        yield reader_of(path, raw, **how)
 
 
 def reader_of(
-    path: Path, raw: IO[bytes], sep: str | None = None, encoding: str | None = None
+    path: Path,
+    raw: IO[bytes],
+    sep: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Reader:
-    """The reader of an open file, by what the file begins with, or else by its name."""
+    """The reader of an open file, by what the file begins with, or else by its name.
+
+    sep, encoding : of a CSV file; detected if None
+    sheet : of a workbook; None: the first that holds a table
+    """
     sep = check_marks(sep)
     begin = raw.read(4) if raw.seekable() else b""
     if begin:
@@ -62,7 +69,7 @@ def reader_of(
     if begin == b"PAR1" or path.suffix.lower() in PARQUET:
         return ParquetRows(path, raw)
     if is_workbook(raw) or path.suffix.lower() in WORKBOOKS:
-        return ExcelRows(path, raw)
+        return ExcelRows(path, raw, sheet)
     return CsvRows(path, raw, sep, encoding)
 
 
@@ -73,10 +80,10 @@ def unpack(path: Path, content: bytes, most: int) -> bytes:
     return read_packed(path, open_packed(path, io.BytesIO(content)), most)
 
 
-def header(path: Path, sep: str | None = None, encoding: str | None = None) -> list[str]:
+def header(path: Path, **how: str | None) -> list[str]:
     """The names of a file's columns; [] for a file that will be refused when it is read."""
     try:
-        with open_rows(path, sep, encoding) as reader:
+        with open_rows(path, **how) as reader:
             return reader.names
     except (ImputefreeError, OSError):
         return []
@@ -104,13 +111,10 @@ def need_columns(
         fact = f"column {shorten(both)} is both used and dropped"
         raise ParameterError(fact, "A dropped column cannot be used", "Leave it out of drop")
     known = [str(column) for column in columns]
-    lower = {name.lower(): name for name in known}
     lacking = [name for name in [*names, *drop] if name not in known]
     if lacking:
-        near = difflib.get_close_matches(lacking[0].lower(), list(lower), n=2, cutoff=0.6)
-        suggested = " or ".join(repr(lower[name]) for name in near)
         fact = f"{path} has no column {shorten(lacking)}" + (f" ({option})" if option else "")
-        remedy = f"Perhaps you mean {suggested}" if near else "Correct the name, or the file"
+        remedy = closest(lacking[0], known) or "Correct the name, or the file"
         raise InputError(fact, f"Its columns are {shorten(known, limit=8)}", remedy)
 
 

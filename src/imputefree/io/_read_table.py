@@ -51,6 +51,7 @@ def read_table(
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     missing: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     columns: Mapping[str, Any] | str | os.PathLike[str] | Understood | None = None,
     name: str | None = None,
@@ -67,6 +68,7 @@ def read_table(
     id : the column that identifies series, if rows are steps of series; it is kept as it is
     keys : other columns that are kept as they are, such as times and groups
     sep, decimal, encoding : how a CSV file is written; detected if None
+    sheet : of Excel workbooks; None: the first that shows and holds a table
     missing : cells that stand for a gap, such as [-9, "unknown"], in all columns, or by column as
         {"bmi": [0], "*": [-9]}, where * is all columns; they are added to those that are found
     columns : what columns are: {"ward": "category", "bmi": {"kind": "number", "missing": [0]}}, a
@@ -75,7 +77,7 @@ def read_table(
     name : of bytes or an open file, for messages, and for the format by its ending
     """
     check_marks(sep, decimal)
-    raw, file, digest = read_raw(source, name, sep, encoding)
+    raw, file, digest = read_raw(source, name, sep, encoding, sheet)
     options: Any = {"target": target, "id": id, "keys": keys, "decimal": decimal}
     return understand(raw, file, digest, missing=missing, columns=columns, **options)
 
@@ -147,15 +149,14 @@ class TableFile(NamedTuple):
     digest: str  # SHA-256, which identifies the content
 
 
-def read_frame(
-    path: Path, sep: str | None = None, decimal: str | None = None, encoding: str | None = None
-) -> TableFile:
+def read_frame(path: Path, decimal: str | None = None, **how: str | None) -> TableFile:
     """All rows of a file; columns that hold nothing but numbers, and words for gaps, are numbers.
 
-    sep, decimal, encoding : of a CSV file; detected if None
+    decimal : of a CSV file; detected if None
+    how : sep, encoding and sheet, as for `read_table`
     """
-    check_marks(sep, decimal)
-    raw, file, digest = read_raw(path, None, sep, encoding)
+    check_marks(how.get("sep"), decimal)
+    raw, file, digest = read_raw(path, **how)
     marks, _ = decimals_of(raw, file, decimal)
     columns, notes = {}, list[str]()
     for name, mark in marks.items():
@@ -193,6 +194,7 @@ def read_raw(
     name: str | None = None,
     sep: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
 ) -> tuple[pd.DataFrame, FileFormat, str]:
     """Cells as they are, how they are written, and the digest of the file."""
     if isinstance(source, pd.DataFrame):
@@ -205,7 +207,7 @@ def read_raw(
     if isinstance(source, str | os.PathLike) and str(source) != STDIN:
         parts = parts_of(Path(source))
         if len(parts) > 1 or Path(source).is_dir():
-            return _joined(parts, Path(source), sep, encoding)
+            return _joined(parts, Path(source), sep=sep, encoding=encoding, sheet=sheet)
         with open_file(parts[0]) as file:
             content, path = file.read(), parts[0]
     else:
@@ -216,7 +218,7 @@ def read_raw(
         if not isinstance(content, bytes | bytearray):
             fact, rule = "the open file gives strings", "Its encoding is found from its bytes"
             raise InputTypeError(fact, rule, "Open it with mode 'rb'")
-    reader = reader_of(path, io.BytesIO(content), sep, encoding)
+    reader = reader_of(path, io.BytesIO(content), sep, encoding, sheet)
     return _whole(reader), reader.format, hashlib.sha256(content).hexdigest()
 
 
@@ -232,13 +234,13 @@ def _whole(reader: Reader) -> pd.DataFrame:
 
 
 def _joined(
-    parts: list[Path], folder: Path, sep: str | None, encoding: str | None
+    parts: list[Path], folder: Path, **how: str | None
 ) -> tuple[pd.DataFrame, FileFormat, str]:
     """The rows of all parts, which must have the same columns."""
     frames: list[pd.DataFrame] = []
     formats, digest = list[FileFormat](), hashlib.sha256()
     for part in parts:
-        frame, file, content = read_raw(part, None, sep, encoding)
+        frame, file, content = read_raw(part, **how)
         digest.update(content.encode())
         frames.append(frame)
         formats.append(file)

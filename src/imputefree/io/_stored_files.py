@@ -81,7 +81,7 @@ def stored_rows(
     weight, groups : columns with a role
     drop : columns to leave out
     folder : where to put the store; default: where temporary files go
-    how : sep, decimal, encoding, missing and columns as for `read_table`
+    how : sep, decimal, encoding, sheet, missing and columns as for `read_table`
     """
     roles = {"target": target, "sample_weight": weight, "groups": groups}
     reading = _Reading(path, {k: v for k, v in roles.items() if v}, task, drop, **how)
@@ -105,11 +105,12 @@ class _Reading:
         sep: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
+        sheet: str | None = None,
         missing: Any = None,
         columns: Any = None,
     ) -> None:
         self.parts, self.roles, self.task = parts_of(path), dict(roles), task
-        self.marks: Any = (sep, encoding)
+        self.marks = {"sep": sep, "encoding": encoding, "sheet": sheet}
         self.described = set(columns) if isinstance(columns, Mapping) else set()
         sample, file = self._sample(path, drop)
         options: Any = {"decimal": decimal, "missing": missing, "columns": columns}
@@ -140,7 +141,7 @@ class _Reading:
         places = np.linspace(0, len(self.parts) - 1, min(len(self.parts), MOST_PARTS)).astype(int)
         formats, heads = list[FileFormat](), dict[Path, pd.DataFrame]()
         for part in [self.parts[place] for place in places]:
-            with open_rows(part, *self.marks) as reader:
+            with open_rows(part, **self.marks) as reader:
                 if not formats:
                     self.file_names = list(reader.names)
                     for role, name in self.roles.items():
@@ -168,7 +169,7 @@ class _Reading:
             for name, col in self.columns.items()
         }
         for part in self.parts:
-            with open_rows(part, *self.marks) as reader:
+            with open_rows(part, **self.marks) as reader:
                 self._check_names(reader, part)
                 reader.decimal = self.decimal
                 for raw in reader.good_rows(kinds):

@@ -17,12 +17,10 @@ from ._understood import CLOCK, NUMBER, SPAN, SPANS, ColumnReading
 from ._written_times import (
     DATE_CODES,
     DAY_HOURS,
-    ISO,
     NEVER,
     ClockTime,
+    format_of_dates,
     looks_like_a_date,
-    read_dates,
-    unambiguous_format,
 )
 
 NOON = 12.0  # hours
@@ -107,10 +105,7 @@ def learn_dates(cells: pd.Series, reading: ColumnReading, entries: dict[str, Any
         dated = strings[[looks_like_a_date(text) for text in strings]]
         words = sorted(set(strings) - set(dated))[:MOST_WORDS]
         try:
-            form = (unambiguous_format(dated.iloc[0], dated) or "") if len(dated) else ISO
-            others = dated[read_dates(dated, ISO).isna()] if form == ISO else dated[:0]
-            if len(others):  # read as these, and what is not one of them as ISO
-                form = unambiguous_format(others.iloc[0], others) or ISO
+            form = format_of_dates(dated) or ""
         except InputError as error:
             problem = error.fact.partition(" holds ")[2]
             return reading.dropped(f"dates: {problem}; say which with format: (--columns)")

@@ -34,7 +34,9 @@ class FileFormat:
     kind : "CSV", "Excel", "Parquet" or "frame"
     sep, encoding, quote : of a CSV file; quote is "" if no cell is quoted
     decimal : the mark before decimals, where numbers are written as strings
-    note : more of it, such as the sheet
+    sheet : of a workbook
+    note : more of it, such as the number of files
+    unread : what was not read, such as lines above the names
     """
 
     name: str
@@ -43,17 +45,20 @@ class FileFormat:
     decimal: str = ""
     encoding: str = ""
     quote: str = ""
+    sheet: str = ""
     note: str = ""
+    unread: str = ""
 
     def __str__(self) -> str:
         parts = [f"{self.name}: {self.kind}"]
+        parts += [f"sheet {self.sheet!r}"] * bool(self.sheet)
         if self.sep:
             parts.append(f"separated by {MARKS.get(self.sep, repr(self.sep))}")
         parts += [DECIMALS[self.decimal]] if self.decimal in DECIMALS else []
         parts += [self.encoding] * bool(self.encoding)
         if self.sep:
             parts.append(QUOTES.get(self.quote, "no quotes"))
-        return ", ".join([*parts, *[self.note] * bool(self.note)])
+        return ", ".join([*parts, *filter(None, (self.note, self.unread))])
 
 
 @dataclass(frozen=True)
@@ -145,8 +150,9 @@ class Understood:
         return pd.DataFrame(rows, columns=["column", "read as", "missing", "note"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        file = {name: value for name, value in asdict(self.file).items() if value}
+        """Plain JSON types; what was not read is left out, as nobody needs it to read more."""
+        known = asdict(replace(self.file, unread=""))
+        file = {name: value for name, value in known.items() if value}
         columns = {name: column.plain for name, column in self.columns.items()}
         return {"file": file, "rows": self.n_rows, "columns": columns}
 

@@ -65,21 +65,33 @@ def one_format(text: str) -> str | None:
     return guessed or next((f for f in OTHERS if all_dates(pd.Series([text]), f)), None)
 
 
-def unambiguous_format(first: str, values: pd.Series) -> str | None:
-    """How dates that begin with `first` are written; refused if it may be day or month first."""
+def format_of_dates(values: pd.Series) -> str | None:
+    """How dates are written, one of them at least; refused if it may be day or month first.
+
+    Those in ISO are read besides any other format, so that the others decide.
+
+    >>> format_of_dates(pd.Series(["2024-01-31", "3.4.2024", "31.1.2024"]))
+    '%d.%m.%Y'
+    """
+    strings = values.astype(str)
+    others = strings[read_dates(strings, ISO).isna()]
+    dated = others[[looks_like_a_date(text) for text in others]]
+    if not len(dated) and len(others) < len(values):
+        return ISO
+    others = dated if len(dated) else others
+    first = others.iloc[0]
     form = one_format(first)
-    if form and "%B" in form and not all_dates(values, form):
+    if form and "%B" in form and not all_dates(others, form):
         form = form.replace("%B", "%b")  # May is both
     if form is None or form.startswith("%Y") or "%m" not in form or "%d" not in form:
         return form
     swapped = form.replace("%m", "\0").replace("%d", "%m").replace("\0", "%d")
-    if not all_dates(values, swapped):
-        return form
-    if all_dates(values, form):
+    as_it_is, turned = (read_dates(others, order).notna() for order in (form, swapped))
+    if (as_it_is == turned).all():
         fact = f"the time column {values.name!r} holds {first!r}, which may be month or day first"
         rule, remedy = "No other time in it shows which is meant", "Write dates such as 2024-12-31"
         raise InputError(fact, rule, remedy)
-    return swapped
+    return swapped if turned.sum() > as_it_is.sum() else form
 
 
 def read_dates(values: pd.Series, form: str | None) -> pd.Series:
@@ -94,6 +106,14 @@ def read_dates(values: pd.Series, form: str | None) -> pd.Series:
         rule = "It is written with %Y, %m, %d and others, as for Python's strptime"
         fact = f"the format of dates {form!r} in column {values.name!r} is not one ({error})"
         raise InputError(fact, rule, "Correct it, such as to %d.%m.%Y") from None
+
+
+def read_dates_or_iso(values: pd.Series, form: str | None) -> pd.Series:
+    """As `read_dates`; what is not written in this format may be in ISO, which is not ambiguous."""
+    dates = read_dates(values, form)
+    if form == ISO or not (dates.isna() & values.notna()).any():
+        return dates
+    return dates.fillna(read_dates(values.where(dates.isna(), None), ISO))
 
 
 def all_dates(values: pd.Series, form: str | None) -> bool:

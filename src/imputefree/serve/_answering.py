@@ -93,9 +93,9 @@ class Served:
             ]
         return answer
 
-    def read(self, content: bytes, name: str) -> dict[str, Any]:
+    def read(self, content: bytes, name: str, sheet: str | None = None) -> dict[str, Any]:
         """Read an uploaded file; nothing is predicted and nothing is kept."""
-        return read_upload(self.model, self.schema, content, name, self.limits)
+        return read_upload(self.model, self.schema, content, name, self.limits, sheet)
 
     def _predictions(self, X: Any) -> list[dict[str, Any]]:
         classes, series = self.schema.classes, self.schema.series

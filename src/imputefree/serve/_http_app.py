@@ -98,7 +98,8 @@ def build_app(
 
     async def read(request: Request) -> Response:
         name = request.query_params.get("name", "table.csv")
-        return await answer(request, served.read, name, kind=FILE)
+        sheet = request.query_params.get("sheet") or None
+        return await answer(request, served.read, name, sheet, kind=FILE)
 
     def fixed(content: dict[str, Any]) -> Callable[[Request], Any]:
         async def endpoint(_: Request) -> Response:

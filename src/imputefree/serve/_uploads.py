@@ -15,7 +15,15 @@ import pandas as pd
 from ..errors import ImputefreeError, counted, shorten
 from ..inspection import plain
 from ..io import PACKED, RawRows, Reader, check_header, reader_of, unpack
-from ..workflow import Chunk, Chunks, is_of_series, made_inputs, roles_of, whole_series
+from ..workflow import (
+    Chunk,
+    Chunks,
+    is_of_series,
+    made_inputs,
+    roles_of,
+    sources_of,
+    whole_series,
+)
 from ._limits import Limits, RequestError
 from ._model_schema import STATIC, STEPS, Schema
 
@@ -43,16 +51,17 @@ class CompletedRows(Reader):
 
 
 def read_upload(
-    model: Any, schema: Schema, content: bytes, name: str, limits: Limits
+    model: Any, schema: Schema, content: bytes, name: str, limits: Limits, sheet: str | None = None
 ) -> dict[str, Any]:
     """What was understood of a file, and its rows or series as /predict takes them; plain JSON.
 
     name : of the file; its ending says what it is
+    sheet : of a workbook; None: the first with a table
     """
     label = Path(name.replace("\\", "/")).name[:100] or "table.csv"
     try:
         path, content = _unpacked(Path(label), content, limits)
-        reader = reader_of(path, io.BytesIO(content))
+        reader = reader_of(path, io.BytesIO(content), sheet=sheet)
         return _read(model, schema, reader, path, limits)
     except RequestError:
         raise
@@ -67,13 +76,19 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
         raise RequestError(422, fact, rule, "Use `imputefree predict`")
     wanted = [column.name for column in schema.columns]
     wanted += [column.name for column in schema.series.static] if schema.series else []
-    made = made_inputs(model, reader.names)
+    made, sources = made_inputs(model, reader.names), sources_of(model)
+
+    def in_file(names: list[str]) -> list[str]:
+        return list(dict.fromkeys(sources.get(name, name) for name in names))
+
     lacking = [name for name in wanted if name not in {*reader.names, *made}]
     if len(lacking) == len(wanted):
         check_header(reader.look(reader.names), path)
-        rule = f"They are {shorten(wanted, 8)}; the file has {shorten(reader.names, 8)}"
-        remedy = "Rename the columns of the file"
-        raise RequestError(422, f"none of the model's columns is in {path}", rule, remedy)
+        of_sheet = f", sheet {reader.format.sheet!r}" * bool(reader.format.sheet)
+        rule = f"They are {shorten(in_file(wanted), 8)}; the file has {shorten(reader.names, 8)}"
+        remedy = "Rename the columns of the file" + ", or name another sheet" * bool(of_sheet)
+        fact = f"none of the model's columns is in {path}{of_sheet}"
+        raise RequestError(422, fact, rule, remedy)
     used = {*wanted, *made.values(), *roles.values()}
     unused = [name for name in reader.names if name not in used]
     kept = [] if series else unused
@@ -85,7 +100,9 @@ def _read(model: Any, schema: Schema, reader: Reader, path: Path, limits: Limits
     written = replace(reader.format, decimal=reader.decimal) if reader.format.sep else reader.format
     notes = [f"{written}; rows: {len(chunk.inputs):,}, columns: {len(reader.names):,}."]
     if lacking:
-        notes.append(f"Not in the file, so missing in every row: {shorten(lacking, 8, str)}.")
+        notes.append(
+            f"Not in the file, so missing in every row: {shorten(in_file(lacking), 8, str)}."
+        )
     if unused:
         notes.append(f"Not used by the model: {shorten(unused, 8, str)}.")
     rows = _series(chunk, schema, roles, notes) if series else list(_rows(chunk, schema))

@@ -11,6 +11,7 @@ from ._chunks import (
     made_inputs,
     reading_of,
     roles_of,
+    sources_of,
 )
 from ._fitting import fit, fit_larger, plan
 from ._partial import open_partial
@@ -50,6 +51,7 @@ __all__ = [
     "reading_of",
     "render",
     "roles_of",
+    "sources_of",
     "split_names",
     "summary",
     "whole_series",

@@ -75,7 +75,7 @@ def evaluate(
     groups = np.concatenate(owners) if unit == "step" else None
     scores, _ = intervals(task, truth, {"model": np.concatenate(predicted)}, groups)
     missing = {name: gaps[name] / cells[name] for name in cells}
-    notes = _comparison(model, path.name, len(truth), unit, missing)
+    notes = _comparison(model, (path.name, reader.format.sheet), len(truth), unit, missing)
     result = {
         "task": task,
         "target": str(target),
@@ -88,7 +88,7 @@ def evaluate(
         "notes": notes,
         "share_missing": float(np.mean(list(missing.values()))),
     }
-    return result, [*chunks.notes, *notes]
+    return result, [*reader.notes, *chunks.notes, *notes]
 
 
 def audit_file(
@@ -138,7 +138,7 @@ def audit_file(
     elif names is not None:
         names = names[known]
     frame = chunk.inputs[known].reset_index(drop=True)
-    notes = list(chunks.notes)
+    notes = [*reader.notes, *chunks.notes]
     if without:
         notes.append(f"Without an answer, left out: {without}.")
     return audit_missingness(model, frame, y, groups=names, **options), notes
@@ -216,15 +216,19 @@ def _gaps(model: Any, chunk: Chunk) -> dict[str, pd.Series]:
 
 
 def _comparison(
-    model: Any, file: str, count: int, unit: str, missing: dict[str, float]
+    model: Any, source: tuple[str, str], count: int, unit: str, missing: dict[str, float]
 ) -> list[str]:
-    """Whether the file looks like that of training, and columns with far more or fewer gaps."""
-    data = about(model).get("data") or {}
+    """Whether the file looks like that of training, and columns with far more or fewer gaps.
+
+    source : the names of the file and of its sheet
+    """
+    data, form = (about(model).get(part) or {} for part in ("data", "reading"))
+    learned = data.get("file"), form.get("file", {}).get("sheet", "")
     notes = []
-    if data.get("file") == file and count == data.get("series" if unit == "series" else "rows"):
+    if learned == source and count == data.get("series" if unit == "series" else "rows"):
         notes.append(
-            f"{file} has the name and the size of the file that the model learned from: on rows it"
-            " has seen, scores are too good."
+            f"{source[0]} has the name and the size of the file that the model learned from: on"
+            " rows it has seen, scores are too good."
         )
     before = data.get("missing") or {}
     change = {name: abs(missing[name] - before[name]) for name in missing if name in before}

@@ -81,7 +81,7 @@ def _left_out_groups(problem: Problem) -> list[Trap]:
     names = [col.name for col in problem.columns if col.left_out and col.name not in dropped]
     if not names:
         return []
-    how = {"target": request.target, "keys": names, **request.marks.of_csv}
+    how = {"target": request.target, "keys": names, **request.marks.of_file}
     whole, _ = read_table(request.data, **how)
     return group_traps(whole, among=names)
 
@@ -89,12 +89,14 @@ def _left_out_groups(problem: Problem) -> list[Trap]:
 def advised(traps: list[Trap]) -> str:
     """The options of `fit` that avoid these traps; "" if none do.
 
+    Nothing is learned from a column that groups rows: it need not be dropped, too.
+
     >>> trap = Trap("afterwards", ("boat",), 1309, "", "")
     >>> advised([trap, replace(trap, columns=("body",)), Trap("groups", ("ticket",), 1309, "", "")])
     '--drop boat --drop body --group ticket'
     """
     telling = [trap for trap in traps if trap.kind in ("answer", "afterwards")]
-    drop = [name for trap in telling for name in trap.columns]
     group = next((trap.columns[0] for trap in traps if trap.kind == "groups"), None)
+    drop = [name for trap in telling for name in trap.columns if name != group]
     words = [word for name in drop for word in ("--drop", name)]
     return shlex.join(words + ["--group", str(group)] * bool(group))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..data import Category, Columns, Levels, Outside, Plan
-from ..errors import InputError, ModelFileError, counted, shorten
+from ..errors import InputError, ModelFileError, closest, counted, shorten
 from ..estimators import Engine
 from ..io import (
     CATEGORY,
@@ -35,7 +35,7 @@ from ..io import (
     twin_error,
 )
 from ._request import NO_MARKS, Marks
-from ._series_files import Clock, naming
+from ._series_files import Clock, in_words, naming
 
 MOST_UNSEEN = 10_000  # different unknown levels per column that are remembered
 KIND_OF_ROLE = {"id": "id", "time": "time", "variable": "text", "value": "number"}
@@ -79,17 +79,26 @@ def reading_of(model: Any) -> dict[str, ColumnReading]:
     return dict(Understood.from_dict(plain).columns) if plain else {}
 
 
+def sources_of(model: Any) -> dict[str, str]:
+    """The column of training's file from which an input was made, such as the month of a date."""
+    return {part: col.name for col in reading_of(model).values() for part in col.parts}
+
+
 def made_inputs(model: Any, names: Sequence[str]) -> dict[str, str]:
     """Inputs that are made from a column of a file, such as the month of a date; -> its name.
 
     names : of the file's columns; an input that the file has itself is not made
     """
-    parts = {part: col.name for col in reading_of(model).values() for part in col.parts}
-    return {part: name for part, name in parts.items() if name in names and part not in names}
+    made = sources_of(model).items()
+    return {part: name for part, name in made if name in names and part not in names}
 
 
-def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
+def file_inputs(
+    model: Any, names: Sequence[str], made: Collection[str] = ()
+) -> dict[str, Plan | str]:
     """The columns of a file that the model reads, in its order; or an InputError.
+
+    made : inputs that are made from columns of the file
 
     Each is described by its encoding in training, or by its kind if it has a role: "id", "time",
     "text" or "number". A model trained on an array has no names: then columns are taken in their
@@ -110,7 +119,7 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
             raise InputError(fact, rule, remedy)
         plans = encoder.statics.plans if encoder.statics else []
     wanted |= {plan.name: plan for plan in plans if plan.name not in wanted}
-    lacking = [name for name in wanted if name not in set(names)]
+    lacking = [name for name in wanted if name not in {*names, *made}]
     if lacking and not series and not encoder.named:
         if len(names) == len(wanted):
             return dict(zip(names, wanted.values(), strict=True))
@@ -118,9 +127,12 @@ def file_inputs(model: Any, names: list[str]) -> dict[str, Plan | str]:
         rule = "A model trained without column names takes columns by their order"
         raise InputError(fact, rule, "Give it the columns of training")
     if lacking:
+        sources = sources_of(model)
+        needed = list(dict.fromkeys(sources.get(name, name) for name in lacking))
         rule = f"The model was trained with it; the columns here are {shorten(names, limit=8)}"
-        remedy = "Rename or add the columns; empty ones are allowed"
-        raise InputError(f"there is no column {shorten(lacking)}", rule, remedy)
+        near = closest(needed[0], names)
+        remedy = f"Rename or add the columns; empty ones are allowed{f'. {near}' * bool(near)}"
+        raise InputError(f"there is no column {shorten(needed)}", rule, remedy)
     return wanted
 
 
@@ -220,8 +232,8 @@ class Chunks:
         names = self.reader.names
         if not {*names, *made} & {plan.name for plan in self.model.encoder_.plans}:
             check_header(self.reader.look(names), path)
-        with naming(path):
-            inputs = file_inputs(self.model, [*names, *made])
+        with naming(path, self.reader.format.sheet):
+            inputs = file_inputs(self.model, names, made)
         need_columns(names, self.extra, path)
         wanted = [*(made.get(name, name) for name in inputs), *self.extra]
         twins = [name for name in wanted if name in self.reader.twins]
@@ -362,7 +374,9 @@ class Chunks:
             reading = self._readings[name]
             made = cell_values(cells, reading, self._decimals[name])
             unit = f" or a quantity in {reading.unit}" * bool(reading.unit)
-            word = "date" if kind == DATE else f"finite number{unit}"
+            word = f"finite number{unit}"
+            if kind == DATE:
+                word = f"date as in training, {in_words(reading.format)}"
             if reading.format in CLOCKS:
                 word = f"time as in training ({reading.format})"
             return *made, f"which is not a {word}"

@@ -384,7 +384,7 @@ def fit_larger(request: Request, report: Report, show: Callable[[Problem], None]
     stored = stored_rows(
         request.data,
         request.target,
-        **request.marks.of_csv,
+        **request.marks.of_file,
         missing=request.marks.missing,
         columns=columns,
         task=request.task,

@@ -80,7 +80,7 @@ def predict_file(
                     frame = frame[_wanted_steps(chunk, roles_of(model), joined, last)]
                 write(frame)
                 written += len(frame)
-        notes += chunks.notes
+        notes += [*reader.notes, *chunks.notes]
     if not written:  # all rows were left out: a header without rows
         write(pd.DataFrame(columns=[*kept, *names], dtype=object))
     return written, notes

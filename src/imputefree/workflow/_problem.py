@@ -19,6 +19,8 @@ from ..io import (
     FileFormat,
     Understood,
     check_header,
+    check_rows,
+    decimals_of,
     need_columns,
     read_raw,
     understand,
@@ -162,6 +164,7 @@ def read_problem(request: Request) -> Problem:
     path = request.data
     whole, understood, static = _read(path, request)
     whole = _with_times(whole, request, path)
+    _refuse_repeated_times(whole, request, path)
     frame, unit, y, steps, without = read_labels(whole, request, path)
     rare = _check_target(y, request)
     roles = {name for names in _key_columns(request).values() for name in names}
@@ -198,6 +201,7 @@ def read_other(path: Path, like: Problem) -> Problem:
         fact, rule = f"{path} holds the same as {request.data}", "Test data must be new"
         raise InputError(fact, rule, "Name another file with --test, or a share such as 0.2")
     frame = _with_times(frame, request, path, like)
+    _refuse_repeated_times(frame, request, path)
     frame, unit, y, steps, notes = read_labels(frame, replace(request, task=like.task), path)
     if request.id:
         ids = as_strings(like.frame[request.id]), as_strings(frame[request.id])
@@ -239,11 +243,15 @@ def _read(
         raw, file, digest = joined.frame, FileFormat(path.name, "frame"), joined.digest
         notes, static, attrs = joined.notes, joined.static, joined.frame.attrs
     else:
-        raw, file, digest = read_raw(path, sep=marks.sep, encoding=marks.encoding)
+        raw, file, digest = read_raw(path, **marks.of_rows)
     options: Any = {"decimal": marks.decimal, "missing": marks.missing}
     if like is None:
         check_header(raw, path)  # before a column that is not there
-        _check_names(raw.columns.tolist(), request)
+        try:
+            _check_names(raw.columns.tolist(), request)
+        except InputError:  # the names may be in the row below, as of merged headers
+            check_rows(raw, decimals_of(raw, file, marks.decimal)[0], path)
+            raise
         options |= request.roles
     else:
         wanted = _key_columns(replace(request, trusted=None)) | {
@@ -277,6 +285,25 @@ def _check_names(columns: Sequence[str], request: Request) -> None:
             if before != option and (before, option) not in COMPATIBLE:
                 fact = f"column {name!r} is named by {before} and {option}"
                 raise InputError(fact, "A column has one meaning", "Leave it out of one of them")
+
+
+def _refuse_repeated_times(frame: pd.DataFrame, request: Request, path: Path) -> None:
+    """Refuse a second step of a series at the same time."""
+    if not (request.id and request.time):
+        return
+    keys = frame[[request.id, request.time]]
+    again = (keys.duplicated() & keys.notna().all(axis=1)).to_numpy()
+    if again.any():
+        second = int(again.argmax())
+        who, when = keys.iloc[second]
+        first = int((keys == keys.iloc[second]).all(axis=1).to_numpy().argmax())
+        copies = frame.iloc[first].equals(frame.iloc[second])
+        raise InputError(
+            f"{path}: the series {who!r} has two rows at time {when} (rows {first + 1} and"
+            f" {second + 1}){', which are equal' * copies}",
+            "A series has one row per time",
+            "Remove the copy" if copies else "Merge them to one row, or remove one of them",
+        )
 
 
 def _with_times(

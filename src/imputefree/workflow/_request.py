@@ -21,18 +21,25 @@ class Marks:
     """How a file is written, where it is not to be found by itself.
 
     sep, decimal, encoding : of a CSV file
+    sheet : of a workbook
     missing : cells that mean "missing" besides those of training, by column, * for all
     """
 
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
     missing: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
-    def of_csv(self) -> dict[str, Any]:
-        """Options of functions that read CSV files."""
-        return {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding}
+    def of_rows(self) -> dict[str, Any]:
+        """Options of functions that read the cells of a file."""
+        return {"sep": self.sep, "encoding": self.encoding, "sheet": self.sheet}
+
+    @property
+    def of_file(self) -> dict[str, Any]:
+        """Options of functions that read a file."""
+        return {**self.of_rows, "decimal": self.decimal}
 
 
 NO_MARKS = Marks()
@@ -58,6 +65,7 @@ class Request:
     larger_than_memory : read a file once, or the files of a folder, and train from the disk
     intervals : what `predict --coverage` will need: "by_missingness" or "mask"
     sep, decimal, encoding : how a CSV file is written; None: found by themselves
+    sheet : of Excel workbooks; None: the first with a table
     missing : cells that mean "missing", as CODE or COLUMN=CODE
     columns : a YAML file that says what columns are
 
@@ -96,6 +104,7 @@ class Request:
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
     missing: tuple[str, ...] = ()
     columns: Path | None = None
 
@@ -185,7 +194,7 @@ class Request:
     @property
     def marks(self) -> Marks:
         """How the files are written, where it is not to be found by itself."""
-        return Marks(self.sep, self.decimal, self.encoding, codes_of(self.missing))
+        return Marks(self.sep, self.decimal, self.encoding, self.sheet, codes_of(self.missing))
 
     @property
     def roles(self) -> dict[str, Any]:

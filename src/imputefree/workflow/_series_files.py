@@ -15,16 +15,15 @@ import pandas as pd
 from ..data import parse_numbers
 from ..errors import InputError, counted, shorten
 from ..io import (
-    ISO,
     FileFormat,
     RawRows,
     Reader,
+    format_of_dates,
     need_columns,
     one_format,
     open_rows,
-    read_dates,
+    read_dates_or_iso,
     read_frame,
-    unambiguous_format,
 )
 from ._request import NO_MARKS, Marks
 
@@ -32,13 +31,24 @@ WORDS = {"numbers": "numbers", "dates": "dates", "spans": "durations"}
 EXAMPLE = pd.Timestamp("2024-12-31 13:45")
 
 
+def in_words(form: str) -> str:
+    """Examples of dates in this format, and in ISO.
+
+    >>> in_words("%d.%m.%Y"), in_words("")
+    ('such as 31.12.2024 or 2024-12-31', 'such as 2024-12-31')
+    """
+    example = f"{EXAMPLE.strftime(form)} or " if "%" in form else ""
+    return f"such as {example}2024-12-31"
+
+
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the file's name into errors."""
+def naming(path: Path, sheet: str = "") -> Iterator[None]:
+    """Put the file's name into errors, and that of its sheet."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{path}: {error.fact}", error.rule, error.remedy) from None
+        place = f"{path}, sheet {sheet!r}" if sheet else str(path)
+        raise InputError(f"{place}: {error.fact}", error.rule, error.remedy) from None
 
 
 class Clock:
@@ -81,8 +91,7 @@ class Clock:
         form = self.known.get("format")
         if not form:
             return "which is not a time"
-        example = "2024-12-31" if form == ISO else EXAMPLE.strftime(form)
-        return f"which is not a time as in training, such as {example}"
+        return f"which is not a time as in training, {in_words(form)}"
 
     def read(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         """Numbers or datetime64, and which cells are not times; (n,) each."""
@@ -94,7 +103,7 @@ class Clock:
         if (self.kind or self.known.get("kind")) != "dates":
             numbers, bad = parse_numbers(values)
             return numbers, bad | np.isnan(numbers)
-        dates = read_dates(values, self.format)
+        dates = read_dates_or_iso(values, self.format)
         return _without_zone(dates), dates.isna().to_numpy()
 
     def _settle(self, values: pd.Series, learning: bool = False) -> None:
@@ -107,9 +116,11 @@ class Clock:
             raise InputError(fact, rule, "Write times as in training")
         self.kind = kind
         if kind == "dates" and isinstance(first, str) and self.format is None:
-            shown = values if learning else pd.Series([first], name=values.name)
-            known = learning or trained
-            self.format = unambiguous_format(first, shown) if known else one_format(first)
+            if learning or trained:
+                shown = values.dropna() if learning else pd.Series([first], name=values.name)
+                self.format = format_of_dates(shown)
+            else:
+                self.format = one_format(first)
 
 
 def read_times(
@@ -216,9 +227,10 @@ def read_joined(
     history : a file of earlier steps, which need not exist; newer values replace those in it
     marks : how the files are written, where it is not to be found by itself
     """
-    files = [read_frame(path, **marks.of_csv) for path in paths]
+    files = [read_frame(path, **marks.of_file) for path in paths]
     notes = [note for file in files for note in file.notes]
     steps: list[pd.DataFrame] = []
+    of_steps: list[Path] = []
     tables: list[tuple[Path, pd.DataFrame]] = []
     clock: dict[str, Any] | None = None
     for path, file in zip(paths, files, strict=True):
@@ -229,13 +241,14 @@ def read_joined(
                 times, plain = read_times(frame[time], path, known=known_clock)
                 frame, clock = frame.assign(**{time: times}), clock or plain
             steps.append(frame)
+            of_steps.append(path)
         else:
             tables.append((path, frame))
     if not steps:
         need_columns(files[0].frame, [str(time)], paths[0], option="--time")
     whole = steps[0]
     if len(steps) > 1:
-        _refuse_contradictions(steps, id, str(time), paths, drop)
+        _refuse_contradictions(steps, id, str(time), of_steps, drop)
         whole = _merged(steps, id, str(time))
     whole, new = whole.reset_index(drop=True), np.ones(len(whole), dtype=bool)
     statics: list[str] = []
@@ -301,11 +314,12 @@ def _refuse_contradictions(
     different = twice.groupby([id, time], sort=False, dropna=False).nunique() > 1
     if different.to_numpy().any():
         row, column = (int(at[0]) for at in np.nonzero(different.to_numpy()))
-        who, when = different.index[row]
+        (who, when), name = different.index[row], different.columns[column]
+        holding = [path.name for path, file in zip(paths, steps, strict=True) if name in file]
         raise InputError(
-            f"column {different.columns[column]!r} has two values at {time} {when} of {id} {who}"
-            f" in {shorten([path.name for path in paths], word=str)}",
-            "Files that are joined must not contradict each other",
+            f"column {name!r} has two values at {time} {when} of {id} {who} in"
+            f" {shorten(holding, word=str)}",
+            "Steps at the same time are one, and must not contradict each other",
             "Correct one of them, or leave the column out with --drop",
         )
 
@@ -324,7 +338,8 @@ def _with_table(
         )
     both = [name for name in table if name in steps and name != id]
     if both:
-        fact = f"column {shorten(both)} is in {path} and in another file"
+        several = f"columns {shorten(both)} are" if len(both) > 1 else f"column {both[0]!r} is"
+        fact = f"{several} in {path} and in another file"
         remedy = "Remove or rename it in one of them, or leave it out with --drop"
         raise InputError(fact, "A column is in one file, besides the id", remedy)
     series, listed = np.unique(steps[id]), table[id].to_numpy(dtype=str)
@@ -376,5 +391,5 @@ def open_joined(path: Path, joined: Joined | None, marks: Marks = NO_MARKS) -> I
     if joined is not None:
         yield FrameRows(joined.frame)
         return
-    with open_rows(path, marks.sep, marks.encoding) as reader:
+    with open_rows(path, **marks.of_rows) as reader:
         yield reader

@@ -116,6 +116,7 @@ def plan(
     method_settings: Mapping[str, Setting] | None = None,
     target: str | None = None,
     drop: Sequence[str] = (),
+    sheet: str | None = None,
 ) -> Plan:
     """The runs of a study, at the paper's size unless asked otherwise.
 
@@ -136,7 +137,8 @@ def plan(
     placeholders : values of a gap in the networks that have no imputer, each run in turn, such as
         [0, "3max"]; None means one, that of the preset
     method_settings : of individual methods, in addition to those of the study
-    target, drop : of a table: the column to predict, and columns to leave out
+    target, drop, sheet : of a table: the column to predict, columns to leave out, and the sheet of
+        a workbook
 
     >>> small = plan("mnist", methods=["gil", "zero+network"], rates=[0.9], seeds=1, steps=500)
     >>> [(run.method, run.options["rate"], run.setting["steps"]) for run in small.runs]
@@ -153,7 +155,8 @@ def plan(
         check_name(f"{base.kind} method", name, KINDS[base.kind])
     if masks == "redrawn" and methods is None:
         chosen = tuple(name for name in chosen if name in (*OUR_NETWORKS, "zero+network"))
-    options = _masked(study, _options(study, base, rates, target, drop), masks)
+    about_table: Any = {"target": target, "drop": [*drop], "sheet": sheet}
+    options = _masked(study, _options(study, base, rates, **about_table), masks)
     masked = takes(study, "mask_seed")
     runs = [
         Run(
@@ -200,12 +203,10 @@ def _options(
     study: str,
     base: StudyPlan,
     rates: Sequence[float] | None,
-    target: str | None,
-    drop: Sequence[str],
+    **about_table: Any,
 ) -> list[dict[str, Any]]:
     """The study's settings: those of its plan, or the rates asked for."""
-    about_table: dict[str, Any] = {"target": target} if target else {}
-    about_table |= {"drop": list(drop)} if drop else {}
+    about_table = {option: value for option, value in about_table.items() if value}
     if about_table and not study.startswith("table:"):
         fact = f"{shorten(list(about_table), word=str)} is given for {study!r}"
         raise ParameterError(fact, "Studies know their targets", "Leave it out, or pass table:FILE")

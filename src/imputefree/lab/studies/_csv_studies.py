@@ -59,6 +59,7 @@ def study(
     target: str | None = None,
     drop: Sequence[str] = (),
     task: str | None = None,
+    sheet: str | None = None,
 ) -> Study:
     """A table as a study: X a frame (n, d) with gaps, y (n,) classes or numbers.
 
@@ -70,6 +71,7 @@ def study(
     drop : columns to leave out: identifiers, and those that give the target away
     task : "classification" or "regression"; by default strings and up to 20 different integers are
         classes
+    sheet : of a workbook; None: the first with a table
     """
     check_value("task", task, or_the_word(None, choice(*TASKS)))
     if isinstance(drop, str):
@@ -85,17 +87,17 @@ def study(
             f"Known tables are {shorten(list(KNOWN), limit=20)}",
             "Name one of them, or the path of a CSV file",
         )
-    frame, understood = _read(path, [target] if target else [], drop, target=target)
+    frame, understood = _read(path, [target] if target else [], drop, sheet, target=target)
     X, y, notes = _inputs_and_target(frame, target, drop, task, path)
     notes += _reading_notes(understood)
     return _from_file(f"table:{path.name}", path, X.reset_index(drop=True), y, notes)
 
 
 def _read(
-    path: Path, needed: Sequence[str], drop: Sequence[str], **roles: Any
+    path: Path, needed: Sequence[str], drop: Sequence[str], sheet: str | None, **roles: Any
 ) -> tuple[pd.DataFrame, Understood]:
     """A file as `fit` reads it; columns to drop are kept as they are."""
-    raw, file, digest = read_raw(path)
+    raw, file, digest = read_raw(path, sheet=sheet)
     need_columns(raw, needed, path, drop)
     return understand(raw, file, digest, columns=dict.fromkeys(drop, KEY) or None, **roles)
 
@@ -187,19 +189,21 @@ def series_study(
     time: str | None = None,
     target: str | None = None,
     drop: Sequence[str] = (),
+    sheet: str | None = None,
 ) -> Study:
-    """Series from a CSV file with one row per step: a list of frames (T_i, d).
+    """Series from a file with one row per step: a list of frames (T_i, d).
 
     Series are in the order in which they first appear in the file.
 
-    name : the path of a CSV file
+    name : the path of a file, which is read as `read_table` reads it
     id : the column that identifies the series
     time : the column with the time of a step, numbers or dates; without one, rows keep their order
     target : a column with one label per series, the same in all its rows or missing in some of them
+    sheet : of a workbook; None: the first with a table
     """
     path = Path(name)
     named = [column for column in (id, time, target) if column]
-    frame, understood = _read(path, named, drop, id=id, keys=named[1:])
+    frame, understood = _read(path, named, drop, sheet, id=id, keys=named[1:])
     frame = frame.drop(columns=list(drop))
     try:
         panel = Panel.from_long(frame, id=id, time=time, labels=target or ())

@@ -31,7 +31,8 @@ export function startMany(schema, open) {
       throw new Error(`${name} is larger than ${most} bytes, the server's --max-bytes. Use \`imputefree predict\` for it.`);
     }
     say(`Reading ${name} …`);
-    const answer = await ask(`read?name=${encodeURIComponent(name)}`, content);
+    const sheet = encodeURIComponent(byId("sheet").value);
+    const answer = await ask(`read?name=${encodeURIComponent(name)}&sheet=${sheet}`, content);
     if (!wanted()) return;
     upload = answer;
     say("");
@@ -47,7 +48,12 @@ export function startMany(schema, open) {
     if (text.trim() === "") say("First paste the lines.", true);
     else read(new Blob([text]), "pasted.csv");
   });
-  const take = (chosen) => { if (chosen) read(chosen, chosen.name); };
+  let latest = null; // the file that another sheet would be of
+  const take = (chosen) => {
+    latest = chosen ?? latest;
+    if (chosen) read(chosen, chosen.name);
+  };
+  byId("sheet").addEventListener("change", () => take(latest));
   byId("file").addEventListener("change", (event) => {
     take(event.target.files[0]);
     event.target.value = ""; // so that the same file can be chosen again

@@ -174,12 +174,26 @@ def test_wrong_parameters_are_refused(wrong):
     check_error(lambda: model.fit(*frame(20)), next(iter(wrong)), kind=ParameterError)
 
 
-def test_three_rows_or_one_class_are_enough():
+def test_three_rows_are_enough():
     X, y = frame(3)
     assert ImputeFreeRegressor(random_state=0).fit(X, y).predict(X).shape == (3,)
-    X, y = frame(30)
-    model = ImputeFreeClassifier(random_state=0).fit(X, np.full(30, "ill"))
+
+
+@pytest.mark.parametrize("n", [30, 60])  # columns are compared from 50 rows on
+def test_one_class_is_predicted_and_said_once(n):
+    X, _ = frame(n)
+    with pytest.warns(UserWarning, match="y is 'ill' in all rows") as warned:
+        model = ImputeFreeClassifier(random_state=0).fit(X, np.full(n, "ill"))
+    assert len(warned) == 1
     assert (model.predict(X) == "ill").all()
+
+
+def test_a_class_without_weight_is_hardly_ever_predicted():
+    X, y = frame(60)
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 1])]
+    model = ImputeFreeClassifier(class_weight={"b": 0}, random_state=0).fit(X, labels)
+    assert list(model.classes_) == ["a", "b", "c"]
+    assert model.predict_proba(X)[:, 1].max() < 0.1
 
 
 @pytest.mark.parametrize("family", ["trees", "linear"])

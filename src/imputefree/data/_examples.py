@@ -218,8 +218,12 @@ def read_target(y: Any, n_rows: int, estimator: str) -> Any:
     return target
 
 
-def read_classes(target: np.ndarray) -> np.ndarray:
-    """The sorted classes of a target, or an error when it holds measurements."""
+def read_classes(target: np.ndarray, listed: bool = False) -> np.ndarray:
+    """The sorted classes of a target, or an error when it holds measurements.
+
+    listed : it names each class once; scikit-learn would warn of a target that hardly repeats
+    """
+    target = np.repeat(target, 2) if listed else target
     try:
         with np.errstate(invalid="ignore"):  # of numbers beyond int64
             check_classification_targets(target)

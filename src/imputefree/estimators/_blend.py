@@ -73,7 +73,9 @@ class NetworkFamily:
     def fit(self, task: FamilyTask) -> np.ndarray:
         """Train; returns out-of-fold predictions, NaN for rows that every member trained on."""
         examples = replace(task.examples, target=task.target)
-        return self.model._fit_folds(examples, task.checkpoint, task.folds, task.deadline)
+        return self.model._fit_folds(
+            examples, task.checkpoint, task.folds, task.deadline, np.arange(task.n_classes)
+        )
 
     def predict(self, inputs: Any) -> np.ndarray:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -74,6 +75,14 @@ def test_the_pool_is_the_weighted_mean_of_its_families(regressor):
     np.testing.assert_allclose(regressor.predict(X), expected)
 
 
+@pytest.mark.parametrize("form", [Decimal, str])
+def test_numbers_may_be_decimals_or_strings(form):
+    X, y = frame(40)
+    model, same = (ImputeFreeRegressor(quality="fast", random_state=0) for _ in range(2))
+    model.fit(X, [form(str(number)) for number in y])
+    assert model.out_of_fold_ == same.fit(X, y).out_of_fold_
+
+
 def test_a_row_alone_is_predicted_as_among_many(classifier, regressor):
     X, _ = frame(seed=1)
     for predict in (classifier.predict_proba, regressor.predict):
@@ -109,6 +118,16 @@ def test_trees_alone_warn_of_categories_never_seen():
     model = ImputeFreeRegressor(quality="fast", random_state=0).fit(X, y)
     with pytest.warns(UnseenCategoryWarning, match="'site': 'moon'"):
         model.predict(X.assign(site="moon"))
+
+
+def test_complaints_about_columns_name_the_estimator(classifier):
+    X, _ = frame()
+    with pytest.warns(UserWarning, match="but ImputeFreeClassifier was fitted with") as warned:
+        classifier.predict(X.to_numpy())
+    assert len(warned) == 1
+    check_error(
+        lambda: classifier.predict(X.to_numpy()[:, :2]), "ImputeFreeClassifier is expecting"
+    )
 
 
 def test_same_seed_same_model(classifier):

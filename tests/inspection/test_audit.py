@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
@@ -195,6 +196,11 @@ REFUSED = {
     "few rows": lambda X, y, m: (m, X[:9], y[:9]),
     "one class": lambda X, y, m: (m, X, np.zeros(len(y), int)),
     "a class unknown to the model": lambda X, y, m: (m, X, y + 1),
+    "answers of several kinds": lambda X, y, m: (
+        m,
+        X,
+        np.array(["yes", *y[1:]], dtype=object),
+    ),
     "no answers": lambda X, y, m: (m, X, None),
     "fewer answers than rows": lambda X, y, m: (m, X, y[:-1]),
     "a model that takes no gaps": lambda X, y, m: (
@@ -210,6 +216,11 @@ def test_refused(case):
     X, y = made_gaps.table(60, 1)
     with pytest.raises(ImputefreeError):
         audit_missingness(*REFUSED[case](X, y, boosted(False)))
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        audit_missingness(HistGradientBoostingClassifier(), *made_gaps.table(60, 1))
 
 
 @pytest.mark.parametrize("options", [{"n_repeats": 0}, {"max_rows": 1}, {"groups": ["a"]}])

@@ -45,7 +45,7 @@ from ..data import (
     table_tags,
     training_panel,
 )
-from ..errors import InputError, ParameterError
+from ..errors import InputError, InputTypeError, ParameterError
 from ..io import load_model_file, save_model_file
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
@@ -110,6 +110,12 @@ def read_inputs(model: Engine, X: Any, beside: Mapping[str, Any] | None = None) 
 
     beside : for series: labels, groups or weights by role; a string names a column of X
     """
+    if not isinstance(model, Engine):
+        raise InputTypeError(
+            f"{type(model).__name__} is not an estimator of imputefree",
+            "What its columns were in training is needed",
+            "Fit one of the ImputeFree… or GIL… estimators",
+        )
     model._check_fitted()
     return model._read(X, beside) if reads_series(model) else model._read(X)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
 
 from .._rules import check_value, whole
 from ..baselines import (
@@ -21,7 +22,7 @@ from ..baselines import (
     SummaryClassifier,
     SummaryRegressor,
 )
-from ..data import Panel, first_steps, read_numbers, read_target, series_labels
+from ..data import Panel, first_steps, read_classes, read_numbers, read_target, series_labels
 from ..errors import ImputefreeError, InputError, InputTypeError, counted, shorten
 from ..estimators import predicts_steps, reads_series
 from ..metrics import figure_of, resamples, scores, weighted_scores
@@ -144,17 +145,21 @@ def _read(
             f"Scores of fewer than {FEWEST} rows are meaningless",
             "Pass more rows that the model did not learn from",
         )
-    if len(np.unique(truth)) == 1:
+    if is_classifier(model):
+        check_is_fitted(model, "classes_")
+        answers = read_classes(truth).tolist()
+    else:
+        truth = read_numbers(truth)
+        answers = np.unique(truth).tolist()
+    if len(answers) == 1:
         raise InputError(
-            f"y is {truth[0]!r} everywhere",
+            f"y is {answers[0]!r} everywhere",
             "A score needs different answers",
             "Pass rows with different answers",
         )
-    if not is_classifier(model):
-        truth = read_numbers(truth)
-    else:
+    if is_classifier(model):
         classes = list(np.asarray(model.classes_).tolist())
-        unknown = [label for label in np.unique(truth).tolist() if label not in classes]
+        unknown = [label for label in answers if label not in classes]
         if unknown:
             raise InputError(
                 f"y holds the class {unknown[0]!r}",

@@ -167,6 +167,19 @@ def test_series_with_a_leak():
     assert audit.line("mask only")["score"] > 0.7
 
 
+def test_answers_about_a_frame_of_series_may_be_a_column_or_by_id():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(40), 2), "v": rng.normal(size=80)})
+    frame["ill"] = frame["id"] % 2
+    model = GILSequenceClassifier(id="id", max_iter=1, n_members=1, random_state=0)
+    model.fit(frame, "ill")
+    by_id = frame.groupby("id")["ill"].first()[::-1]
+    named = audit_missingness(model, frame, "ill", n_repeats=1).table
+    pd.testing.assert_frame_equal(
+        named, audit_missingness(model, frame[["id", "v"]], by_id, n_repeats=1).table
+    )
+
+
 def test_the_same_seed_gives_the_same_audit():
     X, y = made_gaps.table(60, 1, True)
     first, again = (audit_missingness(boosted(True), X, y, n_repeats=1) for _ in range(2))

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
@@ -430,6 +431,8 @@ def test_bad_input_is_refused():
         MaskConformalClassifier(votes, cv="prefit").fit(X, np.arange(40) % 3)
     with pytest.raises(ImputefreeError, match="sample_weight"):
         MaskConformalClassifier(Votes()).fit(X, y > 0, sample_weight=np.ones(40))
+    with pytest.raises(ImputefreeError, match="sparse"):
+        MaskConformalClassifier(Votes()).fit(csr_array(np.eye(40)), y > 0)
     with pytest.raises(NotFittedError):
         MaskConformalClassifier(Votes(), cv="prefit").fit(X, y > 0)
     with pytest.raises(ImputefreeError, match="no predict_proba"):

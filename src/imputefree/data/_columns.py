@@ -114,10 +114,6 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     """
     if isinstance(X, Columns):
         return X
-    if sparse.issparse(X):
-        fact = "X is a sparse matrix"
-        rule = "Sparse data is not supported: zeros and gaps could not be distinguished"
-        raise InputTypeError(fact, rule, "Pass X.toarray() with NaN for missing values")
     refuse_other_polars(X)
     reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
     series: Iterable[Any]
@@ -200,6 +196,10 @@ def frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
 
 def as_values(X: Any, name: str = "X") -> np.ndarray:
     """An array of any shape from an array-like, keeping objects as objects."""
+    if sparse.issparse(X):
+        fact = f"{name} is a sparse matrix"
+        rule = "Sparse data is not supported: zeros and gaps could not be distinguished"
+        raise InputTypeError(fact, rule, f"Pass {name}.toarray() with NaN for missing values")
     if hasattr(X, "__dataframe__") and not (isinstance(X, pd.DataFrame) or is_polars(X)):
         fact = f"{name} is a {type(X).__module__.split('.')[0]} {type(X).__name__}"
         rule = "Frames are from pandas or polars; as an array it would lose its column names"

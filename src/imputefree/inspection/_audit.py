@@ -68,7 +68,8 @@ def audit_missingness(
     ----------
     model : any fitted classifier or regressor that accepts NaN: from this package, scikit-learn or
         LightGBM, or a pipeline
-    X, y : rows that the model did not learn from, or series with one label each, and the answers
+    X, y : rows that the model did not learn from, or series with one label each, and the answers;
+        for sequence estimators of this package also by id or by column
     groups : (n,) or None
         What each row belongs to, such as a hospital: up to ten groups are compared.
     n_repeats : int, default=5
@@ -134,7 +135,7 @@ def _read(
             "An audit compares one answer per row or series",
             "Audit a model with per_step=False",
         )
-    rows = read_rows(X, model)
+    rows = read_rows(X, model, {"y": y, "groups": groups})
     if isinstance(rows.X, Panel):
         y = None if y is None else series_labels(y, rows.X)
         groups = None if groups is None else series_labels(groups, rows.X, "groups")

@@ -181,7 +181,7 @@ def test_files_keep_everything(classifier, regressor, tmp_path):
     np.testing.assert_array_equal(
         ImputeFreeRegressor.load(tmp_path / "model").predict(X), regressor.predict(X)
     )
-    with pytest.raises(ModelFileError, match="holds a ImputeFreeRegressor"):
+    with pytest.raises(ModelFileError, match="holds the estimator ImputeFreeRegressor"):
         GILClassifier.load(tmp_path / "model")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .errors import InputError, ParameterError
+from .errors import InputError, ParameterError, brief
 
 Rule = tuple[Callable[[Any], bool], str]
 
@@ -68,7 +68,8 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
     """Raise a ParameterError if the value of this parameter breaks the rule."""
     holds, wording = rule
     if not holds(value):
-        raise ParameterError(f"{name} is {value!r}", f"It must be {wording}", "Pass such a value")
+        fact = f"{name} is {brief(value)}"
+        raise ParameterError(fact, f"It must be {wording}", "Pass such a value")
 
 
 def check_name(kind: str, name: Any, known: Collection[str]) -> None:
@@ -81,7 +82,7 @@ Pass one of these names.
     """
     if not isinstance(name, str) or name not in known:
         raise ParameterError(
-            f"there is no {kind} {name!r}",
+            f"there is no {kind} {brief(name)}",
             f"Valid names are {', '.join(known)}",
             "Pass one of these names",
         )

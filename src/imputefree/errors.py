@@ -127,6 +127,16 @@ def closest(name: str, known: Iterable[str]) -> str:
     return f"Perhaps you mean {suggested}" if near else ""
 
 
+def brief(value: Any, limit: int = 100) -> str:
+    """The repr of a value in one line, cut off where it is long.
+
+    >>> brief("a name"), brief([1] * 100, limit=10)
+    ("'a name'", '[1, 1, 1, …')
+    """
+    line = repr(value).replace("\n", " ")
+    return line if len(line) <= limit else f"{line[:limit]}…"
+
+
 def listed(*parts: tuple[str, Names]) -> str:
     """Lists of names under headings, such as what is missing; empty lists are left out.
 

@@ -347,6 +347,18 @@ def test_polars_objects_that_are_not_frames_are_refused(X):
     check_error(X, f"polars {type(X).__name__}", "DataFrame", ".collect()", kind=InputTypeError)
 
 
+def test_frames_of_other_libraries_are_refused_rather_than_read_without_their_names():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"a": [1.0], "b": [2.0]})
+    check_error(table, "X is a pyarrow Table", "column names", "to_pandas()", kind=InputTypeError)
+
+
+@pytest.mark.parametrize("rows", [2, 100])
+def test_a_column_of_nothing_but_nat_is_missing(rows):
+    columns = read_columns(pd.DataFrame({"a": [pd.NaT] * rows, "b": 1.0}))
+    assert columns.observed.any(0).tolist() == [False, True]
+
+
 def test_completed_adds_columns_of_gaps():
     columns = read_columns(pd.DataFrame({"b": [1.0, 2.0]})).completed(["a", "b"])
     assert columns.names == ["b", "a"]

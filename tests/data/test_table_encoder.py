@@ -187,6 +187,12 @@ def test_numbers_where_strings_were_are_unseen_categories():
     assert not table.observed[:, inputs_of(encoder, "sex")].any()
 
 
+def test_numbers_that_floats_confuse_are_no_categories():
+    X = pd.DataFrame({"id": np.arange(4) + 2**60})
+    check_error(lambda: fit(X, categorical_features=["id"]), "column 'id'", "2^53", "astype(str)")
+    assert len(fit(X.astype(str)).plans[0].all_levels) == 4
+
+
 def test_an_entirely_missing_column_is_never_observed():
     X = pd.DataFrame({"gone": [NAN] * 4, "here": [1.0, 2.0, 3.0, 4.0]})
     encoder = fit(X)

@@ -87,11 +87,16 @@ def test_a_column_vector_is_flattened_with_a_warning(y):
         assert target(y).shape == (2,)
 
 
-@pytest.mark.parametrize("y", [np.ones((2, 2)), np.ones((2, 1, 1)), np.array(1.0)])
+@pytest.mark.parametrize("y", [np.ones((2, 2)), np.ones((2, 1, 1))])
 def test_only_one_dimension_is_a_target(y):
     check_error(
         lambda: read_target(y, 2, "E"), f"y has shape {y.shape}", "one-dimensional", "Fit one"
     )
+
+
+@pytest.mark.parametrize("y", [1.0, "outcome", {"a": 1}])
+def test_what_is_not_an_array_is_no_target(y):
+    check_error(lambda: read_target(y, 1, "E"), f"y is a {type(y).__name__}", "Pass a list")
 
 
 def test_ragged_targets_are_refused():
@@ -123,6 +128,12 @@ def test_gaps_in_the_target_are_refused_with_count_and_row(y):
     check_error(lambda: target(y), "in 2 rows (first: row 1)", "must be known", "Drop these rows")
 
 
+def test_a_list_is_not_turned_into_strings():
+    check_error(lambda: target(["a", np.nan, "b"]), "in 1 row (first: row 1)", "must be known")
+    check_error(lambda: classes(["a", 1]), "mixes values of the types int, str", "one kind")
+    assert classes(["b", "a"]).dtype.kind == "U"
+
+
 def test_infinite_targets_are_refused_with_count_and_row():
     y = [1.0, 2.0, np.inf, -np.inf]
     check_error(lambda: target(y), "infinity in 2 rows (first: row 2)", "finite", "Drop these")
@@ -130,6 +141,8 @@ def test_infinite_targets_are_refused_with_count_and_row():
 
 def test_measurements_are_not_classes():
     check_error(lambda: classes([0.5, 1.5]), "Unknown label type: continuous", "a regressor")
+    whole = np.array([1, 2], dtype=object)
+    check_error(lambda: classes(whole), "dtype object and holds int", "y.astype(int)")
 
 
 @pytest.mark.parametrize(

@@ -315,6 +315,9 @@ class TestGoingOn:
         assert clf.predict_proba(SERIES).shape == (N, 2)
         with pytest.raises(InputError, match="the class 'c'"):
             clf.partial_fit(SERIES[:4], ["c"] * 4)
+        with warnings.catch_warnings():  # a list of classes is not a target without repetition
+            warnings.simplefilter("error")
+            small().partial_fit(SERIES[:4], [0, 1, 2, 3], classes=range(30))
         reg = small(GILSequenceRegressor, per_step=True)
         for part in (slice(0, 12), slice(12, N)):
             reg.partial_fit(SERIES[part], STEP_Y[part])

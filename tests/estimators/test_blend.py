@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -74,6 +75,14 @@ def test_the_pool_is_the_weighted_mean_of_its_families(regressor):
     np.testing.assert_allclose(regressor.predict(X), expected)
 
 
+@pytest.mark.parametrize("form", [Decimal, str])
+def test_numbers_may_be_decimals_or_strings(form):
+    X, y = frame(40)
+    model, same = (ImputeFreeRegressor(quality="fast", random_state=0) for _ in range(2))
+    model.fit(X, [form(str(number)) for number in y])
+    assert model.out_of_fold_ == same.fit(X, y).out_of_fold_
+
+
 def test_a_row_alone_is_predicted_as_among_many(classifier, regressor):
     X, _ = frame(seed=1)
     for predict in (classifier.predict_proba, regressor.predict):
@@ -109,6 +118,16 @@ def test_trees_alone_warn_of_categories_never_seen():
     model = ImputeFreeRegressor(quality="fast", random_state=0).fit(X, y)
     with pytest.warns(UnseenCategoryWarning, match="'site': 'moon'"):
         model.predict(X.assign(site="moon"))
+
+
+def test_complaints_about_columns_name_the_estimator(classifier):
+    X, _ = frame()
+    with pytest.warns(UserWarning, match="but ImputeFreeClassifier was fitted with") as warned:
+        classifier.predict(X.to_numpy())
+    assert len(warned) == 1
+    check_error(
+        lambda: classifier.predict(X.to_numpy()[:, :2]), "ImputeFreeClassifier is expecting"
+    )
 
 
 def test_same_seed_same_model(classifier):
@@ -162,7 +181,7 @@ def test_files_keep_everything(classifier, regressor, tmp_path):
     np.testing.assert_array_equal(
         ImputeFreeRegressor.load(tmp_path / "model").predict(X), regressor.predict(X)
     )
-    with pytest.raises(ModelFileError, match="holds a ImputeFreeRegressor"):
+    with pytest.raises(ModelFileError, match="holds the estimator ImputeFreeRegressor"):
         GILClassifier.load(tmp_path / "model")
 
 
@@ -174,12 +193,26 @@ def test_wrong_parameters_are_refused(wrong):
     check_error(lambda: model.fit(*frame(20)), next(iter(wrong)), kind=ParameterError)
 
 
-def test_three_rows_or_one_class_are_enough():
+def test_three_rows_are_enough():
     X, y = frame(3)
     assert ImputeFreeRegressor(random_state=0).fit(X, y).predict(X).shape == (3,)
-    X, y = frame(30)
-    model = ImputeFreeClassifier(random_state=0).fit(X, np.full(30, "ill"))
+
+
+@pytest.mark.parametrize("n", [30, 60])  # columns are compared from 50 rows on
+def test_one_class_is_predicted_and_said_once(n):
+    X, _ = frame(n)
+    with pytest.warns(UserWarning, match="y is 'ill' in all rows") as warned:
+        model = ImputeFreeClassifier(random_state=0).fit(X, np.full(n, "ill"))
+    assert len(warned) == 1
     assert (model.predict(X) == "ill").all()
+
+
+def test_a_class_without_weight_is_hardly_ever_predicted():
+    X, y = frame(60)
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 1])]
+    model = ImputeFreeClassifier(class_weight={"b": 0}, random_state=0).fit(X, labels)
+    assert list(model.classes_) == ["a", "b", "c"]
+    assert model.predict_proba(X)[:, 1].max() < 0.1
 
 
 @pytest.mark.parametrize("family", ["trees", "linear"])

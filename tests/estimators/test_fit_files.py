@@ -16,6 +16,7 @@ from imputefree.data import _row_store as row_store
 from imputefree.errors import InputError, ParameterError
 from imputefree.estimators import _fit_files as fit_files
 from imputefree.gil import _training_data as training_data
+from tests.refusals import check_error
 
 pytest.importorskip("pyarrow", reason="Parquet needs the extra data")
 QUICK = {"random_state": 0, "max_iter": 2, "n_members": 2, "hidden_layer_sizes": (16,)}
@@ -167,6 +168,13 @@ def test_growing_data(folder):
     first = warm.predict_proba(X)
     warm.fit_files(folder, "late", drop=["minutes", "site", "weight"])
     assert np.abs(warm.predict_proba(X) - first).max() > 0
+
+
+def test_a_column_to_drop_that_is_not_there_is_named_as_such(folder):
+    check_error(
+        lambda: GILClassifier(**QUICK).fit_files(folder, "late", drop="wieght"),
+        "no column 'wieght' (drop)",
+    )
 
 
 def test_what_needs_memory_is_refused(folder):

@@ -593,7 +593,7 @@ class TestFiles:
     def test_of_the_wrong_kind(self, tmp_path):
         small().fit(SERIES, Y).save(tmp_path / "model")
         for cls in (GILClassifier, GILSequenceRegressor):
-            with pytest.raises(ValueError, match="holds a GILSequenceClassifier"):
+            with pytest.raises(ValueError, match="holds the estimator GILSequenceClassifier"):
                 cls.load(tmp_path / "model")
 
 

@@ -60,6 +60,14 @@ def test_few_rows_and_no_signal_mean_equal_shares():
     assert noise == pytest.approx(np.full(6, 1 / 6))
 
 
+@pytest.mark.parametrize("rows", [1, 2, 19])
+def test_a_set_too_small_for_a_split_means_equal_shares(rows):
+    X, y = made(60)
+    every, few = column_relevance(task(X, y), [np.arange(60), np.arange(rows)])
+    assert few == pytest.approx(1 / 6)
+    assert every.sum() == pytest.approx(1)
+
+
 def test_levels_and_classes_count_for_their_column():
     rng = np.random.default_rng(0)
     kind = rng.choice(["a", "b", "c", None], 2000)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 
@@ -166,6 +167,19 @@ def test_series_with_a_leak():
     assert audit.line("mask only")["score"] > 0.7
 
 
+def test_answers_about_a_frame_of_series_may_be_a_column_or_by_id():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(40), 2), "v": rng.normal(size=80)})
+    frame["ill"] = frame["id"] % 2
+    model = GILSequenceClassifier(id="id", max_iter=1, n_members=1, random_state=0)
+    model.fit(frame, "ill")
+    by_id = frame.groupby("id")["ill"].first()[::-1]
+    named = audit_missingness(model, frame, "ill", n_repeats=1).table
+    pd.testing.assert_frame_equal(
+        named, audit_missingness(model, frame[["id", "v"]], by_id, n_repeats=1).table
+    )
+
+
 def test_the_same_seed_gives_the_same_audit():
     X, y = made_gaps.table(60, 1, True)
     first, again = (audit_missingness(boosted(True), X, y, n_repeats=1) for _ in range(2))
@@ -195,6 +209,11 @@ REFUSED = {
     "few rows": lambda X, y, m: (m, X[:9], y[:9]),
     "one class": lambda X, y, m: (m, X, np.zeros(len(y), int)),
     "a class unknown to the model": lambda X, y, m: (m, X, y + 1),
+    "answers of several kinds": lambda X, y, m: (
+        m,
+        X,
+        np.array(["yes", *y[1:]], dtype=object),
+    ),
     "no answers": lambda X, y, m: (m, X, None),
     "fewer answers than rows": lambda X, y, m: (m, X, y[:-1]),
     "a model that takes no gaps": lambda X, y, m: (
@@ -210,6 +229,11 @@ def test_refused(case):
     X, y = made_gaps.table(60, 1)
     with pytest.raises(ImputefreeError):
         audit_missingness(*REFUSED[case](X, y, boosted(False)))
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    with pytest.raises(NotFittedError):
+        audit_missingness(HistGradientBoostingClassifier(), *made_gaps.table(60, 1))
 
 
 @pytest.mark.parametrize("options", [{"n_repeats": 0}, {"max_rows": 1}, {"groups": ["a"]}])

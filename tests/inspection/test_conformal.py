@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 
@@ -429,6 +431,15 @@ def test_bad_input_is_refused():
         MaskConformalClassifier(votes, cv="prefit").fit(X, np.arange(40) % 3)
     with pytest.raises(ImputefreeError, match="sample_weight"):
         MaskConformalClassifier(Votes()).fit(X, y > 0, sample_weight=np.ones(40))
+    with pytest.raises(ImputefreeError, match="sparse"):
+        MaskConformalClassifier(Votes()).fit(csr_array(np.eye(40)), y > 0)
+    with pytest.raises(NotFittedError):
+        MaskConformalClassifier(Votes(), cv="prefit").fit(X, y > 0)
+    with pytest.raises(ImputefreeError, match="no predict_proba"):
+        MaskConformalClassifier(RidgeClassifier()).fit(np.zeros((40, 1)), y > 0)
+    named = MaskConformalRegressor(Means()).fit(pd.DataFrame(X).add_prefix("x"), y)
+    with pytest.raises(ImputefreeError, match="3 columns without names"):
+        named.predict_interval(X)
 
 
 def test_parameters_are_cloned_and_kept():

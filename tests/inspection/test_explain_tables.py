@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 
 from imputefree import (
     GILClassifier,
     GILRegressor,
     ImputeFreeClassifier,
+    ImputefreeError,
     ImputeFreeRegressor,
     ParameterError,
 )
@@ -158,7 +160,9 @@ def test_a_loaded_model_explains_the_same(tmp_path):
         np.testing.assert_array_equal(getattr(why, name), getattr(again, name))
 
 
-def test_a_wrong_class_is_refused():
+def test_a_wrong_model_or_class_is_refused():
+    with pytest.raises(ImputefreeError, match="DummyRegressor is not an estimator of imputefree"):
+        explain_rows(DummyRegressor(), FRAME)
     with pytest.raises(NotFittedError):
         explain_rows(GILClassifier(), FRAME)
     with pytest.raises(ParameterError, match=r"'maybe', which is not a class.*'no', 'yes'"):

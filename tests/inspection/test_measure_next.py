@@ -351,6 +351,8 @@ def test_measuring_raises_the_expected_confidence(boosting):
         {"costs": {"age": -1}},
         {"costs": {"age": "much"}},
         {"costs": {"age": np.nan}},
+        {"costs": [1, 2, 3]},
+        {"together": ["age", "visits"]},
         {"together": [["age", "ct"]]},
         {"together": [["age"], ["age", "visits"]]},
         {"together": {"smoker": ["age", "visits"]}},
@@ -365,6 +367,13 @@ def test_bad_parameters_are_refused(boosting, options):
         measure_next(boosting, X[:3], background=X, **options)
     assert caught.value.rule
     assert caught.value.remedy
+
+
+def test_costs_may_be_a_series(boosting):
+    X, _ = people()
+    costs = {"age": 2.0, "visits": 5.0}
+    a, b = (measure_next(boosting, X[:3], background=X, costs=c) for c in (costs, pd.Series(costs)))
+    assert np.array_equal(a.cost, b.cost)
 
 
 def test_tables_that_do_not_fit_are_refused(boosting):

@@ -215,6 +215,13 @@ def test_the_common_base_loads_whatever_a_file_holds(tmp_path):
         assert same(loaded, model, table)
 
 
+@pytest.mark.parametrize("kind", [list, np.array, pd.Index])
+def test_a_list_of_columns_of_any_kind_is_kept(kind, tmp_path):
+    model = GILClassifier(**SMALL, categorical_features=kind([1, 0])).fit(X, CODES)
+    model.save(tmp_path / "model")
+    assert GILClassifier.load(tmp_path / "model").categorical_features == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
@@ -438,7 +445,7 @@ def test_forged_files_whose_parts_do_not_fit_together_are_refused(change, path):
 @pytest.mark.parametrize("kind", ["OtherModel", None, ["GILClassifier"]])
 def test_unknown_estimators_are_refused(kind, path):
     reseal(path, lambda content: content | {"estimator": kind})
-    check_error(path, f"holds a {kind}", "GILClassifier.load reads GILClassifier")
+    check_error(path, f"holds the estimator {kind}", "GILClassifier.load reads GILClassifier")
 
 
 def test_a_file_cannot_set_what_is_no_fitted_attribute(path):
@@ -449,13 +456,15 @@ def test_a_file_cannot_set_what_is_no_fitted_attribute(path):
 def test_the_wrong_class_is_told_the_right_one(path, tmp_path):
     check_error(
         path,
-        "holds a GILClassifier",
+        "holds the estimator GILClassifier",
         "GILRegressor.load reads GILRegressor",
         "Call GILClassifier.load",
         cls=GILRegressor,
     )
     fitted("regressor")[0].save(tmp_path / "regressor")
-    check_error(tmp_path / "regressor", "holds a GILRegressor", "Call GILRegressor.load")
+    check_error(
+        tmp_path / "regressor", "holds the estimator GILRegressor", "Call GILRegressor.load"
+    )
 
 
 class Bomb:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from imputefree.errors import ParameterError
+from imputefree.errors import ParameterError, brief
 from imputefree.missingness import make_missing, pairwise_dependence
 from tests.missingness.made import independent, table
 from tests.refusals import check_error
@@ -171,7 +171,7 @@ NOT_A_COLUMN = "rates holds 'x', which is not a column"
         ("series_rates", {"spacing": "x"}, "spacing is 'x'. It must be one of"),
         ("series_rates", {"spread": -1}, "spread is -1. It must be a number in [0, 100]."),
         *(
-            ("bursts", {"length": bad}, f"length is {bad!r}. It must be a number in [1, inf).")
+            ("bursts", {"length": bad}, f"length is {brief(bad)}. It must be a number in [1, inf).")
             for bad in (0.5, np.inf, np.nan, 10**400)
         ),
         ("bursts", {"rate": 0.9, "length": 3}, "rate 0.9 cannot be reached: runs of mean length 3"),

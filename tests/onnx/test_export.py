@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from types import SimpleNamespace
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
-from sklearn.preprocessing import StandardScaler
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 
 from imputefree import GILClassifier, GILSequenceClassifier, Panel
+from imputefree.baselines import ImputeThenPredict
 from imputefree.errors import MissingExtraError, ModelFileError
 from imputefree.gil import GatePolicy
 from imputefree.onnx import encode, export, read_metadata
@@ -245,10 +246,13 @@ def test_a_folder_that_does_not_exist(tmp_path):
         export(exported("table", "binary")[0], tmp_path / "no" / "model.onnx")
 
 
-def test_a_model_behind_an_imputer_is_refused(tmp_path):
-    model = SimpleNamespace(encoder_=StandardScaler())  # any encoder that is not ours
-    with pytest.raises(ModelFileError, match="StandardScaler"):
-        export(model, tmp_path / "model.onnx")
+@pytest.mark.parametrize("other", [ImputeThenPredict, DummyClassifier])
+def test_what_is_not_fitted_or_does_not_take_gaps_is_refused(other, tmp_path):
+    for unfitted in (GILClassifier(), other()):
+        with pytest.raises(NotFittedError):
+            export(unfitted, tmp_path / "model.onnx")
+    with pytest.raises(ModelFileError, match=other.__name__):
+        export(other().fit(np.eye(4), [0, 1, 0, 1]), tmp_path / "model.onnx")
 
 
 def test_without_the_extra(tmp_path, monkeypatch):

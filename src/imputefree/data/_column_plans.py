@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from ..errors import InputError
-from ._columns import factorized, to_strings
+from ._columns import factorized, refuse_rows, to_strings
 
 SOFT_LIMIT = 3.0  # in standard deviations: where the bend sets in
 HARD_LIMIT = 1e6  # keeps squares finite for any float64
@@ -267,6 +267,10 @@ class Category:
     @classmethod
     def learn(cls, name: str, array: np.ndarray) -> Category:
         """Learn from the training rows of the column; shape (n,)."""
+        if array.dtype != object:
+            fact = f"column {name!r} is a category and holds numbers beyond 2^53"
+            rule = "As floats such numbers are not exact, so that levels would become the same"
+            refuse_rows(np.abs(array) >= 2**53, fact, rule, "Pass strings: column.astype(str)")
         strings = cls.check(array)
         # Most frequent first, ties by appearance; dtype object takes any string, str only UTF-8.
         counts = pd.Series(strings, dtype=object).value_counts()

@@ -114,10 +114,6 @@ def read_columns(X: Any, place: Place = BY_NUMBER) -> Columns:
     """
     if isinstance(X, Columns):
         return X
-    if sparse.issparse(X):
-        fact = "X is a sparse matrix"
-        rule = "Sparse data is not supported: zeros and gaps could not be distinguished"
-        raise InputTypeError(fact, rule, "Pass X.toarray() with NaN for missing values")
     refuse_other_polars(X)
     reader: Callable[[Any, str, Place], tuple[np.ndarray, bool]]
     series: Iterable[Any]
@@ -200,6 +196,14 @@ def frame_names(X: pd.DataFrame) -> tuple[list[str], bool]:
 
 def as_values(X: Any, name: str = "X") -> np.ndarray:
     """An array of any shape from an array-like, keeping objects as objects."""
+    if sparse.issparse(X):
+        fact = f"{name} is a sparse matrix"
+        rule = "Sparse data is not supported: zeros and gaps could not be distinguished"
+        raise InputTypeError(fact, rule, f"Pass {name}.toarray() with NaN for missing values")
+    if hasattr(X, "__dataframe__") and not (isinstance(X, pd.DataFrame) or is_polars(X)):
+        fact = f"{name} is a {type(X).__module__.split('.')[0]} {type(X).__name__}"
+        rule = "Frames are from pandas or polars; as an array it would lose its column names"
+        raise InputTypeError(fact, rule, f"Call {name}.to_pandas()")
     try:
         if isinstance(X, np.ma.MaskedArray):  # asarray would expose masked values
             X = np.where(np.ma.getmaskarray(X), np.array(None), X.data)
@@ -281,6 +285,8 @@ def _read_array(values: np.ndarray, label: str, place: Place) -> tuple[np.ndarra
         return _to_numbers(values, label), False
     if kind in STRING_KINDS:
         return to_strings(values, label, place), False
+    if pd.isna(values).all():  # NaT alone
+        return np.full(len(values), np.nan), False
     fact = f"{label} holds {values.dtype if kind == 'other' else kind} values"
     remedy = "Convert dates to numbers, for example (column - column.min()).dt.days"
     raise InputTypeError(fact, VALUE_RULE, remedy)

@@ -199,8 +199,9 @@ def read_target(y: Any, n_rows: int, estimator: str) -> Any:
         )
         target = target[:, 0]
     if target.ndim != 1:
-        fact = f"y has shape {target.shape}"
-        remedy = "Fit one estimator per target, for example with sklearn.multioutput"
+        fact = f"y has shape {target.shape}" if target.ndim else f"y is a {type(y).__name__}"
+        several = "Fit one estimator per target, for example with sklearn.multioutput"
+        remedy = several if target.ndim else "Pass a list, an array or a Series of targets"
         raise InputError(fact, "y must be one-dimensional: one target per row", remedy)
     if len(target) != n_rows:
         raise InputError(
@@ -218,8 +219,12 @@ def read_target(y: Any, n_rows: int, estimator: str) -> Any:
     return target
 
 
-def read_classes(target: np.ndarray) -> np.ndarray:
-    """The sorted classes of a target, or an error when it holds measurements."""
+def read_classes(target: np.ndarray, listed: bool = False) -> np.ndarray:
+    """The sorted classes of a target, or an error when it holds measurements.
+
+    listed : it names each class once; scikit-learn would warn of a target that hardly repeats
+    """
+    target = np.repeat(target, 2) if listed else target
     try:
         with np.errstate(invalid="ignore"):  # of numbers beyond int64
             check_classification_targets(target)
@@ -228,11 +233,15 @@ def read_classes(target: np.ndarray) -> np.ndarray:
         return np.unique(target)
     except (TypeError, ValueError) as error:
         kinds = sorted({type(value).__name__ for value in target.ravel()})
-        mixed = f"y mixes values of the types {', '.join(kinds)}"
+        fact = str(error).strip().rstrip(".")
+        if target.dtype == object:
+            fact = f"Unknown label type: y has dtype object and holds {kinds[0]}"
+        if len(kinds) > 1:
+            fact = f"y mixes values of the types {', '.join(kinds)}"
         raise InputTypeError(
-            mixed if len(kinds) > 1 else str(error).strip().rstrip("."),
+            fact,
             "Class labels must be of one kind: strings, whole numbers or booleans",
-            "Use a regressor for measurements, or convert y, for example with y.astype(str)",
+            "Use a regressor for measurements, or convert y with y.astype(int) or y.astype(str)",
         ) from None
 
 
@@ -270,7 +279,12 @@ def as_array(values: Any, name: str, dtype: Any = None) -> np.ndarray:
         if isinstance(values, pd.Series | pd.DataFrame) or is_polars(values):
             values = values.to_numpy()  # which a lazy frame does not have
         with np.errstate(over="ignore"):  # long doubles may become infinite, and are refused
-            return np.asarray(values, dtype=dtype)
+            array = np.asarray(values, dtype=dtype)
+        if array.dtype.kind in "US" and dtype is None and not isinstance(values, np.ndarray):
+            objects = np.asarray(values, dtype=object)  # else a NaN in a list is the string "nan"
+            if not all(isinstance(value, str | bytes) for value in objects.flat):
+                return objects
+        return array
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
         fact = f"{name} cannot be read as an array ({error})"
         rule = f"It must hold one {'number' if dtype is np.float64 else 'value'} per row"

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from ..errors import InputError, InputTypeError, listed
 from ._columns import as_values, is_polars, read_columns
@@ -18,8 +17,6 @@ from ._series_rows import Layout, Rows, read_stamps, refuse_no_values, stack
 
 def as_cube(X: Any) -> np.ndarray:
     """X as an array of three axes."""
-    if sparse.issparse(X):
-        read_columns(X)  # says why sparse data is refused
     if X is None or isinstance(X, str | bytes | dict | set | pd.Series | pd.Index):
         rule = "Series come as a 3D array, a list of (steps, columns) arrays, or a frame with ids"
         raise InputTypeError(f"X is a {type(X).__name__}", rule, "Pass X as one of these")

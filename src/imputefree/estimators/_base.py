@@ -66,12 +66,15 @@ class GILEstimator(NetworkPrediction, Parameters):
         checkpoint: str | os.PathLike[str] | None,
         folds: Sequence[Fold],
         deadline: float | None,
+        classes: np.ndarray,
     ) -> np.ndarray:
         """Train members on these folds in turn, to end at about `deadline`.
 
+        classes : all that a prediction is about, of which rows that count may lack some
+
         Returns predictions for the rows that some member did not train on, NaN for others; (n, O).
         """
-        data, held_out = self._train(examples, checkpoint, folds, deadline)
+        data, held_out = self._train(examples, checkpoint, folds, deadline, classes)
         if held_out is None:  # too few rows to hold any out
             return np.full((data.n_rows, 1), np.nan)
         return HeldOut(self._loss(), data, held_out).predictions(self.predictor_).numpy()
@@ -82,10 +85,11 @@ class GILEstimator(NetworkPrediction, Parameters):
         checkpoint: str | os.PathLike[str] | None,
         folds: Sequence[Fold] = (),
         deadline: float | None = None,
+        classes: np.ndarray | None = None,
     ) -> tuple[TrainingData, list[Tensor] | None]:
         """Train, and return the data and the rows that each member held out."""
         continuing = self.warm_start and hasattr(self, "predictor_")
-        self._start(examples, continuing)
+        self._start(examples, continuing, classes)
         data, strata, examples = self._training_data(examples)
         train_rows, held_out = self._split(strata, examples.groups, examples.held_out, folds)
         pace = self._pace(examples, data, train_rows, deadline)
@@ -311,14 +315,15 @@ class GILEstimator(NetworkPrediction, Parameters):
         The root of a column's relevance, relative to that of an average column. Not with trusted
         rows: to trees that learn from all rows, a shortcut is most relevant.
         """
-        too_few = examples.inputs.n_rows < FEWEST_ROWS
-        if not self.relevance or too_few or examples.judges is not None:
+        classes = self._loss().classes
+        nothing_to_find = examples.inputs.n_rows < FEWEST_ROWS or classes == 1
+        if not self.relevance or nothing_to_find or examples.judges is not None:
             return None
         table = self._paced_table(examples)
         if table is None:
             return None
         examples, input_columns, categories = table
-        target, classes = data.target.cpu().numpy(), self._loss().classes
+        target = data.target.cpu().numpy()
         task = FamilyTask(examples, target, classes, [], seed=0, deadline=deadline)
         rows = [rows.numpy() for rows in train_rows]
         shares = column_relevance(task.with_share(0.1), rows, categories)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._ranks import current_ranks
 from .._rules import all_or_nothing, check_rules, choice, number, or_the_word, private_generator
-from ..data import Examples, RowStore, draw_folds, refuse_empty, remember_columns
+from ..data import Examples, RowStore, draw_folds, read_numbers, refuse_empty, remember_columns
 from ..families import (
     DensityFamily,
     FamilyTask,
@@ -73,7 +73,9 @@ class NetworkFamily:
     def fit(self, task: FamilyTask) -> np.ndarray:
         """Train; returns out-of-fold predictions, NaN for rows that every member trained on."""
         examples = replace(task.examples, target=task.target)
-        return self.model._fit_folds(examples, task.checkpoint, task.folds, task.deadline)
+        return self.model._fit_folds(
+            examples, task.checkpoint, task.folds, task.deadline, np.arange(task.n_classes)
+        )
 
     def predict(self, inputs: Any) -> np.ndarray:
         """Probabilities (n, classes), or scaled numbers (n, 1)."""
@@ -172,7 +174,9 @@ class BlendEstimator(Engine, BlendParameters):
         target = examples.target if is_classifier(self) else examples.training_target()
         self._learn_target(target, None)
         examples = examples.reweighted(self._class_weights(examples.target))
-        self.encoder_ = self._network()._new_encoder().fit(examples.training_inputs())
+        encoder = self._network()._new_encoder()
+        encoder.owner = type(self).__name__
+        self.encoder_ = encoder.fit(examples.training_inputs())
         refuse_empty(examples.inputs)
         codes, strata = self._encode_target(examples.target)
         folds = draw_folds(N_FOLDS, rng, strata, examples.groups, examples.held_out)
@@ -264,9 +268,10 @@ class BlendEstimator(Engine, BlendParameters):
     def _score(self, task: FamilyTask, predictions: list[np.ndarray], pool: Pool) -> None:
         """Losses of the families, and scores of the pool, on rows they did not learn from."""
         known = ~np.isnan(np.stack(predictions)).any((0, 2))
-        kind, truth = "regression", np.asarray(task.examples.target)
         if task.n_classes:
             kind, truth = "classification", task.target
+        else:
+            kind, truth = "regression", read_numbers(task.examples.target)
 
         def scored(score: Any, prediction: np.ndarray) -> Any:
             return score(kind, truth[known], self._in_units(prediction[known]))

@@ -27,7 +27,7 @@ class FilesInputs:
         *,
         sample_weight: str | None = None,
         groups: str | None = None,
-        drop: Sequence[str] = (),
+        drop: str | Sequence[str] = (),
         store: str | os.PathLike[str] | None = None,
         checkpoint: Any = None,
         sep: str | None = None,
@@ -53,7 +53,7 @@ class FilesInputs:
             Rows without a target are left out, with a warning.
         sample_weight, groups : column or None
             As for `fit`.
-        drop : columns to leave out
+        drop : column or columns to leave out
         store : folder for the temporary file; default: that of the system
             It has no name, and disappears at the end of the call, or of the process.
         checkpoint : as for `fit`
@@ -81,7 +81,7 @@ class FilesInputs:
             task=task,
             weight=sample_weight,
             groups=groups,
-            drop=drop,
+            drop=[drop] if isinstance(drop, str) else drop,
             folder=None if store is None else Path(store),
             sep=sep,
             decimal=decimal,

@@ -45,7 +45,7 @@ from ..data import (
     table_tags,
     training_panel,
 )
-from ..errors import InputError, ParameterError
+from ..errors import InputError, InputTypeError, ParameterError
 from ..io import load_model_file, save_model_file
 
 FARTHEST = 1e15  # scaled targets beyond that overflow when squared in float32
@@ -110,6 +110,12 @@ def read_inputs(model: Engine, X: Any, beside: Mapping[str, Any] | None = None) 
 
     beside : for series: labels, groups or weights by role; a string names a column of X
     """
+    if not isinstance(model, Engine):
+        raise InputTypeError(
+            f"{type(model).__name__} is not an estimator of imputefree",
+            "What its columns were in training is needed",
+            "Fit one of the ImputeFree… or GIL… estimators",
+        )
     model._check_fitted()
     return model._read(X, beside) if reads_series(model) else model._read(X)
 
@@ -289,28 +295,30 @@ class ClassTarget(ClassifierMixin):
 
     def _learn_target(self, target: np.ndarray | ClassCodes, classes: Any) -> None:
         """Fix the classes from the first target seen; (n,)."""
-        if isinstance(target, ClassCodes):
-            target = target.classes
-        self.classes_ = read_classes(target if classes is None else as_array(classes, "classes"))
-        if len(self.classes_) == 1:
+        if classes is None:
+            self.classes_ = _classes_of(target)
+        else:
+            self.classes_ = read_classes(as_array(classes, "classes"), listed=True)
+        if classes is None and len(self.classes_) == 1:
             (only,) = self.classes_.tolist()
             fact = f"y is {only!r} in all rows, so the model will predict nothing else"
             warnings.warn(f"{fact}. Check which rows were selected.", UserWarning, stacklevel=6)
 
     def _encode_target(self, target: np.ndarray | ClassCodes) -> tuple[np.ndarray, np.ndarray]:
         """What the networks learn, and strata for the folds; (n,) int64 each."""
-        if isinstance(target, ClassCodes):
-            codes = self._encode_target(target.classes)[0][target.codes]
-            return codes, codes
         known = self.classes_.tolist()
-        unknown = [label for label in read_classes(target).tolist() if label not in known]
+        unknown = [label for label in _classes_of(target).tolist() if label not in known]
         if unknown:
             raise InputError(
                 f"y holds the class {unknown[0]!r}, which earlier training did not have",
                 f"The classes were fixed as {known}",
                 "Name all classes in the first partial_fit, or fit again with warm_start=False",
             )
-        codes = np.searchsorted(self.classes_, target).astype(np.int64)
+        if isinstance(target, ClassCodes):
+            codes = np.searchsorted(self.classes_, target.classes)[target.codes]
+        else:
+            codes = np.searchsorted(self.classes_, target)
+        codes = codes.astype(np.int64)
         return codes, codes
 
     def _class_weights(self, target: np.ndarray | ClassCodes) -> np.ndarray:
@@ -353,6 +361,13 @@ class ClassTarget(ClassifierMixin):
     def predict(self, X: Any) -> Any:
         """The most probable class of each row, series or step; ordered as by `predict_proba`."""
         return self._predict(X, self._decide)
+
+
+def _classes_of(target: np.ndarray | ClassCodes) -> np.ndarray:
+    """The sorted classes of a target."""
+    if isinstance(target, ClassCodes):
+        return read_classes(target.classes, listed=True)
+    return read_classes(target)
 
 
 class NumberTarget(RegressorMixin):

@@ -54,6 +54,8 @@ def column_relevance(
     gains = np.zeros((len(training_rows), encoder.n_columns))
     for number, rows in enumerate(training_rows):
         kept = np.flatnonzero(np.isin(sample, rows, assume_unique=True))
+        if len(kept) < 2 * QUICK["min_data_in_leaf"]:
+            continue  # nothing can be split
         trees = booster(QUICK | task.objective(), binned.some(kept), task.seed + number)
         for _ in range(max(N_TREES // task.n_outputs, FEWEST_TREES)):
             if trees.update() or task.seconds_left() <= 0:  # True: nothing left to split

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
 
 from .._rules import check_value, whole
 from ..baselines import (
@@ -21,7 +22,7 @@ from ..baselines import (
     SummaryClassifier,
     SummaryRegressor,
 )
-from ..data import Panel, first_steps, read_numbers, read_target, series_labels
+from ..data import Panel, first_steps, read_classes, read_numbers, read_target, series_labels
 from ..errors import ImputefreeError, InputError, InputTypeError, counted, shorten
 from ..estimators import predicts_steps, reads_series
 from ..metrics import figure_of, resamples, scores, weighted_scores
@@ -67,7 +68,8 @@ def audit_missingness(
     ----------
     model : any fitted classifier or regressor that accepts NaN: from this package, scikit-learn or
         LightGBM, or a pipeline
-    X, y : rows that the model did not learn from, or series with one label each, and the answers
+    X, y : rows that the model did not learn from, or series with one label each, and the answers;
+        for sequence estimators of this package also by id or by column
     groups : (n,) or None
         What each row belongs to, such as a hospital: up to ten groups are compared.
     n_repeats : int, default=5
@@ -133,7 +135,7 @@ def _read(
             "An audit compares one answer per row or series",
             "Audit a model with per_step=False",
         )
-    rows = read_rows(X, model)
+    rows = read_rows(X, model, {"y": y, "groups": groups})
     if isinstance(rows.X, Panel):
         y = None if y is None else series_labels(y, rows.X)
         groups = None if groups is None else series_labels(groups, rows.X, "groups")
@@ -144,17 +146,21 @@ def _read(
             f"Scores of fewer than {FEWEST} rows are meaningless",
             "Pass more rows that the model did not learn from",
         )
-    if len(np.unique(truth)) == 1:
+    if is_classifier(model):
+        check_is_fitted(model, "classes_")
+        answers = read_classes(truth).tolist()
+    else:
+        truth = read_numbers(truth)
+        answers = np.unique(truth).tolist()
+    if len(answers) == 1:
         raise InputError(
-            f"y is {truth[0]!r} everywhere",
+            f"y is {answers[0]!r} everywhere",
             "A score needs different answers",
             "Pass rows with different answers",
         )
-    if not is_classifier(model):
-        truth = read_numbers(truth)
-    else:
+    if is_classifier(model):
         classes = list(np.asarray(model.classes_).tolist())
-        unknown = [label for label in np.unique(truth).tolist() if label not in classes]
+        unknown = [label for label in answers if label not in classes]
         if unknown:
             raise InputError(
                 f"y holds the class {unknown[0]!r}",

@@ -49,7 +49,7 @@ from ._calibration import (
     rows_needed,
     set_members,
 )
-from ._model_rows import ModelRows, predict_rows, read_rows
+from ._model_rows import ModelRows, check_answers, predict_rows, read_rows
 
 PREFIT, AUTO = "prefit", "auto"
 METHODS = ("mask", "by_missingness", "marginal")
@@ -136,6 +136,7 @@ class MaskConformal(MetaEstimatorMixin, BaseEstimator):
             parts = [*(train for train, _ in folds), np.arange(len(rows))]
             models = [_learn(self.estimator, rows, target, extras, part) for part in parts]
         self.estimator_ = models[-1]
+        check_answers(self.estimator_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -301,6 +302,7 @@ class MaskConformalClassifier(ClassifierMixin, MaskConformal):
         """Codes of the classes, which are also the strata of the folds."""
         self.classes_ = read_classes(target)
         if self.cv == PREFIT:
+            check_is_fitted(self.estimator, "classes_")
             known = np.asarray(self.estimator.classes_)
             unknown = [label for label in self.classes_.tolist() if label not in known.tolist()]
             if unknown:

@@ -54,6 +54,10 @@ class Measurements:
         """
         if together is not None and not isinstance(together, Mapping):
             together = {" + ".join(map(str, columns)): columns for columns in together}
+        written = [of for of in (together or {}).values() if isinstance(of, str)]
+        if written:
+            fact, rule = f"together holds {written[0]!r}", "A panel is a list of columns"
+            raise ParameterError(fact, rule, "Write together=[[…], …]")
         panels = {str(name): [str(c) for c in of] for name, of in (together or {}).items()}
         members = [column for of in panels.values() for column in of]
         _check_known("together", members, names)
@@ -66,7 +70,11 @@ class Measurements:
             fact = f"the panel {clash[0]!r} has the name of a column outside it"
             raise ParameterError(fact, "Costs go by name", "Give the panel another name")
         groups = panels | {column: [column] for column in alone}
-        price = {str(name): cost for name, cost in (costs or {}).items()}
+        try:
+            price = {str(name): cost for name, cost in dict({} if costs is None else costs).items()}
+        except (TypeError, ValueError):
+            fact, rule = f"costs is a {type(costs).__name__}", "Costs go by name"
+            raise ParameterError(fact, rule, 'Write costs={"name": cost, …}') from None
         _check_known("costs", list(price), list(groups))
         for name, cost in price.items():
             check_value(f"the cost of {name!r}", cost, number(0, np.inf, open_low=True))

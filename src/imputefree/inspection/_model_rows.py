@@ -79,7 +79,7 @@ class ModelRows:
         named = hasattr(self.X, "columns")
         lacking = [name for name in names if name not in self.names]
         if lacking or not named:
-            size = f"X has {counted(len(self.names), 'column')}"
+            size = f"X has {counted(len(self.names), 'column')} without names"
             raise InputError(
                 listed(("X lacks the columns", lacking)) if named else size,
                 f"The model learned from {counted(len(names), 'column')}",
@@ -138,18 +138,20 @@ def read_rows(
     return ModelRows(X, columns.names, columns.observed)
 
 
+def check_answers(model: Any) -> None:
+    """Refuse a classifier that gives no probabilities."""
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise InputTypeError(
+            f"{type(model).__name__} has no predict_proba",
+            "A classifier must give probabilities",
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV",
+        )
+
+
 def predict_rows(model: Any, rows: ModelRows) -> np.ndarray:
     """Probabilities (n, classes) of a classifier, numbers (n,) of any other model; float64."""
-    if is_classifier(model):
-        if not hasattr(model, "predict_proba"):
-            raise InputTypeError(
-                f"{type(model).__name__} has no predict_proba",
-                "A classifier must give probabilities",
-                "Wrap it in sklearn.calibration.CalibratedClassifierCV",
-            )
-        predicted = model.predict_proba(rows.X)
-    else:
-        predicted = model.predict(rows.X)
+    check_answers(model)
+    predicted = model.predict_proba(rows.X) if is_classifier(model) else model.predict(rows.X)
     predicted = np.asarray(predicted, dtype=np.float64)
     if not np.isfinite(predicted).all():
         bad = int(np.flatnonzero(~np.isfinite(predicted.reshape(len(rows), -1)).all(1))[0])

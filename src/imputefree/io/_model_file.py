@@ -84,7 +84,7 @@ def load_model_file(path: str | os.PathLike[str], cls: type[Estimator]) -> Estim
     kind = str(content.get("estimator"))
     if kind not in known:
         rule = f"{cls.__name__}.load reads {' or '.join(sorted(known))}"
-        raise ModelFileError(f"{path} holds a {kind}", rule, f"Call {kind}.load")
+        raise ModelFileError(f"{path} holds the estimator {kind}", rule, f"Call {kind}.load")
     try:
         model = rebuild_model(known[kind], content, weights)
         _try_out(model)
@@ -162,8 +162,8 @@ def pack_parameter(value: Any, levels: int = 10) -> Any:
 
     levels : how deep dicts may lie in dicts
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    if hasattr(value, "tolist"):  # of NumPy and pandas, such as an Index of columns
+        value = value.tolist()
     if isinstance(value, PLAIN):
         return value
     if isinstance(value, list | tuple) and all(isinstance(v, PLAIN | np.generic) for v in value):

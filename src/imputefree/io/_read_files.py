@@ -129,9 +129,8 @@ def read_label_column(values: pd.Series, task: str | None, path: Path) -> np.nda
 
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         if task == "regression":
-            raise refused(
-                "strings", "Regression needs numbers", "Leave task= out, or name another target"
-            )
+            remedy = "Predict classes instead, or name another target"
+            raise refused("strings", "Regression needs numbers", remedy)
         return values.astype(str).to_numpy(dtype=str)
     array = values.to_numpy(dtype=float)
     if not np.isfinite(array).all():

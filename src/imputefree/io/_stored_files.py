@@ -144,9 +144,9 @@ class _Reading:
             with open_rows(part, **self.marks) as reader:
                 if not formats:
                     self.file_names = list(reader.names)
+                    need_columns(reader.names, [], part, drop, option="drop")
                     for role, name in self.roles.items():
                         need_columns(reader.names, [name], part, drop, option=role)
-                    need_columns(reader.names, [], part, drop)
                 self._check_names(reader, part)
                 wanted = [name for name in self.file_names if name not in drop]
                 heads[part] = _first_rows(reader, wanted, LOOKED_AT // len(places))

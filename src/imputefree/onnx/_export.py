@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 
 from .._files import saving
 from ..data import LONGEST, Category, Columns, Panel, PanelEncoder, Plan, TableEncoder
@@ -71,10 +72,11 @@ def export(
     True
     """
     require_extra("onnx", "onnx", "onnxruntime")
-    if not isinstance(model.encoder_, TableEncoder | PanelEncoder):
-        fact = f"this model reads its inputs by a {type(model.encoder_).__name__}"
-        rule = "Only models that take gaps as they are can be exported"
-        raise ModelFileError(fact, rule, "Export an estimator without an imputer")
+    check_is_fitted(model)
+    if not isinstance(getattr(model, "encoder_", None), TableEncoder | PanelEncoder):
+        fact = f"{type(model).__name__} does not read gaps as the estimators of imputefree do"
+        rule = "Only an ImputeFree… or GIL… estimator can be exported"
+        raise ModelFileError(fact, rule, "Export one, without an imputer or another estimator")
     import onnx
     import onnxruntime
 

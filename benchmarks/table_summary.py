@@ -113,10 +113,10 @@ def twelve_tables(runs: pd.DataFrame) -> str:
         wide(runs, "loss", classes).mean(axis=1),
         wide(runs, "ece", classes).mean(axis=1),
     )
-    seconds, rank = wide(runs, "seconds", TWELVE), ranks(scores)
+    rank = ranks(scores)
     ours = next((name for name in scores.index if name in OURS), None)
     titles = ["method", "mean score", "best on", "mean rank", "log-loss", "calibration error"]
-    titles += ["CPU-s per fit, median"] + [f"{ours} ahead by (95 %)"] * (ours is not None)
+    titles += [f"{ours} ahead by (95 %)"] * (ours is not None)
 
     def ahead(method: str) -> list[str]:
         if ours is None:
@@ -132,14 +132,13 @@ def twelve_tables(runs: pd.DataFrame) -> str:
             f"{rank.loc[method].mean():.2f}",
             f"{log_loss[method]:.4f}",
             f"{ece[method]:.4f}",
-            f"{seconds.loc[method].median():.1f}",
             *ahead(method),
         ]
         for method in scores.mean(axis=1).sort_values(ascending=False).index
     ]
     some = wide(runs, "score", TWELVE, everywhere=False).notna().sum(axis=1).drop(scores.index)
     rows += [
-        [name_of(method), f"{n} of {len(TWELVE)} tables", *[""] * 5, *ahead(str(method))]
+        [name_of(method), f"{n} of {len(TWELVE)} tables", *[""] * 4, *ahead(str(method))]
         for method, n in some.items()
     ]
     return markdown(rows, titles)
@@ -150,7 +149,6 @@ def front_page(runs: pd.DataFrame) -> str:
     the tables that they were run on."""
     runs = runs[runs["task"].isin(TWELVE) & runs["method"].isin([BLEND, *RIVALS])]
     scores = wide(runs, "score", TWELVE, everywhere=False)
-    seconds = wide(runs, "seconds", TWELVE, everywhere=False).median(axis=1)
     rows = []
     for method in scores.mean(axis=1, skipna=False).sort_values(ascending=False).index:
         mean, low, high = interval(runs, "score", BLEND, method)
@@ -160,11 +158,9 @@ def front_page(runs: pd.DataFrame) -> str:
                 "**imputefree** (default)" if method == BLEND else method,
                 f"{scores.loc[method].mean():.4f}" if n == of else f"{n} of {of} tables",
                 "" if method == BLEND else f"{mean:+.4f} ({low:+.4f} to {high:+.4f})",
-                f"{seconds[method]:.1f}",
             ]
         )
-    titles = ["method", "mean score", "we are ahead by (95 % interval)", "CPU-s per fit, median"]
-    return markdown(rows, titles)
+    return markdown(rows, ["method", "mean score", "we are ahead by (95 % interval)"])
 
 
 def rivals_by_table(runs: pd.DataFrame) -> pd.DataFrame:

@@ -299,7 +299,7 @@ def test_best_default_summary(best_default, tmp_path):
     assert "| CatBoost defaults | 1 of 12 tables |" in printed
     assert "| hepatitis | 0.9000 | 0.8700 | 0.9900 (CatBoost defaults) | -0.0900 |" in printed
     assert "| titanic3 | 0.9000 | 0.8700 | 0.8900 (LightGBM validated) | +0.0100 |" in printed
-    assert "| **blend** | 0.8950 | 11 | 1.08 | 0.1000 | 0.0500 | 1.0 |  |" in printed
+    assert "| **blend** | 0.8950 | 11 | 1.08 | 0.1000 | 0.0500 |  |" in printed
     assert "| LightGBM validated | 0.8900 | 1 | 1.92 |" in printed
     assert (
         "| soybean | 0.8400 | 0.8700 | 0.8900 (LightGBM validated) | -0.0500 | -0.0200 |" in printed

@@ -95,7 +95,7 @@ def ended_by_limit(records: Sequence[Record]) -> str:
 def study_section(study: str, records: Sequence[Record], uncut: Sequence[Record] = ()) -> str:
     """A study's table, with its heading and the command that produced it.
 
-    uncut : lines that replace those of the same runs with fewer steps
+    uncut : more lines, some of which replace those of the same runs with fewer steps
     """
     left, records = still_to_run([study], records), longest([*records, *uncut])
     frame = runs_frame(records)
@@ -234,7 +234,10 @@ def within_a_point(frame: pd.DataFrame) -> str:
 
 def pages(records: Mapping[str, Sequence[Record]]) -> dict[str, str]:
     """What the page of each table says, below its title."""
-    uncut = {study: records.get(f"{study}-uncut", ()) for study in HEADINGS}
+    uncut = {
+        study: [line for more in ("uncut", "second") for line in records.get(f"{study}-{more}", ())]
+        for study in HEADINGS
+    }
     study = {
         part: study_section(part, records[part], uncut.get(part, ()))
         for part in HEADINGS

@@ -329,6 +329,24 @@ def downloaded(page, folder):
     return path.read_text(encoding="utf-8")
 
 
+def test_another_sheet_of_a_workbook(page, tmp_path):
+    page, path = page(), tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for sheet, ages in {"north": [31], "south": [40, 52]}.items():
+            pd.DataFrame({"age": ages, "sex": "f"}).to_excel(book, sheet_name=sheet, index=False)
+    page.find("#file").send_keys(str(path))
+    page.until(lambda: "Predict 1 row" in page.find("#predict-many").text)
+    page.find("#sheet-part summary").click()
+    page.find("#sheet").send_keys("south\t")
+    page.until(lambda: "Predict 2 rows" in page.find("#predict-many").text)
+    page.predict_all()
+    assert "2 rows predicted." in page.find("#many-say").text
+    page.find("#sheet").send_keys("west\t")  # south + west
+    page.until(lambda: "southwest" in page.find("#many-say").text)
+    assert "north" in page.find("#many-say").text
+    page.browser.get_log("browser")  # the refusal
+
+
 def test_a_wrong_file_is_refused_and_a_large_one_predicted_in_parts(page, tmp_path):
     page = page()
     page.read("a,b\n1,2\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -134,6 +136,14 @@ def test_dates_are_elapsed_time_month_and_weekday():
     }
     given = {"kind": "date", "format": "%d/%m/%Y"}
     assert read(["01/02/2024", "03/04/2024"], given)["c: month"] == [2, 4]
+
+
+def test_cells_that_are_dates_already():
+    days = [datetime.date(2024, 2, 29), datetime.date(2024, 3, 1), None]
+    for cells in (days, [*days[:2], pd.NaT], [*map(pd.Timestamp, days[:2]), None]):
+        assert read(cells)["c: days"] == [0, 1, None]
+    words = ["well", "ill"] * 9
+    assert read([*days, *words])["c"] == ["2024-02-29", "2024-03-01", None, *words]
 
 
 def test_the_order_of_day_and_month_is_never_guessed():

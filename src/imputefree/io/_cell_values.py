@@ -23,6 +23,7 @@ from ._written_times import DATE_CODES, DAY_HOURS, NEVER, ClockTime, read_clock,
 
 PARTS = ("days", "month", "weekday")  # what a date becomes
 WORD = re.compile(r"\w+")
+TIMES = datetime.date, datetime.time, datetime.timedelta  # kinds of cells, not of columns
 EXCEL = "Excel"  # days since the end of 1899
 FIRST_DAY = pd.Timestamp("1899-12-30")
 EXACT = 2**53  # up to which floats hold all whole numbers
@@ -215,13 +216,16 @@ def _hours(cell: Any, reading: ColumnReading) -> float | None:
 
 
 def _levels(cells: pd.Series, reading: ColumnReading) -> np.ndarray:
-    """Strings, None where missing; numbers that are levels have their shortest form."""
+    """Strings, None where missing; numbers that are levels have their shortest form.
+
+    Dates and times among words are levels as they are written in ISO.
+    """
     words, codes = gap_tests(reading.missing)
     spelled = {level.casefold(): level for level in reading.spellings}
     places, distinct = pd.factorize(typed(cells))
     levels = np.empty(len(distinct) + 1, dtype=object)
     for j, cell in enumerate(distinct):
-        text = level_name(cell)
+        text = str(cell) if isinstance(cell, TIMES) else level_name(cell)
         gap = text.casefold() in NEVER_LEVELS or text.casefold() in words
         text = spelled.get(text.casefold(), text)
         levels[j] = None if gap or (codes and _as_number(text) in codes) else text

@@ -66,7 +66,7 @@ def one_format(text: str) -> str | None:
 
 
 def format_of_dates(values: pd.Series) -> str | None:
-    """How dates are written, one of them at least; refused if it may be day or month first.
+    """How dates are written, in ISO if there are none; refused if it may be day or month first.
 
     Those in ISO are read besides any other format, so that the others decide.
 
@@ -76,7 +76,7 @@ def format_of_dates(values: pd.Series) -> str | None:
     strings = values.astype(str)
     others = strings[read_dates(strings, ISO).isna()]
     dated = others[[looks_like_a_date(text) for text in others]]
-    if not len(dated) and len(others) < len(values):
+    if not len(others) or (not len(dated) and len(others) < len(values)):
         return ISO
     others = dated if len(dated) else others
     first = others.iloc[0]

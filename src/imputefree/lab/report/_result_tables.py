@@ -354,11 +354,14 @@ def _cut_networks(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
-    seeds: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    """Of each method and column; a method has fewer if one of its columns does."""
+    seeds: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
     for line in lines:
-        seeds[line["method"]].add((line["mask_seed"], line["split_seed"]))
+        column = line["method"], str(line.get("options"))
+        seeds[column].add((line["mask_seed"], line["split_seed"]))
     most = max(map(len, seeds.values()))
-    fewer = [method for method, pairs in seeds.items() if len(pairs) < most]
+    short = [method for (method, _), pairs in seeds.items() if len(pairs) < most]
+    fewer = list(dict.fromkeys(short))
     word = "mask" if takes(study, "mask_seed") else "split"
     text = f"One {word}" if most == 1 else f"{most} {word}s"
     if fewer:

@@ -365,7 +365,7 @@ def _number_of_seeds(lines: Sequence[Mapping[str, Any]], study: str) -> str:
     word = "mask" if takes(study, "mask_seed") else "split"
     text = f"One {word}" if most == 1 else f"{most} {word}s"
     if fewer:
-        text += f" (fewer: {', '.join(fewer)})"
+        text += f" (fewer in some columns: {', '.join(fewer)})"
     paper = PLANS[study].paper_seeds
     return text + (f"; the paper has {paper}." if paper else ".")
 

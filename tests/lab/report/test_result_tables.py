@@ -198,7 +198,7 @@ def test_a_method_with_fewer_seeds_is_named():
     two = planned("mnist", methods=["gil"], seeds=2)
     one = planned("mnist", methods=["gain+network"], seeds=1)
     cut = what_was_cut(two + one)
-    assert "2 masks (fewer: gain+network); the paper has 5." in cut
+    assert "2 masks (fewer in some columns: gain+network); the paper has 5." in cut
 
 
 def test_a_searched_grid_is_not_called_fixed():

@@ -196,12 +196,17 @@ def fit_cost_section() -> str:
     return f"{fit_cost_sentence()}\n\n`{read('fit_cost')['command']}`"
 
 
+def fit_seconds() -> tuple[pd.DataFrame, pd.Series]:
+    """CPU time of fits by table and method, and that of the blend as a multiple of CatBoost's."""
+    seconds = pd.DataFrame(read("fit_cost")["cpu_seconds"]).T
+    return seconds, seconds["blend"] / seconds["CatBoost"]
+
+
 def blend_cost() -> str:
     """CPU time of default fits against CatBoost."""
-    seconds = pd.DataFrame(read("fit_cost")["cpu_seconds"]).T
-    ratio = seconds["blend"] / seconds["CatBoost"]
+    _, ratio = fit_seconds()
     return (
-        f"CPU time of a fit, one thread, on the {len(seconds)} tables: the blend takes"
+        f"CPU time of a fit, one thread, on the {len(ratio)} tables: the blend takes"
         f" {ratio.min():.1f} to {ratio.max():.1f} times CatBoost's with its defaults (median"
         f" {ratio.median():.1f})"
     )
@@ -209,8 +214,7 @@ def blend_cost() -> str:
 
 def fit_cost_sentence() -> str:
     """CPU time of fits against CatBoost and LightGBM."""
-    seconds = pd.DataFrame(read("fit_cost")["cpu_seconds"]).T
-    ratio = seconds["blend"] / seconds["CatBoost"]
+    seconds, ratio = fit_seconds()
     fast = seconds["fast"] - 3 * seconds["LightGBM"]
     return (
         f"{blend_cost()}: not more on {int((ratio <= 1).sum())} tables, at most twice on"
